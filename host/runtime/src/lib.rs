@@ -1,1 +1,3 @@
-//! .
+//! Run AI agent hooks as sandboxed WebAssembly components.
+
+pub mod config;

@@ -1,0 +1,210 @@
+//! What one hook says, and what all of them together say: the same type, so that merging is folding.
+
+use serde_json::Value;
+
+use crate::json::Object;
+
+/// What a hook says about an event, in no dialect's words. The default says nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The decision, when there is one.
+    pub rule: Option<Rule>,
+    /// Why. Belongs to [`Answer::rule`]; on a blocked stop it is what the agent is told.
+    pub reason: Option<String>,
+    /// The whole new value of what the event carries: a tool's input or output, a prompt (a JSON string), a model
+    /// request or response. Which one follows from the event.
+    pub updated: Option<Value>,
+    /// `PicoClaw`: another tool to run instead.
+    pub updated_tool: Option<String>,
+    /// Claude: permission updates that go with an `allow` of a permission request.
+    pub updated_permissions: Option<Value>,
+    /// A denied permission also ends the turn.
+    pub interrupt: bool,
+    /// Text for the model.
+    pub context: Option<String>,
+    /// A warning for the user.
+    pub system_message: Option<String>,
+    /// Keep the hook's output out of the transcript.
+    pub suppress_output: bool,
+    /// Stop working.
+    pub halt: Option<Halt>,
+    /// Environment variables for the session.
+    pub env: Object,
+    /// Fields of the dialect's output this type does not know, kept as they came. Keys inside `hookSpecificOutput`
+    /// stand under that key.
+    pub extra: Object,
+}
+
+/// A decision about an event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rule {
+    /// Do it without asking.
+    Allow,
+    /// Ask the user.
+    Ask,
+    /// `claude@observed` only: leave it to the client, later.
+    Defer,
+    /// Do not do it. On stop events: keep going.
+    Deny,
+    /// Leave this call out.
+    Skip,
+    /// Do not run the tool, this is its result: an object with `for_llm`, `for_user`, `silent`, `is_error`.
+    Respond(Value),
+}
+
+/// A [`Rule`] without what it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RuleKind {
+    /// [`Rule::Allow`]
+    Allow,
+    /// [`Rule::Defer`]
+    Defer,
+    /// [`Rule::Ask`]
+    Ask,
+    /// [`Rule::Skip`]
+    Skip,
+    /// [`Rule::Respond`]
+    Respond,
+    /// [`Rule::Deny`]
+    Deny,
+}
+
+impl RuleKind {
+    /// All of them, the most permissive first.
+    pub const ALL: [Self; 6] = [Self::Allow, Self::Defer, Self::Ask, Self::Skip, Self::Respond, Self::Deny];
+
+    /// The field's word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Defer => "defer",
+            Self::Ask => "ask",
+            Self::Skip => "skip",
+            Self::Respond => "respond",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl Rule {
+    /// Which rule this is.
+    pub const fn kind(&self) -> RuleKind {
+        match self {
+            Self::Allow => RuleKind::Allow,
+            Self::Ask => RuleKind::Ask,
+            Self::Defer => RuleKind::Defer,
+            Self::Deny => RuleKind::Deny,
+            Self::Skip => RuleKind::Skip,
+            Self::Respond(_) => RuleKind::Respond,
+        }
+    }
+}
+
+/// Stop working, whatever the other hooks say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Halt {
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Shown to the user.
+    pub reason: Option<String>,
+}
+
+/// How far a [`Halt`] reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// The turn ends.
+    Turn,
+    /// The session or agent loop ends.
+    Session,
+}
+
+/// Something people should know about how a verdict came to be. Never part of the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What happened.
+    pub kind: NoteKind,
+    /// In words.
+    pub text: String,
+}
+
+/// What a [`Note`] tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteKind {
+    /// Part of an answer had no effect.
+    Dropped,
+    /// The dialect cannot say it; the nearest safer thing was said.
+    Degraded,
+    /// The answer was accepted, but is not as the specification wants it.
+    Warning,
+}
+
+impl Note {
+    /// [`NoteKind::Dropped`]
+    pub fn dropped(text: impl Into<String>) -> Self {
+        Self { kind: NoteKind::Dropped, text: text.into() }
+    }
+    /// [`NoteKind::Degraded`]
+    pub fn degraded(text: impl Into<String>) -> Self {
+        Self { kind: NoteKind::Degraded, text: text.into() }
+    }
+    /// [`NoteKind::Warning`]
+    pub fn warning(text: impl Into<String>) -> Self {
+        Self { kind: NoteKind::Warning, text: text.into() }
+    }
+}
+
+impl NoteKind {
+    /// One word for diagnostics.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Dropped => "dropped",
+            Self::Degraded => "degraded",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+impl Answer {
+    /// Says nothing at all.
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Takes fields the contract knows out of [`Answer::extra`], so that nothing is decided past it. `known` is
+    /// [`crate::Dialect::known_keys`].
+    pub fn strip_known(&mut self, known: &[&str]) -> Vec<Note> {
+        let mut notes = Vec::new();
+        strip(&mut self.extra, known, &mut notes);
+        notes
+    }
+
+    /// An answer that is only a decision.
+    pub fn rule(rule: Rule, reason: impl Into<String>) -> Self {
+        Self { rule: Some(rule), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// Which rule, if any.
+    pub fn rule_kind(&self) -> Option<RuleKind> {
+        self.rule.as_ref().map(Rule::kind)
+    }
+}
+
+fn strip(object: &mut Object, known: &[&str], notes: &mut Vec<Note>) {
+    object.retain(|key, value| {
+        let keep = !known.contains(&key.as_str());
+        if !keep {
+            notes.push(Note::dropped(format!("extra may not carry `{key}`, which the contract knows")));
+        } else if let Value::Object(inner) = value {
+            strip(inner, known, notes);
+        }
+        keep
+    });
+}
+
+/// Joins texts with one newline in the given order; nothing in, nothing out.
+///
+/// decisions.md: "Joined texts are joined with one newline, in configuration order."
+pub fn join<'a>(texts: impl IntoIterator<Item = &'a Option<String>>) -> Option<String> {
+    let texts: Vec<&str> = texts.into_iter().filter_map(|t| t.as_deref()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}

@@ -1,0 +1,123 @@
+//! What a dialect cannot say becomes the nearest safer thing it can.
+
+use crate::{
+    answer::{Answer, Halt, Note, Rule, RuleKind, Scope, join},
+    dialect::EventRow,
+};
+
+/// For each decision, what is said instead where the dialect has no word for it: the first that it has a word for.
+/// Nothing at all stands at the end, and is reached only when the event cannot be kept from happening, or when the
+/// decision was a permission (saying nothing is safer than allowing).
+pub const fn ladder(rule: RuleKind) -> &'static [RuleKind] {
+    match rule {
+        RuleKind::Allow => &[RuleKind::Allow],
+        RuleKind::Defer => &[RuleKind::Defer, RuleKind::Ask, RuleKind::Deny, RuleKind::Skip],
+        RuleKind::Ask => &[RuleKind::Ask, RuleKind::Deny, RuleKind::Skip],
+        RuleKind::Skip => &[RuleKind::Skip, RuleKind::Deny],
+        RuleKind::Respond => &[RuleKind::Respond, RuleKind::Deny, RuleKind::Skip],
+        RuleKind::Deny => &[RuleKind::Deny, RuleKind::Skip],
+    }
+}
+
+/// What a decision becomes under this row: another decision, the end of the turn or session, or nothing.
+pub fn becomes(row: &EventRow, rule: RuleKind) -> Becomes {
+    if let Some(kind) = ladder(rule).iter().find(|kind| row.says.rules.contains(kind)) {
+        return Becomes::Rule(*kind);
+    }
+    match row.says.halt.first() {
+        Some(scope) if row.blockable && rule != RuleKind::Allow => Becomes::Halt(*scope),
+        _ => Becomes::Nothing,
+    }
+}
+
+/// See [`becomes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Becomes {
+    /// This decision.
+    Rule(RuleKind),
+    /// Stop working.
+    Halt(Scope),
+    /// No decision; the reason is kept where the event has a place for text.
+    Nothing,
+}
+
+/// Makes an answer sayable under this row. Each note tells of one thing that became another.
+pub fn degrade(row: &EventRow, answer: &mut Answer) -> Vec<Note> {
+    let mut notes = Vec::new();
+    degrade_rule(row, answer, &mut notes);
+    degrade_halt(row, answer, &mut notes);
+    if answer.updated.is_some() && !row.says.rewrite {
+        answer.updated = None;
+        notes.push(Note::dropped(format!("{} has no place for a rewrite", row.name)));
+    }
+    if let (Some(context), false) = (&answer.context, row.says.context) {
+        if row.says.system_message {
+            answer.system_message = join([&answer.system_message, &Some(context.clone())]);
+            notes.push(Note::degraded(format!("{} has no place for context; shown to the user instead", row.name)));
+        } else {
+            notes.push(Note::dropped(format!("{} has no place for context", row.name)));
+        }
+        answer.context = None;
+    }
+    if answer.system_message.is_some() && !row.says.system_message {
+        answer.system_message = None;
+        notes.push(Note::dropped(format!("{} has no place for a system message", row.name)));
+    }
+    if !answer.env.is_empty() && !row.says.env {
+        answer.env.clear();
+        notes.push(Note::dropped(format!("{} has no place for environment variables", row.name)));
+    }
+    notes
+}
+
+fn degrade_rule(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
+    let Some(rule) = answer.rule.take() else { return };
+    let from = rule.kind();
+    if row.says.rules.contains(&from) {
+        answer.rule = Some(rule);
+        return;
+    }
+    // decisions of design.md: "`respond` under claude = deny with the text".
+    if let Rule::Respond(result) = &rule {
+        answer.reason =
+            Some(result.get("for_llm").and_then(|t| t.as_str()).map_or_else(|| result.to_string(), str::to_owned));
+    }
+    match becomes(row, from) {
+        Becomes::Rule(to) => {
+            answer.rule = match to {
+                RuleKind::Ask => Some(Rule::Ask),
+                RuleKind::Skip => Some(Rule::Skip),
+                _ => Some(Rule::Deny),
+            };
+            notes.push(Note::degraded(format!("{} cannot say {}; it says {}", row.name, from.word(), to.word())));
+        }
+        Becomes::Halt(scope) => {
+            answer.halt.get_or_insert(Halt { scope, reason: answer.reason.clone() });
+            notes.push(Note::degraded(format!("{} cannot say {}; it stops", row.name, from.word())));
+        }
+        Becomes::Nothing => {
+            // The text is worth keeping: it is why somebody wanted to block what cannot be blocked.
+            if from != RuleKind::Allow {
+                answer.context = join([&answer.context, &answer.reason]);
+            }
+            answer.reason = None;
+            notes.push(Note::dropped(format!("{} cannot say {}", row.name, from.word())));
+        }
+    }
+}
+
+fn degrade_halt(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
+    let Some(halt) = answer.halt.take() else { return };
+    if row.says.halt.contains(&halt.scope) {
+        answer.halt = Some(halt);
+    } else if let Some(scope) = row.says.halt.first() {
+        notes.push(Note::degraded(format!("{} halts as far as it can: the {scope:?}", row.name)));
+        answer.halt = Some(Halt { scope: *scope, ..halt });
+    } else if row.says.rules.contains(&RuleKind::Deny) {
+        answer.reason = halt.reason.or(answer.reason.take());
+        answer.rule = Some(Rule::Deny);
+        notes.push(Note::degraded(format!("{} cannot halt; it denies", row.name)));
+    } else {
+        notes.push(Note::dropped(format!("{} cannot halt", row.name)));
+    }
+}

@@ -1,0 +1,167 @@
+//! What a hook protocol is, and the one list of all of them.
+
+pub mod claude;
+mod common;
+
+use serde_json::Value;
+
+use crate::{
+    answer::{Answer, Note, RuleKind, Scope},
+    event::{Event, Kind},
+    failure::Behavior,
+    json::{DecodeError, Object},
+    matcher::MatchStyle,
+};
+
+/// Every dialect and profile, by name. A new dialect is one folder and one line here.
+pub static ALL: &[&dyn Dialect] = &[&claude::DOCUMENTED, &claude::OBSERVED];
+
+/// The dialect of that name: `claude`, `claude@observed`, …
+pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
+    ALL.iter().copied().find(|dialect| dialect.name() == name)
+}
+
+/// A hook protocol. All methods are pure and total.
+///
+/// The default methods are what the JSON-object dialects share; `rows` is the table everything else reads.
+pub trait Dialect: Send + Sync + 'static {
+    /// The name in configurations, with the profile: `claude`, `claude@observed`.
+    fn name(&self) -> &'static str;
+
+    /// One row per event the specification names.
+    fn rows(&self) -> &'static [EventRow];
+
+    /// The row for events the specification does not name; its `name` is a placeholder.
+    fn other_row(&self) -> &'static EventRow;
+
+    /// How the hooks of one event run.
+    fn flow(&self) -> Flow;
+
+    /// How the `hooks` object of a configuration is written.
+    fn shape(&self) -> ConfigShape;
+
+    /// How matchers are read; `None`: the dialect has no matchers.
+    fn match_style(&self) -> Option<MatchStyle>;
+
+    /// Output fields the contract knows, at whatever depth. What a component passes through as `extra` may not carry
+    /// them (design: an `extra` "may never carry a field that the contract knows").
+    fn known_keys(&self) -> &'static [&'static str];
+
+    /// Reads one event. `name` overrides the event name, for wires that do not carry it.
+    ///
+    /// # Errors
+    /// [`DecodeError`], with the place.
+    fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError>;
+
+    /// Writes an event: the inverse of [`Dialect::decode_event`], and for events a library user made, what a client
+    /// would have sent.
+    fn encode_event(&self, event: &Event) -> Value;
+
+    /// Reads what a handler that speaks this dialect printed. Notes tell what was accepted although it should not be.
+    ///
+    /// # Errors
+    /// [`DecodeError`]: the output counts as a failed handler's.
+    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError>;
+
+    /// Whether this answer ends the event: no later hook runs.
+    fn stops(&self, _event: &Event, _answer: &Answer) -> bool {
+        false
+    }
+
+    /// Merges the answers of all hooks, in configuration order. Answers are already within what the event's row can
+    /// say (see [`crate::degrade`]).
+    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged;
+
+    /// Writes the verdict. `None`: this event is never answered.
+    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value>;
+
+    /// What a failed hook counts as when the configuration does not say.
+    fn default_behavior(&self, _kind: Kind) -> Behavior {
+        Behavior::Ignore
+    }
+
+    /// A block for when we fail ourselves and the configuration says `failClosed`: what goes to stdout beside exit
+    /// code 2 and the reason on stderr. `None`: nothing, because the client obeys the exit code.
+    fn last_resort(&self, _wire: &[u8], _reason: &str) -> Option<Value> {
+        None
+    }
+
+    /// The row of an event.
+    fn row(&self, kind: Kind) -> &'static EventRow {
+        self.rows().iter().find(|row| row.kind == kind).unwrap_or(self.other_row())
+    }
+
+    /// The row of an event by its wire name, if the specification names it.
+    fn row_by_name(&self, name: &str) -> Option<&'static EventRow> {
+        self.rows().iter().find(|row| row.name == name)
+    }
+}
+
+/// The verdict of all hooks, before it is written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Merged {
+    /// What all hooks together say.
+    pub answer: Answer,
+    /// The sentence of the specification that decided, for `hookbox explain`.
+    pub clause: &'static str,
+    /// What had no effect, by the index of the hook where it was one hook's.
+    pub notes: Vec<(Option<usize>, Note)>,
+}
+
+/// What a dialect's specification says about one event.
+#[derive(Debug)]
+pub struct EventRow {
+    /// The event's name on the wire.
+    pub name: &'static str,
+    /// Which event of the contract it is.
+    pub kind: Kind,
+    /// The field (by our name) a matcher is held against; `None`: matchers are ignored.
+    pub matched: Option<&'static str>,
+    /// Whether a hook can keep it from happening.
+    pub blockable: bool,
+    /// Wire fields without which the event means nothing.
+    pub required: &'static [&'static str],
+    /// Wire names that differ from ours, as (wire, ours).
+    pub names: &'static [(&'static str, &'static str)],
+    /// What an answer to it can say.
+    pub says: Says,
+}
+
+/// What an answer to one event can say in one dialect. [`crate::degrade`] makes everything else the nearest safer thing.
+#[derive(Debug)]
+pub struct Says {
+    /// The decisions the wire has words for.
+    pub rules: &'static [RuleKind],
+    /// Whether what the event carries can be replaced.
+    pub rewrite: bool,
+    /// Whether text can be added to the model's context.
+    pub context: bool,
+    /// Whether a warning can be shown to the user.
+    pub system_message: bool,
+    /// How far a halt can reach.
+    pub halt: &'static [Scope],
+    /// Whether session environment variables can be set.
+    pub env: bool,
+}
+
+/// How the hooks of one event run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// In array order, one after another, each seeing the original event.
+    Sequential,
+    /// At once, at most so many at a time (overridable); merged in configuration order.
+    Concurrent(usize),
+    /// One after another, each seeing the event as the hooks before it rewrote it.
+    Chained,
+}
+
+/// How the `hooks` object of a configuration is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigShape {
+    /// Event → matcher groups → handlers.
+    Groups,
+    /// Event → handlers.
+    Flat,
+    /// Name → handler, with `priority`, `observe`, `intercept`.
+    Named,
+}

@@ -1,0 +1,82 @@
+//! Claude Code and the Claude Agent SDK. Specification: `docs/spec/claude.md`.
+//!
+//! Two profiles: [`DOCUMENTED`] follows the specification, [`OBSERVED`] the real client where it is known to differ.
+
+mod answer;
+mod encode;
+mod events;
+mod merge;
+
+use serde_json::Value;
+
+use super::{ConfigShape, Dialect, EventRow, Flow, Merged, common};
+use crate::{
+    answer::{Answer, Note},
+    event::Event,
+    json::{DecodeError, Object},
+    matcher::MatchStyle,
+};
+
+/// `claude`
+pub static DOCUMENTED: Claude = Claude { observed: false };
+/// `claude@observed`
+pub static OBSERVED: Claude = Claude { observed: true };
+
+/// The dialect, in one of its two profiles.
+#[derive(Debug)]
+pub struct Claude {
+    observed: bool,
+}
+
+const NAME_KEY: &str = "hook_event_name";
+
+impl Dialect for Claude {
+    fn name(&self) -> &'static str {
+        if self.observed { "claude@observed" } else { "claude" }
+    }
+
+    fn rows(&self) -> &'static [EventRow] {
+        if self.observed { events::OBSERVED } else { events::DOCUMENTED }
+    }
+
+    fn other_row(&self) -> &'static EventRow {
+        &events::OTHER
+    }
+
+    /// claude.md: "钩子按照它们在数组中出现的顺序执行" (hooks run in the order in which they stand in the array).
+    fn flow(&self) -> Flow {
+        Flow::Sequential
+    }
+
+    fn shape(&self) -> ConfigShape {
+        ConfigShape::Groups
+    }
+
+    fn match_style(&self) -> Option<MatchStyle> {
+        Some(MatchStyle::NamesOrSearch)
+    }
+
+    fn known_keys(&self) -> &'static [&'static str] {
+        answer::KNOWN_KEYS
+    }
+
+    fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
+        common::decode_flat_event(self, NAME_KEY, &[], wire, name)
+    }
+
+    fn encode_event(&self, event: &Event) -> Value {
+        common::encode_flat_event(self.row(event.kind()), NAME_KEY, &[], event)
+    }
+
+    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
+        answer::decode(self.observed, event, wire)
+    }
+
+    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
+        merge::merge(self.observed, event, answers)
+    }
+
+    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
+        Some(encode::encode(event, merged))
+    }
+}

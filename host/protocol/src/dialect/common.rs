@@ -1,0 +1,223 @@
+//! What several dialects share: reading an output object field by field, and the fields every JSON-output dialect has.
+
+use serde_json::{Value, json};
+
+use crate::{
+    answer::{Answer, Halt, Note, Scope, join},
+    dialect::{Dialect, EventRow},
+    event::{Event, decode_fields, encode_fields, fields::FieldType},
+    json::{DecodeError, Object, parse_object, token},
+};
+
+/// Takes known fields out of an output object; what is left over is kept as `extra`.
+///
+/// `null` counts as absent: hooks written in Python print it for everything they leave out.
+pub(crate) struct Taker {
+    at: String,
+    object: Object,
+}
+
+impl Taker {
+    pub(crate) fn new(at: impl Into<String>, object: &Object) -> Self {
+        Self { at: at.into(), object: object.clone() }
+    }
+
+    /// Takes one field of a given type.
+    pub(crate) fn take<T: FieldType>(&mut self, key: &str) -> Result<Option<T>, DecodeError> {
+        let Some(value) = self.object.shift_remove(key).filter(|v| !v.is_null()) else { return Ok(None) };
+        T::deserialize(&value).map(Some).map_err(|_| DecodeError::wrong_type(self.pointer(key), T::EXPECTED, &value))
+    }
+
+    /// Takes a field that must be an object.
+    pub(crate) fn take_object(&mut self, key: &str) -> Result<Option<Object>, DecodeError> {
+        match self.object.shift_remove(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(other) => Err(DecodeError::wrong_type(self.pointer(key), "an object", &other)),
+        }
+    }
+
+    /// Takes a field that must be one of these words, as the value beside the word.
+    pub(crate) fn take_word<T: Clone>(&mut self, key: &str, words: &[(&str, T)]) -> Result<Option<T>, DecodeError> {
+        let Some(word) = self.take::<String>(key)? else { return Ok(None) };
+        let found = words.iter().find(|(known, _)| *known == word).map(|(_, value)| value.clone());
+        found.map(Some).ok_or_else(|| DecodeError::Unknown {
+            pointer: self.pointer(key),
+            what: "decision",
+            found: crate::json::shorten(&word, 60),
+            known: words.iter().map(|(known, _)| format!("`{known}`")).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    pub(crate) fn contains(&self, key: &str) -> bool {
+        self.object.get(key).is_some_and(|v| !v.is_null())
+    }
+
+    pub(crate) fn pointer(&self, key: &str) -> String {
+        format!("{}/{}", self.at, token(key))
+    }
+
+    /// What nobody took, without nulls.
+    pub(crate) fn rest(mut self) -> Object {
+        self.object.retain(|_, value| !value.is_null());
+        self.object
+    }
+}
+
+/// Decodes an event whose fields stand at the top of one JSON object, with its name under `name_key`.
+pub(crate) fn decode_flat_event(
+    dialect: &dyn Dialect,
+    name_key: &str,
+    origin_names: &[(&str, &str)],
+    wire: &[u8],
+    name: Option<&str>,
+) -> Result<Event, DecodeError> {
+    let object = parse_object(wire)?;
+    let found = match object.get(name_key) {
+        Some(Value::String(found)) => Some(found.as_str()),
+        Some(other) => {
+            return Err(DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", other));
+        }
+        None => None,
+    };
+    let name = name.or(found).ok_or_else(|| DecodeError::Missing {
+        pointer: format!("/{name_key}"),
+        why: "without the event's name no hook can be chosen (or give --event NAME)".into(),
+    })?;
+    let row = dialect.row_by_name(name).unwrap_or(dialect.other_row());
+    let mut fields = object.clone();
+    fields.shift_remove(name_key);
+    let (origin, call, input, extra) = decode_fields(row, origin_names, "", &fields)?;
+    Ok(Event { name: name.to_owned(), origin, call, input, extra, raw: Value::Object(object) })
+}
+
+/// The inverse of [`decode_flat_event`].
+pub(crate) fn encode_flat_event(row: &EventRow, name_key: &str, origin_names: &[(&str, &str)], event: &Event) -> Value {
+    let mut wire = Object::new();
+    wire.insert(name_key.to_owned(), event.name.clone().into());
+    wire.extend(encode_fields(row, origin_names, event));
+    Value::Object(wire)
+}
+
+/// Takes the output fields claude, codebuddy and blade share: `continue`, `stopReason`, `suppressOutput`,
+/// `systemMessage`.
+pub(crate) fn take_common(top: &mut Taker, answer: &mut Answer) -> Result<(), DecodeError> {
+    let keep_going = top.take::<bool>("continue")?;
+    let reason = top.take::<String>("stopReason")?;
+    if keep_going == Some(false) {
+        answer.halt = Some(Halt { scope: Scope::Turn, reason });
+    }
+    answer.suppress_output = top.take::<bool>("suppressOutput")?.unwrap_or_default();
+    answer.system_message = top.take::<String>("systemMessage")?;
+    Ok(())
+}
+
+/// Takes `hookSpecificOutput`.
+///
+/// decisions.md: "`hookSpecificOutput.hookEventName` that names another event makes the output a failed handler's.
+/// When it is missing, the output is accepted with a warning: dropping a deny would be worse."
+pub(crate) fn take_specific(
+    top: &mut Taker,
+    event: &Event,
+    notes: &mut Vec<Note>,
+) -> Result<Option<Taker>, DecodeError> {
+    let Some(specific) = top.take_object("hookSpecificOutput")? else { return Ok(None) };
+    let mut specific = Taker::new("/hookSpecificOutput", &specific);
+    match specific.take::<String>("hookEventName")? {
+        Some(name) if name == event.name => {}
+        Some(name) => {
+            return Err(DecodeError::Type {
+                pointer: "/hookSpecificOutput/hookEventName".into(),
+                expected: format!("`{}`, the event at hand", event.name),
+                found: format!("`{}`", crate::json::shorten(&name, 60)),
+            });
+        }
+        None => notes.push(Note::warning("hookSpecificOutput has no hookEventName; a real client would reject it")),
+    }
+    Ok(Some(specific))
+}
+
+/// Writes the fields of [`take_common`]. Nothing is written that says the default.
+pub(crate) fn put_common(answer: &Answer, wire: &mut Object) {
+    if let Some(halt) = &answer.halt {
+        wire.insert("continue".into(), false.into());
+        put_text(wire, "stopReason", halt.reason.as_ref());
+    }
+    if answer.suppress_output {
+        wire.insert("suppressOutput".into(), true.into());
+    }
+    put_text(wire, "systemMessage", answer.system_message.as_ref());
+}
+
+/// Writes a text when there is one: a client may reject a whole output for one null.
+pub(crate) fn put_text(wire: &mut Object, key: &str, text: Option<&String>) {
+    if let Some(text) = text {
+        wire.insert(key.into(), text.clone().into());
+    }
+}
+
+/// Writes `hookSpecificOutput` with the event's name, unless there is nothing to write.
+pub(crate) fn put_specific(event: &Event, wire: &mut Object, fields: Object) {
+    if !fields.is_empty() {
+        let mut specific = Object::new();
+        specific.insert("hookEventName".into(), event.name.clone().into());
+        specific.extend(fields);
+        wire.insert("hookSpecificOutput".into(), json!(specific));
+    }
+}
+
+/// Merges what every dialect merges alike: joined texts, the first halt (the furthest reaching), suppression, session
+/// environment and unknown fields.
+pub(crate) fn merge_effects(answers: &[Answer]) -> Answer {
+    let mut merged = Answer {
+        context: join(answers.iter().map(|a| &a.context)),
+        system_message: join(answers.iter().map(|a| &a.system_message)),
+        suppress_output: answers.iter().any(|a| a.suppress_output),
+        ..Answer::default()
+    };
+    let furthest = answers.iter().filter_map(|a| a.halt.as_ref()).map(|halt| halt.scope).max();
+    if let Some(scope) = furthest {
+        // decisions.md: "`continue:false` from any hook gives `continue:false`, with the first `stopReason`."
+        let reason = answers.iter().filter_map(|a| a.halt.as_ref()).find_map(|halt| halt.reason.clone());
+        merged.halt = Some(Halt { scope, reason });
+    }
+    for answer in answers {
+        // decisions.md: "`env` maps are united, later wins per key."
+        merged.env.extend(answer.env.clone());
+        merge_extra(&mut merged.extra, &answer.extra);
+    }
+    merged
+}
+
+/// Unites unknown fields, later wins; `hookSpecificOutput` field by field.
+fn merge_extra(to: &mut Object, from: &Object) {
+    for (key, value) in from {
+        match (to.get_mut(key), value) {
+            (Some(Value::Object(old)), Value::Object(new)) if key == "hookSpecificOutput" => old.extend(new.clone()),
+            _ => {
+                to.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Keeps what a hook said in fields the contract does not know. `specific` are those of `hookSpecificOutput`.
+pub(crate) fn keep_extra(answer: &mut Answer, top: Taker, specific: Option<Taker>) {
+    answer.extra = top.rest();
+    let specific = specific.map(Taker::rest).unwrap_or_default();
+    if !specific.is_empty() {
+        answer.extra.insert("hookSpecificOutput".into(), Value::Object(specific));
+    }
+}
+
+/// The unknown fields of `hookSpecificOutput`.
+pub(crate) fn specific_extra(answer: &Answer) -> Object {
+    answer.extra.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// The unknown fields at the top.
+pub(crate) fn put_extra(answer: &Answer, wire: &mut Object) {
+    for (key, value) in answer.extra.iter().filter(|(key, _)| *key != "hookSpecificOutput") {
+        wire.entry(key.clone()).or_insert_with(|| value.clone());
+    }
+}

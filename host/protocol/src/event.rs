@@ -1,0 +1,231 @@
+//! One event, typed, and nothing of it lost.
+//!
+//! Every dialect decodes into these types through [`decode_fields`] and a table of names; what the types do not know
+//! stays in [`Event::extra`], so that encoding gives back what was decoded.
+
+pub(crate) mod fields;
+mod input;
+
+use serde_json::Value;
+
+pub use fields::{Origin, ToolCall};
+pub use input::{
+    AfterLlm, AgentEvent, BeforeLlm, CanUseTool, Input, Notification, OtherEvent, PermissionRequest, PostToolUse,
+    PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
+    TaskCompleted, UserPromptSubmit,
+};
+
+use crate::{
+    dialect::EventRow,
+    json::{DecodeError, Object, token},
+};
+
+/// One event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// The event's name as the client wrote it.
+    pub name: String,
+    /// What every event shares.
+    pub origin: Origin,
+    /// The tool, on events about a tool.
+    pub call: Option<ToolCall>,
+    /// The event's own fields. Its variant says which event this is.
+    pub input: Input,
+    /// Fields of the wire these types do not know, or cannot hold without loss.
+    pub extra: Object,
+    /// The whole event as the client sent it, with rewrites of earlier hooks where the dialect chains.
+    pub raw: Value,
+}
+
+impl Event {
+    /// Which event this is.
+    pub fn kind(&self) -> Kind {
+        self.input.kind()
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident $wit:literal,)*) => {
+        /// Every event the contract knows, in no dialect's words.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind { $($(#[$doc])* $name,)* }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The event's interface in the WIT package `hookbox:hooks`.
+            pub const fn interface(self) -> &'static str {
+                match self { $(Self::$name => $wit,)* }
+            }
+
+            /// The event's name in the field's words, for example `PreToolUse`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => stringify!($name),)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A session begins or is resumed.
+    SessionStart "session-start",
+    /// A session ends.
+    SessionEnd "session-end",
+    /// The user sent a prompt.
+    UserPromptSubmit "user-prompt-submit",
+    /// A tool is about to run.
+    PreToolUse "pre-tool-use",
+    /// A tool ran and succeeded.
+    PostToolUse "post-tool-use",
+    /// A tool ran and failed.
+    PostToolUseFailure "post-tool-use-failure",
+    /// The user is about to be asked for a permission.
+    PermissionRequest "permission-request",
+    /// The permission callback beside the hooks.
+    CanUseTool "can-use-tool",
+    /// The agent tells the user something.
+    Notification "notification",
+    /// A subagent begins.
+    SubagentStart "subagent-start",
+    /// A subagent is done.
+    SubagentStop "subagent-stop",
+    /// The agent is done answering.
+    Stop "stop",
+    /// The context is about to be compacted.
+    PreCompact "pre-compact",
+    /// A task is being marked as done.
+    TaskCompleted "task-completed",
+    /// A request is about to go to the model.
+    BeforeLlm "before-llm",
+    /// The model answered.
+    AfterLlm "after-llm",
+    /// Something happened in the agent loop.
+    AgentEvent "agent-event",
+    /// Any event without an interface of its own.
+    OtherEvent "other-event",
+}
+
+impl Kind {
+    /// Whether the event is about one tool call.
+    pub const fn has_tool(self) -> bool {
+        matches!(
+            self,
+            Self::PreToolUse
+                | Self::PostToolUse
+                | Self::PostToolUseFailure
+                | Self::PermissionRequest
+                | Self::CanUseTool
+        )
+    }
+}
+
+/// Decodes the fields of one wire object by the row's table of names. `origin_names` are the dialect's names for what
+/// every event shares, as (wire, ours) pairs. `at` is the JSON pointer of `wire` within the text.
+///
+/// # Errors
+/// [`DecodeError::Missing`] for the row's required fields, [`DecodeError::Type`] for a known field of another type.
+pub fn decode_fields(
+    row: &EventRow,
+    origin_names: &[(&str, &str)],
+    at: &str,
+    wire: &Object,
+) -> Result<(Origin, Option<ToolCall>, Input, Object), DecodeError> {
+    for required in row.required {
+        if !wire.contains_key(*required) {
+            let why = format!("{} means nothing without it", row.name);
+            return Err(DecodeError::Missing { pointer: format!("{at}/{}", token(required)), why });
+        }
+    }
+    let names = Names { row: row.names, origin: origin_names };
+    let mut fields = Fields { at, names: &names, left: Object::new(), extra: Object::new() };
+    for (key, value) in wire {
+        match names.ours(key) {
+            Some(ours) if !value.is_null() => fields.left.insert(ours.to_owned(), value.clone()),
+            _ => fields.extra.insert(key.clone(), value.clone()),
+        };
+    }
+    let origin = Origin::decode(&mut fields)?;
+    let call = if row.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
+    let input = Input::decode(row.kind, &mut fields)?;
+    let Fields { left, mut extra, .. } = fields;
+    for (ours, value) in left {
+        extra.insert(names.wire(&ours).to_owned(), value);
+    }
+    Ok((origin, call, input, extra))
+}
+
+/// The inverse of [`decode_fields`]: the wire object of an event.
+pub fn encode_fields(row: &EventRow, origin_names: &[(&str, &str)], event: &Event) -> Object {
+    let names = Names { row: row.names, origin: origin_names };
+    let mut ours = Object::new();
+    event.origin.encode(&mut ours);
+    if let Some(call) = &event.call {
+        call.encode(&mut ours);
+    }
+    event.input.encode(&mut ours);
+    let mut wire: Object = ours.into_iter().map(|(key, value)| (names.wire(&key).to_owned(), value)).collect();
+    for (key, value) in &event.extra {
+        wire.insert(key.clone(), value.clone());
+    }
+    wire
+}
+
+/// The two tables of names that hold for one event, the event's own first.
+struct Names<'a> {
+    row: &'a [(&'a str, &'a str)],
+    origin: &'a [(&'a str, &'a str)],
+}
+
+impl Names<'_> {
+    fn pairs(&self) -> impl Iterator<Item = &(&str, &str)> {
+        self.row.iter().chain(self.origin)
+    }
+
+    /// Our name of a wire field; `None` when another wire field has that name here.
+    fn ours<'k>(&'k self, wire: &'k str) -> Option<&'k str> {
+        match self.pairs().find(|(w, _)| *w == wire) {
+            Some((_, ours)) => Some(ours),
+            None if self.pairs().any(|(_, ours)| *ours == wire) => None,
+            None => Some(wire),
+        }
+    }
+
+    fn wire<'k>(&'k self, ours: &'k str) -> &'k str {
+        self.pairs().find(|(_, o)| *o == ours).map_or(ours, |(wire, _)| wire)
+    }
+}
+
+/// Fields still to be taken, by our names.
+pub(crate) struct Fields<'a> {
+    at: &'a str,
+    names: &'a Names<'a>,
+    left: Object,
+    extra: Object,
+}
+
+impl Fields<'_> {
+    /// Takes one field, absent and `null` alike being `None`.
+    pub(crate) fn take<T: serde::de::DeserializeOwned>(
+        &mut self,
+        name: &str,
+        expected: &str,
+    ) -> Result<Option<T>, DecodeError> {
+        let Some(value) = self.left.shift_remove(name) else { return Ok(None) };
+        match T::deserialize(&value) {
+            Ok(typed) => Ok(Some(typed)),
+            Err(_) => {
+                let pointer = format!("{}/{}", self.at, token(self.names.wire(name)));
+                Err(DecodeError::wrong_type(pointer, expected, &value))
+            }
+        }
+    }
+
+    /// Takes everything that is left, by the wire's names.
+    pub(crate) fn take_rest(&mut self) -> Object {
+        let left = std::mem::take(&mut self.left);
+        let mut rest = std::mem::take(&mut self.extra);
+        rest.extend(left.into_iter().map(|(ours, value)| (self.names.wire(&ours).to_owned(), value)));
+        rest
+    }
+}

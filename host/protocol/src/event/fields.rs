@@ -1,0 +1,120 @@
+//! What several events share, and how one field is decoded.
+
+use serde_json::Value;
+
+use super::Fields;
+use crate::json::{DecodeError, Object};
+
+/// A type a wire field can have: its name for messages comes with it.
+pub(crate) trait FieldType: serde::de::DeserializeOwned + serde::Serialize {
+    const EXPECTED: &'static str;
+}
+
+macro_rules! field_types {
+    ($($ty:ty => $words:literal,)*) => { $(impl FieldType for $ty { const EXPECTED: &'static str = $words; })* };
+}
+
+field_types! {
+    String => "a string",
+    bool => "a boolean",
+    u32 => "a whole number from 0 to 4294967295",
+    u64 => "a whole number from 0",
+    Value => "any value",
+    Vec<String> => "an array of strings",
+}
+
+/// A struct whose fields are all optional wire fields of the same name.
+macro_rules! wire_struct {
+    ($(#[$doc:meta])* pub struct $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct $name { $($(#[$fdoc])* pub $field: Option<$ty>,)* }
+
+        impl $name {
+            #[allow(unused_variables, clippy::unnecessary_wraps)]
+            pub(crate) fn decode(fields: &mut $crate::event::Fields<'_>) -> Result<Self, $crate::json::DecodeError> {
+                Ok(Self {
+                    $($field: fields.take(stringify!($field), <$ty as $crate::event::fields::FieldType>::EXPECTED)?,)*
+                })
+            }
+
+            #[allow(unused_variables)]
+            pub(crate) fn encode(&self, to: &mut $crate::json::Object) {
+                $(if let Some(value) = &self.$field {
+                    to.insert(stringify!($field).to_owned(), serde_json::json!(value));
+                })*
+            }
+        }
+    };
+}
+pub(crate) use wire_struct;
+
+wire_struct! {
+    /// What every event shares. Documented field by field in `wit/types.wit`, record `origin`.
+    pub struct Origin {
+        /// The session.
+        session_id: String,
+        /// File with the conversation so far.
+        transcript_path: String,
+        /// The client's working directory.
+        cwd: String,
+        /// For example `default`, `acceptEdits`, `bypassPermissions`.
+        permission_mode: String,
+        /// blade: the project's directory.
+        project_dir: String,
+        /// blade: `hook_execution_id`.
+        execution_id: String,
+        /// ISO 8601.
+        timestamp: String,
+        /// The agent or subagent in which the event happened.
+        agent_id: String,
+        /// picoclaw: the turn.
+        turn_id: String,
+        /// picoclaw: the turn this one was started from.
+        parent_turn_id: String,
+        /// picoclaw: the model call within the turn, from 0.
+        iteration: u32,
+        /// picoclaw: where the conversation takes place.
+        channel: String,
+        /// picoclaw: the conversation within the channel.
+        chat_id: String,
+    }
+}
+
+/// A tool about to run, or that ran.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolCall {
+    /// The tool's name; empty when a client left it out.
+    pub name: String,
+    /// The tool's arguments; null when a client left them out.
+    pub input: Value,
+    /// Ties the events of one call together.
+    pub use_id: Option<String>,
+}
+
+impl ToolCall {
+    /// A call as a library user has it.
+    pub fn new(name: impl Into<String>, input: Value) -> Self {
+        Self { name: name.into(), input, use_id: None }
+    }
+
+    pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            name: fields.take("tool_name", String::EXPECTED)?.unwrap_or_default(),
+            input: fields.take("tool_input", Value::EXPECTED)?.unwrap_or_default(),
+            use_id: fields.take("tool_use_id", String::EXPECTED)?,
+        })
+    }
+
+    pub(crate) fn encode(&self, to: &mut Object) {
+        if !self.name.is_empty() {
+            to.insert("tool_name".into(), self.name.clone().into());
+        }
+        if !self.input.is_null() {
+            to.insert("tool_input".into(), self.input.clone());
+        }
+        if let Some(use_id) = &self.use_id {
+            to.insert("tool_use_id".into(), use_id.clone().into());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Each event's own fields. What they mean is documented in the WIT interface of the same name (`wit/<event>.wit`),
+//! with the dialects that give them.
+
+use serde_json::Value;
+
+use super::{Fields, Kind, fields::wire_struct};
+use crate::json::{DecodeError, Object};
+
+macro_rules! inputs {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty,)* })*) => {
+        $(wire_struct! {
+            $(#[$doc])*
+            #[allow(missing_docs)] // see the module
+            pub struct $name { $($field: $ty,)* }
+        })*
+
+        /// The fields of one event, beside the tool call.
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs)] // one variant per struct of the same name
+        pub enum Input { $($name($name),)* OtherEvent(OtherEvent) }
+
+        impl Input {
+            /// Which event this is.
+            pub const fn kind(&self) -> Kind {
+                match self { $(Self::$name(_) => Kind::$name,)* Self::OtherEvent(_) => Kind::OtherEvent }
+            }
+
+            pub(crate) fn decode(kind: Kind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+                Ok(match kind {
+                    $(Kind::$name => Self::$name($name::decode(fields)?),)*
+                    Kind::OtherEvent => Self::OtherEvent(OtherEvent { payload: fields.take_rest() }),
+                })
+            }
+
+            pub(crate) fn encode(&self, to: &mut Object) {
+                match self {
+                    $(Self::$name(input) => input.encode(to),)*
+                    Self::OtherEvent(input) => to.extend(input.payload.clone()),
+                }
+            }
+        }
+    };
+}
+
+inputs! {
+    /// `session-start`
+    SessionStart { source: String, is_resume: bool, resume_session_id: String, }
+    /// `session-end`
+    SessionEnd { reason: String, total_turns: u32, total_tokens: u64, }
+    /// `user-prompt-submit`
+    UserPromptSubmit { prompt: String, has_images: bool, image_count: u32, }
+    /// `pre-tool-use`: the tool call is all there is.
+    PreToolUse { }
+    /// `post-tool-use`
+    PostToolUse { output: Value, duration_ns: u64, }
+    /// `post-tool-use-failure`
+    PostToolUseFailure { error: String, error_type: String, is_interrupt: bool, is_timeout: bool, }
+    /// `permission-request`
+    PermissionRequest { permission_suggestions: Value, }
+    /// `can-use-tool`
+    CanUseTool { tool_kind: String, affected_paths: Vec<String>, }
+    /// `notification`
+    Notification { message: String, title: String, notification_type: String, }
+    /// `subagent-start`
+    SubagentStart { agent_type: String, task_description: String, parent_agent_id: String, }
+    /// `subagent-stop`
+    SubagentStop {
+        stop_hook_active: bool, agent_type: String, agent_transcript_path: String, task_description: String,
+        success: bool, result_summary: String, error: String, final_response: String,
+    }
+    /// `stop`
+    Stop { stop_hook_active: bool, stop_reason: String, final_response: String, }
+    /// `pre-compact`
+    PreCompact { trigger: String, custom_instructions: String, messages_before: u32, tokens_before: u64, }
+    /// `task-completed`
+    TaskCompleted {
+        task_id: String, task_subject: String, task_description: String, result_summary: String, success: bool,
+    }
+    /// `before-llm`
+    BeforeLlm { model: String, messages: Value, tools: Value, options: Value, graceful_terminal: bool, }
+    /// `after-llm`
+    AfterLlm { model: String, response: Value, }
+    /// `agent-event`
+    AgentEvent { kind: String, payload: Value, }
+}
+
+/// `other-event`: everything that is not part of [`super::Origin`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OtherEvent {
+    /// The event's fields as they came.
+    pub payload: Object,
+}

@@ -1,0 +1,117 @@
+//! Hooks that gave no answer, and what that counts as.
+
+use std::fmt;
+
+use crate::{
+    answer::{Answer, Note, Rule, RuleKind},
+    dialect::EventRow,
+};
+
+/// A hook that gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Why, for rules.
+    pub cause: Cause,
+    /// Why, for people.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure with its message.
+    pub fn new(cause: Cause, message: impl Into<String>) -> Self {
+        Self { cause, message: message.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.cause.word(), self.message)
+    }
+}
+
+macro_rules! causes {
+    ($($(#[$doc:meta])* $name:ident $word:literal,)*) => {
+        /// Every way a hook can fail.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Cause { $($(#[$doc])* $name,)* }
+
+        impl Cause {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The word used in diagnostics, records and metrics.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+        }
+    };
+}
+
+causes! {
+    /// It ran past its timeout.
+    Timeout "timeout",
+    /// A component trapped.
+    Trap "trap",
+    /// A component used up its fuel.
+    OutOfFuel "out-of-fuel",
+    /// A component wanted more memory, tables or instances than granted.
+    OutOfMemory "out-of-memory",
+    /// A component's stack overflowed.
+    StackOverflow "stack-overflow",
+    /// The answer is larger than granted.
+    OutputTooLarge "output-too-large",
+    /// A component wrote more to the log than granted.
+    LogFlood "log-flood",
+    /// A component called the host more often than granted.
+    TooManyHostCalls "too-many-host-calls",
+    /// All places for running components are taken; trying again may help.
+    Busy "busy",
+    /// The hook itself says that it failed.
+    Guest "guest-error",
+    /// The answer is not JSON, or not of the dialect's form.
+    BadOutput "bad-output",
+    /// A command ended with a code that is neither 0 nor 2, or by a signal.
+    Exit "exit-code",
+    /// A command could not be started.
+    Spawn "spawn",
+    /// An http handler got no connection, or a status that is not 2xx.
+    Http "http",
+    /// A model call failed, or the model did not answer in the agreed form.
+    Model "model",
+    /// The hook could not be loaded.
+    Load "load",
+}
+
+/// What a failed hook counts as: `failureBehavior`, `timeoutBehavior`, `onFailure`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Behavior {
+    /// As if it had said nothing.
+    #[default]
+    Ignore,
+    /// As if it had refused.
+    Deny,
+    /// As if it had asked for the user.
+    Ask,
+}
+
+/// What a failed hook's answer is under `behavior`.
+///
+/// decisions.md, blade: "`ignore` = as if it said nothing; `deny`/`ask` = as if it had returned that decision with a
+/// reason that names the hook and the cause; on events without a permission decision `deny` blocks where the event
+/// can be blocked and is otherwise recorded only."
+pub fn settle(row: &EventRow, hook: &str, failure: &Failure, behavior: Behavior) -> (Answer, Option<Note>) {
+    let rule = match behavior {
+        Behavior::Ignore => return (Answer::default(), None),
+        Behavior::Deny => Rule::Deny,
+        Behavior::Ask => Rule::Ask,
+    };
+    let reason = format!("hook {hook} failed ({failure})");
+    if row.blockable || row.says.rules.contains(&RuleKind::Deny) {
+        (Answer::rule(rule, reason), None)
+    } else {
+        (
+            Answer::default(),
+            Some(Note::dropped(format!("{reason}; {} cannot be blocked, so it is only recorded", row.name))),
+        )
+    }
+}

@@ -1,0 +1,37 @@
+//! Every line recorded from a real client decodes, and encodes to what it was.
+
+use std::path::Path;
+
+use hookbox_protocol::dialect;
+use serde_json::Value;
+
+fn files(dir: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(dir).expect("samples are checked in").map(|e| e.expect("readable")) {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "json") {
+            found.push(path);
+        }
+    }
+}
+
+fn lossless(folder: &str, dialect: &str, at_least: usize) {
+    let dialect = dialect::by_name(dialect).expect("a dialect");
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples").join(folder), &mut found);
+    assert!(found.len() >= at_least, "{folder}: {} samples", found.len());
+    for path in found {
+        let wire = std::fs::read(&path).expect("readable");
+        let event = dialect.decode_event(&wire, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let original: Value = serde_json::from_slice(&wire).expect("JSON");
+        assert_eq!(dialect.encode_event(&event), original, "{}", path.display());
+        assert_eq!(event.raw, original, "{}", path.display());
+    }
+}
+
+#[test]
+fn claude() {
+    lossless("claude", "claude", 75);
+    lossless("claude_sdk_callback", "claude", 30);
+}

@@ -1,0 +1,111 @@
+//! The configuration file: what it may say ([`types`]) and what it means ([`Config`]).
+
+pub mod types;
+
+use std::{path::PathBuf, time::Duration};
+
+use hookbox_protocol::{Behavior, Dialect, authority::Authority, matcher::Matcher};
+use serde_json::Value;
+
+use types::{Limits, Permissions};
+
+/// A loaded configuration: every hook, in the order in which its dialect merges them.
+#[derive(Clone)]
+pub struct Config {
+    /// The file it came from, for messages; relative paths are relative to its folder.
+    pub file: PathBuf,
+    /// The dialect, with its profile.
+    pub dialect: &'static dyn Dialect,
+    /// `failClosed`: any failure of ours on an event that can be blocked blocks it.
+    pub fail_closed: bool,
+    /// False when blade's `enabled` turns every hook off.
+    pub enabled: bool,
+    /// blade: `maxConcurrentHooks`.
+    pub max_concurrent: Option<usize>,
+    /// The hooks, in configuration order (under picoclaw: by priority, then name).
+    pub hooks: Vec<Hook>,
+    /// SHA-256 of the file's bytes, in hexadecimal, for records.
+    pub digest: String,
+    /// The `state`, `llm` and `tenant` settings of the host.
+    pub settings: types::HostSettings,
+}
+
+/// One hook of a configuration.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// For diagnostics: the component's file name, the command, the URL; under picoclaw the name in the file.
+    pub name: String,
+    /// JSON pointer of the handler in the file.
+    pub pointer: String,
+    /// Wire names of the events it is for; `canUseTool` for the permission callback. Empty (a picoclaw hook without
+    /// `intercept` and `observe`): all that a component exports.
+    pub events: Vec<String>,
+    /// Which of them.
+    pub matcher: Matcher,
+    /// The matcher as written, for `explain`.
+    pub matcher_text: Option<String>,
+    /// Under picoclaw: told of the event, never asked.
+    pub observe_only: bool,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).
+    pub on_failure: Option<Behavior>,
+    /// What running past the timeout counts as; `None`: as `on_failure`.
+    pub on_timeout: Option<Behavior>,
+    /// What runs.
+    pub handler: Handler,
+}
+
+/// What runs when a hook is called.
+#[derive(Debug, Clone)]
+pub enum Handler {
+    /// A component.
+    Wasm(Wasm),
+    /// A command that speaks the dialect's JSON: through `sh -c`, or directly when `args` are given.
+    Command {
+        /// The command line, or the executable when there are `args`.
+        command: String,
+        /// Arguments, without a shell.
+        args: Option<Vec<String>>,
+        /// Working directory: that of the configuration file.
+        dir: PathBuf,
+    },
+    /// A POST of the event.
+    Http {
+        /// Where to.
+        url: String,
+        /// With these headers; values already have `$VAR` replaced.
+        headers: Vec<(String, String)>,
+    },
+    /// A single-turn question to a model.
+    Prompt {
+        /// With `$ARGUMENTS` for the event.
+        prompt: String,
+        /// The model; the host's default when absent.
+        model: Option<String>,
+    },
+    /// A model with read-only tools.
+    Agent {
+        /// With `$ARGUMENTS` for the event.
+        prompt: String,
+        /// The model; the host's default when absent.
+        model: Option<String>,
+        /// Turns at most.
+        max_turns: u32,
+    },
+}
+
+/// A component and what it is granted.
+#[derive(Debug, Clone)]
+pub struct Wasm {
+    /// Absolute path of the component.
+    pub component: PathBuf,
+    /// What it may call.
+    pub permissions: Permissions,
+    /// What it may decide.
+    pub authority: Authority,
+    /// Its `config` object.
+    pub config: Value,
+    /// The host's limits with the hook's own over them.
+    pub limits: Limits,
+}
