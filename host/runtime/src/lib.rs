@@ -1,3 +1,4 @@
 //! Run AI agent hooks as sandboxed WebAssembly components.
 
+pub mod capability;
 pub mod config;
