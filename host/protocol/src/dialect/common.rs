@@ -49,10 +49,6 @@ impl Taker {
         })
     }
 
-    pub(crate) fn contains(&self, key: &str) -> bool {
-        self.object.get(key).is_some_and(|v| !v.is_null())
-    }
-
     pub(crate) fn pointer(&self, key: &str) -> String {
         format!("{}/{}", self.at, token(key))
     }

@@ -21,6 +21,7 @@ field_types! {
     u64 => "a whole number from 0",
     Value => "any value",
     Vec<String> => "an array of strings",
+    Vec<Value> => "an array",
 }
 
 /// A struct whose fields are all optional wire fields of the same name.
