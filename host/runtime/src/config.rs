@@ -1,12 +1,23 @@
 //! The configuration file: what it may say ([`types`]) and what it means ([`Config`]).
 
+mod clients;
+mod diagnostic;
+mod file;
+mod lines;
+mod load;
+mod resolve;
+mod schema;
 pub mod types;
+mod validate;
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use hookbox_protocol::{Behavior, Dialect, authority::Authority, matcher::Matcher};
 use serde_json::Value;
 
+pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
+pub use load::{Loaded, fail_closed_hint, find};
+pub use schema::schema;
 use types::{Limits, Permissions};
 
 /// A loaded configuration: every hook, in the order in which its dialect merges them.
@@ -28,6 +39,12 @@ pub struct Config {
     pub digest: String,
     /// The `state`, `llm` and `tenant` settings of the host.
     pub settings: types::HostSettings,
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config").field("file", &self.file).field("hooks", &self.hooks).finish_non_exhaustive()
+    }
 }
 
 /// One hook of a configuration.
@@ -109,3 +126,6 @@ pub struct Wasm {
     /// The host's limits with the hook's own over them.
     pub limits: Limits,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! Reads a configuration: parse strictly → validate → resolve. Every step tells all it finds.
+
+use std::{
+    fmt::Write as _,
+    io,
+    path::{Path, PathBuf},
+};
+
+use hookbox_protocol::{
+    DecodeError, Dialect,
+    dialect::{self, ConfigShape},
+    json::{self, Object, describe, token},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{
+    Config, ConfigErrors, Diagnostic, clients,
+    diagnostic::{Finding, Severity, nearest, suggestion},
+    file::{File, Flat, Groups, Named},
+    lines,
+    resolve::Resolver,
+    schema, validate,
+};
+
+/// The dialect of a file that names none.
+const DEFAULT_DIALECT: &str = "claude";
+
+/// A configuration, and what in it has no effect.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// All of severity [`Severity::Warning`].
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Config {
+    /// Reads and checks a configuration file. Components are not touched: that is the load step of the hook they belong
+    /// to.
+    ///
+    /// `dialect` goes before the one that the file names.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, at once.
+    pub fn load(path: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
+        let bytes = std::fs::read(path).map_err(|error| {
+            let finding = Finding::error("", format!("the configuration cannot be read: {error}"));
+            located(
+                path,
+                None,
+                vec![match error.kind() {
+                    io::ErrorKind::NotFound => finding.help("create the file, or name another one"),
+                    _ => finding,
+                }],
+            )
+        })?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::parse(&text, path, dialect),
+            Err(error) => {
+                let place = DecodeError::Utf8(error.utf8_error().valid_up_to());
+                Err(located(path, None, vec![Finding::error("", place.to_string())]))
+            }
+        }
+    }
+
+    /// As [`Config::load`], from the text of a file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, at once.
+    pub fn parse(text: &str, file: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
+        let value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
+        let mut found = Vec::new();
+        let Some(object) = value.as_object() else {
+            let message = format!("expected an object, found {}", describe(&value));
+            return Err(located(file, Some(text), vec![Finding::error("", message)]));
+        };
+        let Some(dialect) = choose_dialect(object, dialect, &mut found) else {
+            return Err(located(file, Some(text), found));
+        };
+        let config = read(object, file, dialect, text, &mut found);
+        let diagnostics = located(file, Some(text), found).diagnostics;
+        match config {
+            Some(config) if !diagnostics.iter().any(Diagnostic::is_error) => {
+                Ok(Loaded { config, warnings: diagnostics })
+            }
+            _ => Err(ConfigErrors { diagnostics }),
+        }
+    }
+}
+
+/// The configuration file of a project: `hooks.json`, or else the settings of Claude Code.
+pub fn find(dir: &Path) -> Option<PathBuf> {
+    ["hooks.json", ".claude/settings.json"].iter().map(|name| dir.join(name)).find(|path| path.is_file())
+}
+
+/// Whether a text that is no valid configuration says `"failClosed": true` all the same, so that a typo elsewhere in
+/// the file does not open the gate.
+pub fn fail_closed_hint(text: &str) -> bool {
+    text.match_indices("\"failClosed\"").any(|(at, key)| {
+        let rest = text.get(at + key.len()..).unwrap_or_default().trim_start();
+        rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with("true"))
+    })
+}
+
+fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>) -> Option<&'static dyn Dialect> {
+    let written = object.get("dialect").and_then(Value::as_str);
+    let name = given.or(written).unwrap_or(DEFAULT_DIALECT);
+    let chosen = dialect::by_name(name);
+    if chosen.is_none() {
+        // Without the dialect, nothing else in the file can be judged.
+        let known: Vec<&str> = dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+        let pointer = if given.is_some() { "" } else { "/dialect" };
+        found.push(Finding::error(pointer, format!("unknown dialect `{name}`")).help(suggestion(name, &known)));
+    }
+    chosen
+}
+
+fn read(
+    object: &Object,
+    file: &Path,
+    dialect: &'static dyn Dialect,
+    text: &str,
+    found: &mut Vec<Finding>,
+) -> Option<Config> {
+    let shape = dialect.shape();
+    let mut value = Value::Object(object.clone());
+    if shape == ConfigShape::Named {
+        name_processes(&mut value);
+    }
+    let schema = schema::of_shape(shape);
+    top_level_keys(&schema, object, found);
+    found.extend(validate::check(&schema, &value));
+
+    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
+    let mut resolver = Resolver::new(dialect, base);
+    let settings = match shape {
+        ConfigShape::Groups => resolve(&mut resolver, value, Resolver::groups as fn(&mut Resolver, Groups)),
+        ConfigShape::Flat => resolve(&mut resolver, value, Resolver::flat as fn(&mut Resolver, Flat)),
+        ConfigShape::Named => resolve(&mut resolver, value, Resolver::named as fn(&mut Resolver, Named)),
+    };
+    found.append(&mut resolver.found);
+    let mut settings = match settings {
+        Ok(settings) => settings,
+        Err(error) => {
+            // The validator lets nothing through that is not understood; if it does, say so rather than lose a hook.
+            found.push(Finding::error("", error.to_string()));
+            return None;
+        }
+    };
+    if let Some(path) = &mut settings.state_file {
+        *path = resolver.base.join(&*path).to_string_lossy().into_owned();
+    }
+    Some(Config {
+        file: file.to_path_buf(),
+        dialect,
+        fail_closed: resolver.fail_closed,
+        enabled: resolver.enabled,
+        max_concurrent: resolver.max_concurrent,
+        hooks: resolver.hooks,
+        digest: digest(text),
+        settings,
+    })
+}
+
+fn resolve<H: DeserializeOwned>(
+    resolver: &mut Resolver,
+    value: Value,
+    hooks: fn(&mut Resolver, H),
+) -> serde_json::Result<super::types::HostSettings> {
+    let file: File<H> = serde_json::from_value(value)?;
+    resolver.beside(&file);
+    if let Some(written) = file.hooks.0 {
+        hooks(resolver, written);
+    }
+    resolver.can_use_tool(file.can_use_tool);
+    Ok(file.host.0.unwrap_or_default())
+}
+
+/// design.md: picoclaw's "own `command` array means `\"type\": \"process\"`".
+fn name_processes(value: &mut Value) {
+    for hook in value.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flat_map(Object::values_mut) {
+        if let Some(hook) = hook.as_object_mut()
+            && !hook.contains_key("type")
+            && hook.get("command").is_some_and(Value::is_array)
+        {
+            hook.insert("type".into(), "process".into());
+        }
+    }
+}
+
+/// At the top of the file our keys stand beside a client's. What is neither is an error when it looks like one of ours,
+/// and otherwise a warning, because clients add settings every month.
+fn top_level_keys(schema: &Value, object: &Object, found: &mut Vec<Finding>) {
+    let Some(ours) = schema.get("properties").and_then(Value::as_object) else { return };
+    for key in object.keys().filter(|key| !ours.contains_key(*key) && !clients::SETTINGS.contains(&key.as_str())) {
+        let pointer = format!("/{}", token(key));
+        found.push(match nearest(key, ours.keys().map(String::as_str)) {
+            Some(near) => {
+                Finding::error(pointer, format!("unknown key `{key}`")).help(format!("did you mean `{near}`?"))
+            }
+            None => Finding::warning(pointer, format!("`{key}` means nothing to hookbox")),
+        });
+    }
+}
+
+fn syntax_error(file: &Path, error: &DecodeError) -> ConfigErrors {
+    let mut errors = located(file, None, vec![Finding::error("", error.to_string())]);
+    // serde_json ends its messages with "at line L column C".
+    let line = match error {
+        DecodeError::Syntax(message) => message
+            .rsplit_once(" at line ")
+            .and_then(|(_, place)| place.split(' ').next())
+            .and_then(|line| line.parse().ok()),
+        _ => None,
+    };
+    for diagnostic in &mut errors.diagnostics {
+        diagnostic.line = line;
+    }
+    errors
+}
+
+/// Gives findings their file and lines, errors first, each group in the order of the file.
+fn located(file: &Path, text: Option<&str>, found: Vec<Finding>) -> ConfigErrors {
+    let mut diagnostics: Vec<Diagnostic> = found
+        .into_iter()
+        .map(|Finding { severity, pointer, message, help }| {
+            let line = text.filter(|_| !pointer.is_empty()).and_then(|text| lines::line(text, &pointer));
+            Diagnostic { severity, file: file.to_path_buf(), pointer, line, message, help }
+        })
+        .collect();
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.severity == Severity::Warning, diagnostic.line));
+    ConfigErrors { diagnostics }
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

@@ -1,0 +1,172 @@
+//! What runs.
+
+use std::path::Path;
+
+use hookbox_protocol::{
+    authority::{Authority, Power, Rewrite},
+    json::shorten,
+};
+use serde_json::{Map, Value};
+
+use super::Resolver;
+use crate::config::{
+    Handler, Wasm,
+    diagnostic::Finding,
+    file::{AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, Preset, PromptEntry, RewriteEntry, Runs, WasmEntry},
+    types::{HttpGrant, Limits, LlmGrant, Permissions, StateGrant},
+};
+
+/// Turns of an agent handler that says nothing of its own.
+const AGENT_TURNS: u32 = 10;
+
+impl Resolver {
+    /// A handler with its name, and the timeout its own limits give; `None` (and a warning) for one that is not run.
+    pub(super) fn handler(&mut self, runs: Runs, pointer: &str) -> Option<(String, Handler, Option<f64>)> {
+        let (name, handler) = match runs {
+            Runs::Wasm(entry) => {
+                let timeout = entry.limits.get("timeout").and_then(Value::as_f64);
+                return Some((file_name(&entry.component), Handler::Wasm(self.wasm(entry, pointer)), timeout));
+            }
+            Runs::Command(CommandEntry { command, args }) => {
+                (command.clone(), Handler::Command { command, args, dir: self.base.clone() })
+            }
+            Runs::Http(entry) => (entry.url.clone(), self.http(entry, pointer)),
+            Runs::Prompt(PromptEntry { prompt, model }) => {
+                (format!("prompt: {}", shorten(&prompt, 40)), Handler::Prompt { prompt, model })
+            }
+            Runs::Agent(AgentEntry { prompt, model, max_turns }) => {
+                let max_turns = max_turns.unwrap_or(AGENT_TURNS);
+                (format!("agent: {}", shorten(&prompt, 40)), Handler::Agent { prompt, model, max_turns })
+            }
+            Runs::McpTool(_) => return self.not_run("mcp_tool", pointer),
+            Runs::Process(_) => return self.not_run("process", pointer),
+        };
+        Some((name, handler, None))
+    }
+
+    fn not_run<T>(&mut self, kind: &str, pointer: &str) -> Option<T> {
+        let message = format!("handlers of type `{kind}` are not run by hookbox; this hook is left out");
+        self.found.push(Finding::warning(pointer, message));
+        None
+    }
+
+    fn wasm(&mut self, entry: WasmEntry, pointer: &str) -> Wasm {
+        Wasm {
+            component: self.base.join(&entry.component),
+            permissions: self.permissions(entry.permissions, &format!("{pointer}/permissions")),
+            authority: entry.authority.map_or_else(Authority::trusted, authority),
+            config: entry.config,
+            limits: merge(&self.limits, entry.limits),
+        }
+    }
+
+    /// With host paths absolute, and grants of `false` left out.
+    fn permissions(&mut self, mut permissions: Permissions, pointer: &str) -> Permissions {
+        permissions.state = permissions.state.filter(|grant| *grant != StateGrant::Enabled(false));
+        permissions.llm = permissions.llm.filter(|grant| *grant != LlmGrant::Enabled(false));
+        for path in permissions.read.values_mut().chain(permissions.write.values_mut()) {
+            *path = self.base.join(&*path).to_string_lossy().into_owned();
+        }
+        for (index, grant) in permissions.http.iter().enumerate() {
+            let (origin, place) = match grant {
+                HttpGrant::Origin(origin) => (origin, format!("{pointer}/http/{index}")),
+                HttpGrant::Detailed(details) => (&details.origin, format!("{pointer}/http/{index}/origin")),
+            };
+            if !is_origin(origin) {
+                self.found.push(
+                    Finding::error(place, format!("`{origin}` is no origin")).help(
+                        "an origin is scheme, host and, unless it is the scheme's own, port: `https://example.com`",
+                    ),
+                );
+            }
+        }
+        permissions
+    }
+
+    fn http(&mut self, entry: HttpEntry, pointer: &str) -> Handler {
+        let HttpEntry { url, headers, allowed_env_vars } = entry;
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            let message = format!("`{url}` is no http address");
+            self.found.push(Finding::error(format!("{pointer}/url"), message).help("it starts with `https://`"));
+        }
+        let headers = headers
+            .into_iter()
+            .map(|(name, value)| {
+                let value = self.expand(&value, &allowed_env_vars, &format!("{pointer}/headers/{name}"));
+                (name, value)
+            })
+            .collect();
+        Handler::Http { url, headers }
+    }
+
+    /// Replaces `$NAME` and `${NAME}` by the variables that are allowed; others are empty, as in the client.
+    fn expand(&mut self, text: &str, allowed: &[String], pointer: &str) -> String {
+        let mut result = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('$') {
+            result.push_str(before);
+            let (name, tail) = variable(after);
+            rest = tail;
+            if name.is_empty() {
+                result.push('$');
+            } else if !allowed.iter().any(|other| other == name) {
+                self.found.push(
+                    Finding::warning(pointer, format!("`{name}` may not be read, so it is empty here"))
+                        .help(format!("to allow it, add   \"allowedEnvVars\": [\"{name}\"]")),
+                );
+            } else if let Ok(value) = std::env::var(name) {
+                result.push_str(&value);
+            } else {
+                self.found
+                    .push(Finding::warning(pointer, format!("the environment has no `{name}`, so it is empty here")));
+            }
+        }
+        result + rest
+    }
+}
+
+/// The name after a `$`, in braces or not, and what follows.
+fn variable(text: &str) -> (&str, &str) {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if let Some((name, tail)) = text.strip_prefix('{').and_then(|braced| braced.split_once('}'))
+        && !name.is_empty()
+        && name.chars().all(word)
+    {
+        return (name, tail);
+    }
+    text.split_at(text.find(|c| !word(c)).unwrap_or(text.len()))
+}
+
+fn file_name(component: &str) -> String {
+    let name = Path::new(component).file_name().unwrap_or(component.as_ref());
+    name.to_string_lossy().into_owned()
+}
+
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', '*', ' ']))
+}
+
+/// The hook's own limits over the file's.
+fn merge(limits: &Limits, own: Map<String, Value>) -> Limits {
+    let Ok(Value::Object(mut merged)) = serde_json::to_value(limits) else { return limits.clone() };
+    merged.extend(own);
+    serde_json::from_value(Value::Object(merged)).unwrap_or_else(|_| limits.clone())
+}
+
+fn authority(entry: AuthorityEntry) -> Authority {
+    match entry {
+        AuthorityEntry::Preset(Preset::Gate) => Authority::gate(),
+        AuthorityEntry::Preset(Preset::Rewriter) => Authority::rewriter(),
+        AuthorityEntry::Preset(Preset::Trusted) => Authority::trusted(),
+        AuthorityEntry::Detailed(details) => Authority {
+            decide: details.decide.into_iter().map(Power::from).collect(),
+            rewrite: match details.rewrite {
+                RewriteEntry::All(_) => Rewrite::All,
+                RewriteEntry::Pointers(pointers) => Rewrite::Only(pointers),
+            },
+            context: details.context,
+            system_message: details.system_message,
+        },
+    }
+}
