@@ -1,1 +1,86 @@
-//! .
+//! Write [hookbox](https://github.com/hookbox/hookbox) hooks in Rust: a struct, a trait per event, one macro.
+//!
+//! ```
+//! use hookbox_guest::prelude::*;
+//!
+//! struct Guard;
+//!
+//! impl PreToolUse for Guard {
+//!     fn handle(_: &Origin, call: &ToolCall) -> Result<Decision> {
+//!         match call.input.str("/command") {
+//!             Some(command) if command.contains("rm -rf") => Ok(deny(format!("dangerous command: {command}"))),
+//!             _ => Ok(pass()),
+//!         }
+//!     }
+//! }
+//!
+//! hookbox_guest::export!(Guard: PreToolUse);
+//! ```
+//!
+//! **Exports are subscriptions**: the events listed in [`export!`] are those the hook is called for. **Imports are the
+//! permission request**: a capability that is called ([`state`], [`http`], [`llm`]) is asked for, one that is not does
+//! not appear in the component.
+//!
+//! Every event has a module with its input, its decision and its trait. [`Decision`] alone is the decision about a tool
+//! that is about to run; the others are [`stop::Decision`], [`user_prompt_submit::Decision`] and so on. Which answer an
+//! event takes is checked when the hook is compiled: see [`verb`].
+//!
+//! A hook is tested like any function, see [`testing`].
+#![deny(missing_docs)]
+
+#[doc(hidden)]
+pub mod bindings;
+mod capability;
+mod decision;
+mod event;
+mod export;
+mod fault;
+mod json;
+mod origin;
+mod panic;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
+mod tool_call;
+pub mod verb;
+mod wire;
+
+pub use capability::{config, http, llm, log, state};
+pub use decision::{Decides, Decision, Denial, Effects, Gate, Halt, Permission, Scope};
+pub use event::{
+    after_llm, agent_event, before_llm, can_use_tool, notification, other_event, permission_request, post_tool_use,
+    post_tool_use_failure, pre_compact, pre_tool_use, session_end, session_start, stop, subagent_start, subagent_stop,
+    task_completed, user_prompt_submit,
+};
+pub use fault::{Fault, Result};
+pub use json::Json;
+pub use origin::Origin;
+pub use serde_json;
+pub use tool_call::ToolCall;
+pub use verb::{allow, ask, block, deny, pass, respond, skip};
+
+/// All that a hook needs: `use hookbox_guest::prelude::*;`.
+pub mod prelude {
+    pub use serde_json::{Value, json};
+
+    pub use crate::after_llm::{self, AfterLlm};
+    pub use crate::agent_event::{self, AgentEvent};
+    pub use crate::before_llm::{self, BeforeLlm};
+    pub use crate::can_use_tool::{self, CanUseTool};
+    pub use crate::notification::{self, Notification};
+    pub use crate::other_event::{self, OtherEvent};
+    pub use crate::permission_request::{self, PermissionRequest};
+    pub use crate::post_tool_use::{self, PostToolUse};
+    pub use crate::post_tool_use_failure::{self, PostToolUseFailure};
+    pub use crate::pre_compact::{self, PreCompact};
+    pub use crate::pre_tool_use::{self, PreToolUse, Response};
+    pub use crate::session_end::{self, SessionEnd};
+    pub use crate::session_start::{self, SessionStart};
+    pub use crate::stop::{self, Stop};
+    pub use crate::subagent_start::{self, SubagentStart};
+    pub use crate::subagent_stop::{self, SubagentStop};
+    pub use crate::task_completed::{self, TaskCompleted};
+    pub use crate::user_prompt_submit::{self, UserPromptSubmit};
+    pub use crate::{Decision, Fault, Json, Origin, Result, ToolCall};
+    pub use crate::{allow, ask, block, deny, pass, respond, skip};
+    pub use crate::{config, http, llm, log, state};
+}

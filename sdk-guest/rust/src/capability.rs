@@ -1,0 +1,15 @@
+//! What a hook may call. Calling it imports it, importing it is asking for it, and the configuration grants it.
+
+/// The host: the real one in a component, a pretended one in a test.
+mod host {
+    #[cfg(target_family = "wasm")]
+    pub(super) use crate::bindings::shared::hookbox::hooks::{config, http, llm, log, state};
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) use crate::testing::{config, http, llm, log, state};
+}
+
+pub mod config;
+pub mod http;
+pub mod llm;
+pub mod log;
+pub mod state;

@@ -1,0 +1,37 @@
+//! The hook's own `config` object from the configuration file. Always granted: it was written for this hook.
+
+use serde::de::DeserializeOwned;
+
+use super::host;
+use crate::{Fault, Json, Result};
+
+/// The object as a type of your own. `{}` when none was written, so give every field a default that has one.
+///
+/// ```
+/// use hookbox_guest::prelude::*;
+///
+/// #[derive(serde::Deserialize)]
+/// #[serde(default, deny_unknown_fields)]
+/// struct Config {
+///     max: i64,
+/// }
+///
+/// impl Default for Config {
+///     fn default() -> Self {
+///         Self { max: 50 }
+///     }
+/// }
+///
+/// # hookbox_guest::testing::host().config(json!({"max": 3}));
+/// let config: Config = config::get()?;
+/// # assert_eq!(config.max, 3);
+/// # Ok::<(), Fault>(())
+/// ```
+pub fn get<T: DeserializeOwned>() -> Result<T> {
+    serde_json::from_str(&host::config::get()).map_err(|error| Fault::Failed(format!("configuration: {error}")))
+}
+
+/// The object as it was written.
+pub fn json() -> Json {
+    Json::from_text(host::config::get())
+}

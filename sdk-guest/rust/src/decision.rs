@@ -1,0 +1,277 @@
+//! What a hook answers.
+
+use std::fmt;
+
+use crate::bindings::shared::hookbox::hooks::types as wit;
+use crate::event::pre_tool_use::Response;
+use crate::verb::{Answers, Blocks, Env, Interrupts, Permits, Reroutes, Rewrites, Skips, UpdatesPermissions};
+use crate::{Json, ToolCall};
+
+pub use wit::{Denial, Gate, Halt, Permission, Scope};
+
+/// An event that is decided about.
+#[diagnostic::on_unimplemented(message = "nothing can be decided about `{Self}`")]
+pub trait Decides {
+    /// What is said about the event itself, beside what may be said about any event.
+    type Verdict: Clone + fmt::Debug + Default + PartialEq;
+}
+
+/// What a hook answers about an event `E`; without `E`, about a tool that is about to run.
+///
+/// Made by [`pass`](crate::pass), [`deny`](crate::deny) and the like, refined by the methods here. Which of them an
+/// event has is checked when the hook is compiled.
+///
+/// ```
+/// use hookbox_guest::prelude::*;
+///
+/// fn decide(call: &ToolCall) -> Result<Decision> {
+///     Ok(allow().rewrite(call.input.with("/timeout", 60)?).context("The timeout was raised to a minute."))
+/// }
+/// ```
+pub struct Decision<E: Decides = ToolCall> {
+    /// What is said about the event itself.
+    pub verdict: E::Verdict,
+    /// What may be said about any event.
+    pub effects: Effects,
+}
+
+/// What a hook may say about any event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effects {
+    /// Text added to the model's context. claude, blade: `additionalContext`; blade prompts: `contextInjection`.
+    pub context: Option<String>,
+    /// claude, codebuddy, blade: `systemMessage`, a warning for the user.
+    pub system_message: Option<String>,
+    /// claude, codebuddy, blade: `suppressOutput`, keep this hook's output out of the transcript.
+    pub suppress_output: bool,
+    /// End the turn or the session.
+    pub halt: Option<Halt>,
+    /// An object merged into the dialect's output, for fields that hookbox does not know.
+    pub extra: Option<Json>,
+}
+
+impl<E: Decides> Decision<E> {
+    /// Adds text to the model's context; a second text goes on a line of its own.
+    #[must_use]
+    pub fn context(mut self, text: impl Into<String>) -> Self {
+        add_line(&mut self.effects.context, text.into());
+        self
+    }
+
+    /// Warns the user; a second text goes on a line of its own.
+    #[must_use]
+    pub fn system_message(mut self, text: impl Into<String>) -> Self {
+        add_line(&mut self.effects.system_message, text.into());
+        self
+    }
+
+    /// Keeps this hook's output out of the transcript.
+    #[must_use]
+    pub fn suppress_output(mut self) -> Self {
+        self.effects.suppress_output = true;
+        self
+    }
+
+    /// Ends the turn, whatever the other hooks say. The reason is shown to the user.
+    #[must_use]
+    pub fn end_turn(mut self, reason: impl Into<String>) -> Self {
+        self.effects.halt = Some(Halt { scope: Scope::Turn, reason: text(reason) });
+        self
+    }
+
+    /// Ends the session, whatever the other hooks say. The reason is shown to the user.
+    #[must_use]
+    pub fn end_session(mut self, reason: impl Into<String>) -> Self {
+        self.effects.halt = Some(Halt { scope: Scope::Session, reason: text(reason) });
+        self
+    }
+
+    /// An object merged into the dialect's output, for fields that hookbox does not know. The host drops, and reports,
+    /// a key that it does know.
+    #[must_use]
+    pub fn extra(mut self, object: impl Into<Json>) -> Self {
+        self.effects.extra = Some(object.into());
+        self
+    }
+
+    /// Replaces what the event carries, as a whole: a tool's input or output, a prompt, a model's request or response.
+    /// [`Json::with`] changes one value and keeps the rest.
+    #[must_use]
+    pub fn rewrite(mut self, value: impl Into<E::Value>) -> Self
+    where
+        E: Rewrites,
+    {
+        E::rewrite(&mut self.verdict, value.into());
+        self
+    }
+
+    /// The reason, where the word itself takes none: `allow().reason("read-only")`. Nothing on a `pass`.
+    #[must_use]
+    pub fn reason(mut self, reason: impl Into<String>) -> Self
+    where
+        E: Permits,
+    {
+        E::explain(&mut self.verdict, text(reason));
+        self
+    }
+
+    /// A `deny` that also ends the turn. claude, blade-callback. Nothing on any other answer.
+    #[must_use]
+    pub fn interrupt(mut self) -> Self
+    where
+        E: Interrupts,
+    {
+        E::interrupt(&mut self.verdict);
+        self
+    }
+
+    /// Another tool to run instead. picoclaw.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>) -> Self
+    where
+        E: Reroutes,
+    {
+        E::reroute(&mut self.verdict, name.into());
+        self
+    }
+
+    /// Permission updates to apply with an `allow`, an array. claude.
+    #[must_use]
+    pub fn permissions(mut self, updates: impl Into<Json>) -> Self
+    where
+        E: UpdatesPermissions,
+    {
+        E::update_permissions(&mut self.verdict, updates.into());
+        self
+    }
+
+    /// Sets an environment variable for the whole session. blade.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self
+    where
+        E: Env,
+    {
+        E::set(&mut self.verdict, name.into(), value.into());
+        self
+    }
+
+    /// Nothing to say: `Decision::pass()` where [`pass`](crate::pass) alone would leave the event open.
+    pub fn pass() -> Self {
+        Self::new(E::Verdict::default())
+    }
+
+    /// See [`allow`](crate::allow).
+    pub fn allow() -> Self
+    where
+        E: Permits,
+    {
+        Self::new(E::permit(Permission::Allow(None)))
+    }
+
+    /// See [`ask`](crate::ask).
+    pub fn ask(reason: impl Into<String>) -> Self
+    where
+        E: Permits,
+    {
+        Self::new(E::permit(Permission::Ask(text(reason))))
+    }
+
+    /// See [`deny`](crate::deny).
+    pub fn deny(reason: impl Into<String>) -> Self
+    where
+        E: Permits,
+    {
+        Self::new(E::permit(Permission::Deny(Denial { message: text(reason), interrupt: false })))
+    }
+
+    /// See [`block`](crate::block).
+    pub fn block(reason: impl Into<String>) -> Self
+    where
+        E: Blocks,
+    {
+        Self::new(E::gate(Gate::Block(text(reason))))
+    }
+
+    /// See [`skip`](crate::skip).
+    pub fn skip(reason: impl Into<String>) -> Self
+    where
+        E: Skips,
+    {
+        Self::new(E::skip(text(reason)))
+    }
+
+    /// See [`respond`](crate::respond).
+    pub fn respond(response: impl Into<Response>) -> Self
+    where
+        E: Answers,
+    {
+        Self::new(E::respond(response.into()))
+    }
+
+    fn new(verdict: E::Verdict) -> Self {
+        Self { verdict, effects: Effects::default() }
+    }
+}
+
+/// A reason; an empty one is none.
+pub(crate) fn text(reason: impl Into<String>) -> Option<String> {
+    Some(reason.into()).filter(|reason| !reason.is_empty())
+}
+
+fn add_line(text: &mut Option<String>, line: String) {
+    match text {
+        Some(text) => {
+            text.push('\n');
+            text.push_str(&line);
+        }
+        None => *text = Some(line),
+    }
+}
+
+// By hand: deriving would ask the same of `E`, which is never part of the value.
+
+impl<E: Decides> Clone for Decision<E> {
+    fn clone(&self) -> Self {
+        Self { verdict: self.verdict.clone(), effects: self.effects.clone() }
+    }
+}
+
+impl<E: Decides> fmt::Debug for Decision<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decision").field("verdict", &self.verdict).field("effects", &self.effects).finish()
+    }
+}
+
+/// [`pass`](crate::pass).
+impl<E: Decides> Default for Decision<E> {
+    fn default() -> Self {
+        Self::pass()
+    }
+}
+
+impl<E: Decides> PartialEq for Decision<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.verdict == other.verdict && self.effects == other.effects
+    }
+}
+
+impl From<Effects> for wit::Effects {
+    fn from(effects: Effects) -> Self {
+        let Effects { context, system_message, suppress_output, halt, extra } = effects;
+        Self { context, system_message, suppress_output, halt, extra: extra.map(Json::into_text) }
+    }
+}
+
+/// [`Gate::Pass`].
+impl Default for Gate {
+    fn default() -> Self {
+        Self::Pass
+    }
+}
+
+/// [`Permission::Pass`].
+impl Default for Permission {
+    fn default() -> Self {
+        Self::Pass
+    }
+}

@@ -1,0 +1,67 @@
+//! The model answered. picoclaw: `hook.after_llm`.
+
+use crate::Json;
+use crate::bindings::after_llm::exports::hookbox::hooks::after_llm as wit;
+use crate::decision::Decides;
+use crate::verb::Rewrites;
+use crate::wire::{Lower, event, input};
+
+input! {
+    /// The answer.
+    Event from wit::Event {
+        /// The model's name.
+        model: String,
+        /// The answer: `content`, `tool_calls`, `finish_reason`, `usage`, …
+        response: Json,
+    }
+}
+
+/// What a hook answers about a model's answer.
+pub type Decision = crate::Decision<Event>;
+
+/// What is said about the answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// The response instead. Members left out keep their value.
+    pub response: Option<Json>,
+}
+
+event! {
+    /// The model answered: change the answer, or end the turn.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct Polite;
+    ///
+    /// impl AfterLlm for Polite {
+    ///     fn handle(_: &Origin, event: &after_llm::Event) -> Result<after_llm::Decision> {
+    ///         let content = event.response.str("/content").unwrap_or_default();
+    ///         Ok(pass().rewrite(json!({"content": content.replace("damn", "dear")})))
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(Polite: AfterLlm);
+    /// ```
+    AfterLlm in after_llm(event: Event) -> Decision
+}
+
+impl Decides for Event {
+    type Verdict = Verdict;
+}
+
+impl Rewrites for Event {
+    type Value = Json;
+
+    fn rewrite(verdict: &mut Verdict, value: Json) {
+        verdict.response = Some(value);
+    }
+}
+
+impl Lower for Decision {
+    type Wire = wit::Decision;
+
+    fn lower(self) -> wit::Decision {
+        wit::Decision { updated_response: self.verdict.response.map(Json::into_text), effects: self.effects.into() }
+    }
+}

@@ -1,0 +1,35 @@
+//! Something happened in the agent loop; nobody waits for an answer. picoclaw: `hook.event`, `hook.runtime_event`.
+
+use crate::Json;
+use crate::bindings::agent_event::exports::hookbox::hooks::agent_event as wit;
+use crate::wire::{event, input};
+
+input! {
+    /// What happened.
+    Event from wit::Event {
+        /// For example `turn_start`, `tool_exec_end`; newer clients: `agent.tool.exec_start`.
+        kind: String,
+        /// What happened; its form depends on the kind.
+        payload: Json,
+    }
+}
+
+event! {
+    /// Something happened in the agent loop: take note.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct Observer;
+    ///
+    /// impl AgentEvent for Observer {
+    ///     fn handle(_: &Origin, event: &agent_event::Event) -> Result<()> {
+    ///         log::info(&event.kind);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(Observer: AgentEvent);
+    /// ```
+    AgentEvent in agent_event(event: Event) -> ()
+}

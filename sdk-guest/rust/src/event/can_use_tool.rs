@@ -1,0 +1,61 @@
+//! The permission callback beside the hooks. blade, blade-callback.
+
+use crate::bindings::can_use_tool::exports::hookbox::hooks::can_use_tool as wit;
+use crate::decision::Permission;
+use crate::wire::{Lower, event, input};
+use crate::{Json, ToolCall};
+
+input! {
+    /// What the client knows about the call.
+    Event from wit::Event {
+        /// blade, blade-callback: `readonly`, `write` or `execute`; blade also `mcp`.
+        tool_kind: Option<String>,
+        /// blade-callback.
+        affected_paths: Vec<String>,
+    }
+}
+
+/// What a hook answers the permission callback.
+pub type Decision = crate::Decision<Event>;
+
+/// What is said about the permission.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// Whether it is granted. `pass` and `ask` leave it to the client's own flow.
+    pub rule: Permission,
+    /// blade-callback: the whole input the tool gets instead.
+    pub input: Option<Json>,
+}
+
+event! {
+    /// The client asks whether a tool may be used: answer, or leave it to the client's own flow.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct ReadOnly;
+    ///
+    /// impl CanUseTool for ReadOnly {
+    ///     fn handle(_: &Origin, _: &ToolCall, event: &can_use_tool::Event) -> Result<can_use_tool::Decision> {
+    ///         Ok(if event.tool_kind.as_deref() == Some("readonly") { allow() } else { ask("it changes something") })
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(ReadOnly: CanUseTool);
+    /// ```
+    CanUseTool in can_use_tool(call: ToolCall, event: Event) -> Decision
+}
+
+permission!(Event);
+
+impl Lower for Decision {
+    type Wire = wit::Decision;
+
+    fn lower(self) -> wit::Decision {
+        wit::Decision {
+            rule: self.verdict.rule,
+            updated_input: self.verdict.input.map(Json::into_text),
+            effects: self.effects.into(),
+        }
+    }
+}

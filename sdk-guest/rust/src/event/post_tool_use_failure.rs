@@ -1,0 +1,54 @@
+//! A tool ran and failed. claude, blade, blade-callback.
+
+use crate::ToolCall;
+use crate::bindings::post_tool_use_failure::exports::hookbox::hooks::post_tool_use_failure as wit;
+use crate::wire::{event, input};
+
+input! {
+    /// How it failed.
+    Failure from wit::Failure {
+        /// The error's text.
+        error: String,
+        /// blade.
+        error_type: Option<String>,
+        /// claude, blade: the user interrupted it.
+        is_interrupt: Option<bool>,
+        /// blade.
+        is_timeout: Option<bool>,
+    }
+}
+
+impl Failure {
+    /// A failure as a test makes it.
+    pub fn new(error: impl Into<String>) -> Self {
+        Self { error: error.into(), ..Self::default() }
+    }
+}
+
+/// What a hook answers about a tool that failed.
+pub type Decision = crate::Decision<Failure>;
+
+event! {
+    /// A tool ran and failed: tell the model, or the user, something about it.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct Hint;
+    ///
+    /// impl PostToolUseFailure for Hint {
+    ///     fn handle(
+    ///         _: &Origin,
+    ///         _: &ToolCall,
+    ///         failure: &post_tool_use_failure::Failure,
+    ///     ) -> Result<post_tool_use_failure::Decision> {
+    ///         Ok(if failure.error.contains("EACCES") { pass().context("The file system is read-only.") } else { pass() })
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(Hint: PostToolUseFailure);
+    /// ```
+    PostToolUseFailure in post_tool_use_failure(call: ToolCall, failure: Failure) -> Decision
+}
+
+notice!(Failure);

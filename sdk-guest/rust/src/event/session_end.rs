@@ -1,0 +1,42 @@
+//! A session ends. claude, blade, blade-callback.
+
+use crate::bindings::session_end::exports::hookbox::hooks::session_end as wit;
+use crate::wire::{event, input};
+
+input! {
+    /// How the session ended.
+    Event from wit::Event {
+        /// claude: `clear`, `logout`, `prompt_input_exit`, `bypass_permissions_disabled`, `other`; blade also `user_exit`,
+        /// `error`, `max_turns`, `idle_timeout`, `ctrl_c`.
+        reason: Option<String>,
+        /// blade.
+        total_turns: Option<u32>,
+        /// blade.
+        total_tokens: Option<u64>,
+    }
+}
+
+/// What a hook answers about a session that ends.
+pub type Decision = crate::Decision<Event>;
+
+event! {
+    /// A session ends: take note, quickly; a client does not wait long.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct Farewell;
+    ///
+    /// impl SessionEnd for Farewell {
+    ///     fn handle(_: &Origin, event: &session_end::Event) -> Result<session_end::Decision> {
+    ///         log::info(event.reason.as_deref().unwrap_or("no reason given"));
+    ///         Ok(pass())
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(Farewell: SessionEnd);
+    /// ```
+    SessionEnd in session_end(event: Event) -> Decision
+}
+
+notice!(Event);

@@ -1,0 +1,65 @@
+//! A session begins or is resumed. All dialects but codebuddy and picoclaw.
+
+use crate::bindings::session_start::exports::hookbox::hooks::session_start as wit;
+use crate::decision::Decides;
+use crate::verb::Env;
+use crate::wire::{Lower, event, input};
+
+input! {
+    /// How the session begins.
+    Event from wit::Event {
+        /// `startup`, `resume`, `clear` or `compact`; claude now also `fork`.
+        source: Option<String>,
+        /// blade.
+        is_resume: Option<bool>,
+        /// blade: the session being resumed.
+        resume_session_id: Option<String>,
+    }
+}
+
+/// What a hook answers about a session that begins.
+pub type Decision = crate::Decision<Event>;
+
+/// What is said about the session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// blade: environment variables for the whole session.
+    pub env: Vec<(String, String)>,
+}
+
+event! {
+    /// A session begins: give the model context, or (blade) set environment variables.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct Welcome;
+    ///
+    /// impl SessionStart for Welcome {
+    ///     fn handle(_: &Origin, _: &session_start::Event) -> Result<session_start::Decision> {
+    ///         Ok(pass().context("This repository is formatted with rustfmt.").env("CI", "1"))
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(Welcome: SessionStart);
+    /// ```
+    SessionStart in session_start(event: Event) -> Decision
+}
+
+impl Decides for Event {
+    type Verdict = Verdict;
+}
+
+impl Env for Event {
+    fn set(verdict: &mut Verdict, name: String, value: String) {
+        verdict.env.push((name, value));
+    }
+}
+
+impl Lower for Decision {
+    type Wire = wit::Decision;
+
+    fn lower(self) -> wit::Decision {
+        wit::Decision { env: self.verdict.env, effects: self.effects.into() }
+    }
+}

@@ -1,0 +1,43 @@
+//! A subagent begins. claude, blade.
+
+use crate::bindings::subagent_start::exports::hookbox::hooks::subagent_start as wit;
+use crate::wire::{event, input};
+
+input! {
+    /// Who begins.
+    Event from wit::Event {
+        /// claude.
+        agent_id: Option<String>,
+        /// For example `Explore`, `Plan`.
+        agent_type: Option<String>,
+        /// blade.
+        task_description: Option<String>,
+        /// blade.
+        parent_agent_id: Option<String>,
+    }
+}
+
+/// What a hook answers about a subagent that begins.
+pub type Decision = crate::Decision<Event>;
+
+event! {
+    /// A subagent begins: give it context.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct Briefing;
+    ///
+    /// impl SubagentStart for Briefing {
+    ///     fn handle(_: &Origin, event: &subagent_start::Event) -> Result<subagent_start::Decision> {
+    ///         let role = event.agent_type.as_deref().unwrap_or("subagent");
+    ///         Ok(pass().context(format!("You are a {role}: report, do not change anything.")))
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(Briefing: SubagentStart);
+    /// ```
+    SubagentStart in subagent_start(event: Event) -> Decision
+}
+
+notice!(Event);

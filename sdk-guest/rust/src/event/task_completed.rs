@@ -1,0 +1,44 @@
+//! A task is being marked as done. blade, blade-callback; claude sends it too.
+
+use crate::bindings::task_completed::exports::hookbox::hooks::task_completed as wit;
+use crate::wire::{event, input};
+
+input! {
+    /// The task.
+    Event from wit::Event {
+        /// The task.
+        task_id: Option<String>,
+        /// claude: `task_subject`.
+        task_subject: Option<String>,
+        /// What was to be done.
+        task_description: Option<String>,
+        /// blade.
+        result_summary: Option<String>,
+        /// blade.
+        success: Option<bool>,
+    }
+}
+
+/// What a hook answers about a task that is being marked as done.
+pub type Decision = crate::Decision<Event>;
+
+event! {
+    /// A task is being marked as done: agree, or `block` with what is missing.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// struct Check;
+    ///
+    /// impl TaskCompleted for Check {
+    ///     fn handle(_: &Origin, event: &task_completed::Event) -> Result<task_completed::Decision> {
+    ///         Ok(if event.success == Some(false) { block("The task failed.") } else { pass() })
+    ///     }
+    /// }
+    ///
+    /// hookbox_guest::export!(Check: TaskCompleted);
+    /// ```
+    TaskCompleted in task_completed(event: Event) -> Decision
+}
+
+gate!(Event);

@@ -1,0 +1,270 @@
+//! JSON as a hook meets it: tool inputs, tool outputs, whole events.
+
+use std::cell::OnceCell;
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::{Fault, Result};
+
+/// A JSON value, read by [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901).
+///
+/// A member's plain name works as well: `"command"` is `"/command"`, so that a forgotten slash cannot make a guard
+/// look past what it guards.
+///
+/// What the host sends is parsed when it is first looked at: a hook that decides by the tool's name alone pays nothing
+/// for a large input.
+///
+/// ```
+/// use hookbox_guest::prelude::*;
+///
+/// let input = Json::from(json!({"command": "ls", "options": {"timeout": 5}}));
+/// assert_eq!(input.str("/command"), Some("ls"));
+/// assert_eq!(input.i64("/options/timeout"), Some(5));
+/// assert_eq!(input.bool("/missing"), None);
+/// ```
+#[derive(Clone)]
+pub struct Json(Source);
+
+#[derive(Clone)]
+enum Source {
+    /// As the host sent it. What could not be parsed keeps the reason.
+    Text {
+        text: String,
+        parsed: OnceCell<Result<Value, String>>,
+    },
+    Value(Value),
+}
+
+static NULL: Value = Value::Null;
+
+impl Json {
+    /// Any value that serializes.
+    pub fn of(value: &impl Serialize) -> Result<Self> {
+        serde_json::to_value(value).map(Self::from).map_err(Fault::failed)
+    }
+
+    /// The value. `null` when the text is not JSON; the call then ends as a fault, whatever the hook answers.
+    pub fn value(&self) -> &Value {
+        match &self.0 {
+            Source::Text { .. } => self.parsed().unwrap_or(&NULL),
+            Source::Value(value) => value,
+        }
+    }
+
+    /// The value at a JSON pointer; `""` is the whole.
+    pub fn get(&self, pointer: &str) -> Option<&Value> {
+        if pointer.is_empty() || pointer.starts_with('/') {
+            self.value().pointer(pointer)
+        } else {
+            self.value().get(pointer)
+        }
+    }
+
+    /// The string at a JSON pointer.
+    pub fn str(&self, pointer: &str) -> Option<&str> {
+        self.get(pointer)?.as_str()
+    }
+
+    /// The boolean at a JSON pointer.
+    pub fn bool(&self, pointer: &str) -> Option<bool> {
+        self.get(pointer)?.as_bool()
+    }
+
+    /// The whole number at a JSON pointer.
+    pub fn i64(&self, pointer: &str) -> Option<i64> {
+        self.get(pointer)?.as_i64()
+    }
+
+    /// The value as a type of your own. What does not fit is [`Fault::BadInput`].
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
+        if let Some(why) = self.unreadable() {
+            return Err(Fault::bad_input(why));
+        }
+        T::deserialize(self.value()).map_err(Fault::bad_input)
+    }
+
+    /// A copy with one value replaced or added. Objects missing on the way are made.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// let input = Json::from(json!({"file_path": "/etc/hosts", "content": "…"}));
+    /// let moved = input.with("/file_path", "/sandbox/etc/hosts")?;
+    /// assert_eq!(moved, json!({"file_path": "/sandbox/etc/hosts", "content": "…"}).into());
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn with(&self, pointer: &str, value: impl Into<Value>) -> Result<Self> {
+        let mut root = self.value().clone();
+        let mut place = &mut root;
+        for step in steps(pointer) {
+            if place.is_null() {
+                *place = Value::Object(Map::new());
+            }
+            let next = match place {
+                Value::Object(members) => Some(members.entry(step).or_insert(Value::Null)),
+                Value::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
+                _ => None,
+            };
+            place = next.ok_or_else(|| Fault::bad_input(format!("nothing can be put at `{pointer}`")))?;
+        }
+        *place = value.into();
+        Ok(Self::from(root))
+    }
+
+    pub(crate) fn from_text(text: String) -> Self {
+        Self(Source::Text { text, parsed: OnceCell::new() })
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        match self.0 {
+            Source::Text { text, .. } => text,
+            Source::Value(value) => value.to_string(),
+        }
+    }
+
+    /// Why a text that was looked at is not JSON.
+    pub(crate) fn unreadable(&self) -> Option<&str> {
+        match &self.0 {
+            Source::Text { parsed, .. } => parsed.get()?.as_ref().err().map(String::as_str),
+            Source::Value(_) => None,
+        }
+    }
+
+    fn parsed(&self) -> Option<&Value> {
+        let Source::Text { text, parsed } = &self.0 else { return None };
+        parsed.get_or_init(|| serde_json::from_str(text).map_err(|error| error.to_string())).as_ref().ok()
+    }
+}
+
+/// The members and indices that a pointer, or a plain member name, leads through.
+fn steps(pointer: &str) -> Vec<String> {
+    match pointer.strip_prefix('/') {
+        Some(rest) => rest.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect(),
+        None if pointer.is_empty() => Vec::new(),
+        None => vec![pointer.to_owned()],
+    }
+}
+
+/// `null`.
+impl Default for Json {
+    fn default() -> Self {
+        Self::from(Value::Null)
+    }
+}
+
+/// By value, whatever the texts look like.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.value() == other.value()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The JSON text.
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Source::Text { text, .. } => f.write_str(text),
+            Source::Value(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self(Source::Value(value))
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Self::from(value.clone())
+    }
+}
+
+impl From<&Json> for Json {
+    fn from(json: &Json) -> Self {
+        json.clone()
+    }
+}
+
+/// A JSON string, not a text to parse.
+impl From<&str> for Json {
+    fn from(string: &str) -> Self {
+        Self::from(Value::from(string))
+    }
+}
+
+/// A JSON string, not a text to parse.
+impl From<String> for Json {
+    fn from(string: String) -> Self {
+        Self::from(Value::from(string))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn text_is_parsed_when_looked_at_and_kept_as_it_was() {
+        let json = Json::from_text(r#"{ "a": 1.10 }"#.into());
+        assert_eq!(json.get("/a"), Some(&json!(1.1)));
+        assert_eq!(json.into_text(), r#"{ "a": 1.10 }"#);
+    }
+
+    #[test]
+    fn text_that_is_not_json_is_remembered_once_it_was_looked_at() {
+        let json = Json::from_text("{".into());
+        assert_eq!(json.unreadable(), None);
+        assert_eq!(json.str("/command"), None);
+        assert!(json.unreadable().is_some());
+        assert!(matches!(json.parse::<Value>(), Err(Fault::BadInput(_))));
+    }
+
+    #[test]
+    fn a_plain_name_is_a_member() {
+        let json = Json::from(json!({"command": "ls", "a/b": true}));
+        assert_eq!(json.str("command"), Some("ls"));
+        assert_eq!(json.bool("a/b"), Some(true));
+        assert_eq!(json.bool("/a~1b"), Some(true));
+    }
+
+    #[test]
+    fn with_replaces_adds_and_makes_the_way() {
+        let json = Json::from(json!({"a": [1, 2], "b": "x"}));
+        assert_eq!(json.with("/a/1", 3), Ok(json!({"a": [1, 3], "b": "x"}).into()));
+        assert_eq!(json.with("/c/d", true), Ok(json!({"a": [1, 2], "b": "x", "c": {"d": true}}).into()));
+        assert_eq!(json.with("", 1), Ok(json!(1).into()));
+        assert!(json.with("/a/7", 0).is_err());
+        assert!(json.with("/b/c", 0).is_err());
+    }
+
+    #[test]
+    fn parse_says_what_does_not_fit() {
+        #[derive(serde::Deserialize, Debug)]
+        struct Bash {
+            command: String,
+        }
+        let json = Json::from(json!({"command": "ls"}));
+        assert_eq!(json.parse::<Bash>().map(|bash| bash.command), Ok("ls".to_owned()));
+        let fault = Json::from(json!({"command": 1})).parse::<Bash>().map(|bash| bash.command);
+        assert!(matches!(&fault, Err(Fault::BadInput(why)) if why.contains("expected a string")), "{fault:?}");
+    }
+}

@@ -1,0 +1,31 @@
+//! A tool about to run, or that ran.
+
+use crate::Json;
+use crate::bindings::shared::hookbox::hooks::types as wit;
+use crate::wire::input;
+
+input! {
+    /// A tool about to run, or that ran.
+    ToolCall from wit::ToolCall {
+        /// For example `Bash`, `mcp__server__action`; under picoclaw for example `exec`.
+        name: String,
+        /// The tool's arguments. `null` where the dialect does not send them.
+        input: Json,
+        /// claude, codebuddy, blade: ties the events of one call together.
+        use_id: Option<String>,
+    }
+}
+
+impl ToolCall {
+    /// A call as a test makes it.
+    ///
+    /// ```
+    /// use hookbox_guest::prelude::*;
+    ///
+    /// let call = ToolCall::new("Bash", json!({"command": "ls"}));
+    /// assert_eq!(call.input.str("/command"), Some("ls"));
+    /// ```
+    pub fn new(name: impl Into<String>, input: impl Into<Json>) -> Self {
+        Self { name: name.into(), input: input.into(), use_id: None }
+    }
+}

@@ -1,0 +1,151 @@
+//! Between the generated types, where JSON is text, and what authors see.
+
+use crate::bindings::shared::hookbox::hooks::types as wit;
+use crate::{Fault, Json, Result};
+
+/// Something a hook is given. Public as far as the compiler is concerned, since generated signatures name it; out of
+/// reach for everyone else.
+pub trait Lift: Sized {
+    /// The generated type.
+    type Wire;
+
+    /// From the generated type.
+    fn lift(wire: Self::Wire) -> Self;
+
+    /// Why JSON that the hook looked at could not be read.
+    fn unreadable(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// Something a hook answers.
+pub trait Lower {
+    /// The generated type.
+    type Wire;
+
+    /// To the generated type.
+    fn lower(self) -> Self::Wire;
+}
+
+/// The answer as the host gets it. A hook that looked at JSON it could not read saw nothing where something was: its
+/// answer does not count.
+pub(crate) fn settle<T: Lower>(
+    answer: Result<T>,
+    inputs: impl IntoIterator<Item = Option<impl ToString>>,
+) -> Result<T::Wire, wit::Fault> {
+    match inputs.into_iter().flatten().next() {
+        Some(why) => Err(Fault::bad_input(why.to_string()).into()),
+        None => answer.map(T::lower).map_err(wit::Fault::from),
+    }
+}
+
+macro_rules! same_on_the_wire {
+    ($($ty:ty),*) => {$(
+        impl Lift for $ty {
+            type Wire = $ty;
+
+            fn lift(wire: $ty) -> Self {
+                wire
+            }
+        }
+    )*};
+}
+
+same_on_the_wire!(String, Vec<String>, Option<String>, Option<bool>, Option<u32>, Option<u64>);
+
+impl Lift for Json {
+    type Wire = String;
+
+    fn lift(wire: String) -> Self {
+        Self::from_text(wire)
+    }
+
+    fn unreadable(&self) -> Option<&str> {
+        Json::unreadable(self)
+    }
+}
+
+impl Lift for Option<Json> {
+    type Wire = Option<String>;
+
+    fn lift(wire: Option<String>) -> Self {
+        wire.map(Json::from_text)
+    }
+
+    fn unreadable(&self) -> Option<&str> {
+        self.as_ref().and_then(Json::unreadable)
+    }
+}
+
+impl Lower for () {
+    type Wire = ();
+
+    fn lower(self) {}
+}
+
+impl Lower for Option<Json> {
+    type Wire = Option<String>;
+
+    fn lower(self) -> Option<String> {
+        self.map(Json::into_text)
+    }
+}
+
+/// Declares an input with the fields of its WIT record; a field missed out does not compile.
+macro_rules! input {
+    ($(#[$doc:meta])* $name:ident from $wire:path { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $ty,)*
+        }
+
+        impl $crate::wire::Lift for $name {
+            type Wire = $wire;
+
+            fn lift(wire: $wire) -> Self {
+                let $wire { $($field),* } = wire;
+                Self { $($field: $crate::wire::Lift::lift($field),)* }
+            }
+
+            fn unreadable(&self) -> Option<&str> {
+                None$(.or_else(|| $crate::wire::Lift::unreadable(&self.$field)))*
+            }
+        }
+    };
+}
+
+/// Declares an event's trait, and what its export calls. `$event` names the module, the world and the interface alike.
+macro_rules! event {
+    ($(#[$doc:meta])* $name:ident in $event:ident($($arg:ident: $input:ty),+) -> $output:ty) => {
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` is exported for an event that it does not handle",
+            note = "implement the event's trait, or take the event out of `hookbox_guest::export!`"
+        )]
+        pub trait $name {
+            /// Answers the event.
+            fn handle(origin: &$crate::Origin, $($arg: &$input),+) -> $crate::Result<$output>;
+        }
+
+        impl<H: $name> $crate::bindings::$event::exports::hookbox::hooks::$event::Guest for H {
+            fn handle(
+                origin: <$crate::Origin as $crate::wire::Lift>::Wire,
+                $($arg: <$input as $crate::wire::Lift>::Wire),+
+            ) -> Result<
+                <$output as $crate::wire::Lower>::Wire,
+                $crate::bindings::shared::hookbox::hooks::types::Fault,
+            > {
+                use $crate::wire::Lift as _;
+
+                $crate::panic::report();
+                let origin = $crate::Origin::lift(origin);
+                $(let $arg = <$input>::lift($arg);)+
+                let answer = <H as $name>::handle(&origin, $(&$arg),+);
+                $crate::wire::settle(answer, [origin.unreadable(), $($arg.unreadable()),+])
+            }
+        }
+    };
+}
+
+pub(crate) use {event, input};
