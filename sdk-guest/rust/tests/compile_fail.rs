@@ -1,0 +1,6 @@
+//! What must not compile, and what the author is told.
+
+#[test]
+fn mistakes_are_told_in_the_authors_terms() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+}

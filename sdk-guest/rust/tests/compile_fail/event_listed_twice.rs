@@ -1,0 +1,13 @@
+use hookbox_guest::prelude::*;
+
+struct Guard;
+
+impl PreToolUse for Guard {
+    fn handle(_: &Origin, _: &ToolCall) -> Result<Decision> {
+        Ok(pass())
+    }
+}
+
+hookbox_guest::export!(Guard: PreToolUse, PreToolUse);
+
+fn main() {}

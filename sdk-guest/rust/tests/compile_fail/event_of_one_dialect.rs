@@ -1,0 +1,5 @@
+struct Guard;
+
+hookbox_guest::export!(Guard: BeforeTool);
+
+fn main() {}
