@@ -1,0 +1,66 @@
+//! Refuses shell commands that destroy files or devices: `rm -rf`, `mkfs`, `dd if=`, `> /dev/sda`.
+//!
+//! A list of what is forbidden is a seat belt, not a cage: `$(printf 'r%s' m) -rf /` gets past it. What must not happen
+//! belongs in a sandbox; this stops the mistake.
+
+mod danger;
+mod shell;
+
+use hookbox_guest::prelude::*;
+
+struct CommandGuard;
+
+impl PreToolUse for CommandGuard {
+    fn handle(_: &Origin, call: &ToolCall) -> Result<Decision> {
+        Ok(objection(call).map_or_else(pass, deny))
+    }
+}
+
+/// The same gate where the user would be asked: under picoclaw `approve_tool` holds when a hook fails, `before_tool`
+/// does not.
+impl PermissionRequest for CommandGuard {
+    fn handle(_: &Origin, call: &ToolCall, _: &permission_request::Event) -> Result<permission_request::Decision> {
+        Ok(objection(call).map_or_else(pass, deny))
+    }
+}
+
+hookbox_guest::export!(CommandGuard: PreToolUse, PermissionRequest);
+
+/// Whatever the tool is called (`Bash`, `exec`, …), its command is a string under `command`.
+fn objection(call: &ToolCall) -> Option<String> {
+    let why = danger::find(call.input.str("/command")?)?;
+    Some(format!("{why} is not allowed here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decide(command: &str) -> Result<Decision> {
+        <CommandGuard as PreToolUse>::handle(&Origin::default(), &ToolCall::new("Bash", json!({"command": command})))
+    }
+
+    #[test]
+    fn refuses_with_the_reason() {
+        assert_eq!(decide("rm -rf /"), Ok(deny("`rm -rf` is not allowed here")));
+        assert_eq!(decide("echo x > /dev/sda"), Ok(deny("writing to `/dev/sda` is not allowed here")));
+    }
+
+    #[test]
+    fn has_nothing_to_say_about_the_rest() {
+        assert_eq!(decide("ls -la"), Ok(pass()));
+        let read = ToolCall::new("Read", json!({"file_path": "/etc/passwd"}));
+        assert_eq!(<CommandGuard as PreToolUse>::handle(&Origin::default(), &read), Ok(pass()));
+    }
+
+    #[test]
+    fn refuses_where_the_user_would_be_asked() {
+        let call = ToolCall::new("exec", json!({"action": "run", "command": "sudo mkfs.ext4 /dev/sda1"}));
+        let decision = <CommandGuard as PermissionRequest>::handle(
+            &Origin::default(),
+            &call,
+            &permission_request::Event::default(),
+        );
+        assert_eq!(decision, Ok(deny("`mkfs` is not allowed here")));
+    }
+}
