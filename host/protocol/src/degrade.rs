@@ -116,6 +116,8 @@ fn degrade_halt(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
     } else if row.says.rules.contains(&RuleKind::Deny) {
         answer.reason = halt.reason.or(answer.reason.take());
         answer.rule = Some(Rule::Deny);
+        // Where a denied permission can also end the turn, that is what a halt comes nearest to.
+        answer.interrupt = true;
         notes.push(Note::degraded(format!("{} cannot halt; it denies", row.name)));
     } else {
         notes.push(Note::dropped(format!("{} cannot halt", row.name)));

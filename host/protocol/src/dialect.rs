@@ -1,7 +1,9 @@
 //! What a hook protocol is, and the one list of all of them.
 
+pub mod blade_callback;
 pub mod claude;
 mod common;
+pub mod picoclaw;
 
 use serde_json::Value;
 
@@ -14,7 +16,8 @@ use crate::{
 };
 
 /// Every dialect and profile, by name. A new dialect is one folder and one line here.
-pub static ALL: &[&dyn Dialect] = &[&claude::DOCUMENTED, &claude::OBSERVED];
+pub static ALL: &[&dyn Dialect] =
+    &[&claude::DOCUMENTED, &claude::OBSERVED, &blade_callback::DIALECT, &picoclaw::DIALECT];
 
 /// The dialect of that name: `claude`, `claude@observed`, …
 pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
@@ -68,8 +71,12 @@ pub trait Dialect: Send + Sync + 'static {
         false
     }
 
-    /// Merges the answers of all hooks, in configuration order. Answers are already within what the event's row can
-    /// say (see [`crate::degrade`]).
+    /// Makes the event what the next hook sees, where the dialect chains ([`Flow::Chained`]): the typed fields and
+    /// [`Event::raw`] with what `answer` rewrote.
+    fn rewrite(&self, _event: &mut Event, _answer: &Answer) {}
+
+    /// Merges the answers of all hooks, in configuration order. `event` is the one the client sent, also where the
+    /// dialect chains. Answers are already within what the event's row can say (see [`crate::degrade`]).
     fn merge(&self, event: &Event, answers: &[Answer]) -> Merged;
 
     /// Writes the verdict. `None`: this event is never answered.

@@ -35,3 +35,8 @@ fn claude() {
     lossless("claude", "claude", 75);
     lossless("claude_sdk_callback", "claude", 30);
 }
+
+#[test]
+fn picoclaw() {
+    lossless("picoclaw", "picoclaw", 30);
+}

@@ -68,7 +68,17 @@ pub(crate) fn decode_flat_event(
     wire: &[u8],
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let object = parse_object(wire)?;
+    decode_flat_object(dialect, name_key, origin_names, parse_object(wire)?, name)
+}
+
+/// [`decode_flat_event`] of an object that is already parsed.
+pub(crate) fn decode_flat_object(
+    dialect: &dyn Dialect,
+    name_key: &str,
+    origin_names: &[(&str, &str)],
+    object: Object,
+    name: Option<&str>,
+) -> Result<Event, DecodeError> {
     let found = match object.get(name_key) {
         Some(Value::String(found)) => Some(found.as_str()),
         Some(other) => {

@@ -1,0 +1,110 @@
+//! The hook callbacks of the Blade Agent SDK, and its `canUseTool`. Specification: `docs/spec/blade-callback.md`.
+//!
+//! The SDK calls functions; on a wire its `HookInput` is one JSON object with the event's name under `event`, and
+//! `canUseTool(toolName, input, options)` is the same object with `"event": "canUseTool"`.
+
+mod answer;
+mod events;
+mod merge;
+mod wire;
+
+use serde_json::{Value, json};
+
+use super::{ConfigShape, Dialect, EventRow, Flow, Merged};
+use crate::{
+    answer::{Answer, Note, Rule},
+    event::{Event, Kind},
+    json::{DecodeError, Object},
+    matcher::MatchStyle,
+};
+
+/// `blade-callback`
+pub static DIALECT: BladeCallback = BladeCallback;
+
+/// The dialect.
+#[derive(Debug)]
+pub struct BladeCallback;
+
+impl Dialect for BladeCallback {
+    fn name(&self) -> &'static str {
+        "blade-callback"
+    }
+
+    fn rows(&self) -> &'static [EventRow] {
+        events::ROWS
+    }
+
+    fn other_row(&self) -> &'static EventRow {
+        &events::OTHER
+    }
+
+    /// blade-callback.md: "同一事件可以注册多个 Hook,它们按数组顺序依次执行" (the hooks of one event run in array order,
+    /// one after another); "如果 hookA 返回 modifiedInput,hookB 收到的是修改后的输入" (hookB gets what hookA made of it).
+    fn flow(&self) -> Flow {
+        Flow::Chained
+    }
+
+    fn shape(&self) -> ConfigShape {
+        ConfigShape::Flat
+    }
+
+    /// The specification has no matchers: a callback looks at `toolName` itself. Ours may carry one all the same, read
+    /// as in the other Blade dialect, because a component that is used everywhere does not know which tools it is for.
+    fn match_style(&self) -> Option<MatchStyle> {
+        Some(MatchStyle::Whole)
+    }
+
+    fn known_keys(&self) -> &'static [&'static str] {
+        answer::KNOWN_KEYS
+    }
+
+    fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
+        wire::decode(self, wire, name)
+    }
+
+    fn encode_event(&self, event: &Event) -> Value {
+        wire::encode(self.row(event.kind()), event)
+    }
+
+    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
+        answer::decode(event, wire)
+    }
+
+    /// blade-callback.md: "如果任意一个返回 skip 或 abort,后续 Hook 不再执行" (once one returns `skip` or `abort`, no later
+    /// hook runs). `canUseTool` is one question: a denial needs no second opinion.
+    fn stops(&self, _event: &Event, answer: &Answer) -> bool {
+        answer.halt.is_some() || matches!(answer.rule, Some(Rule::Skip | Rule::Deny))
+    }
+
+    fn rewrite(&self, event: &mut Event, answer: &Answer) {
+        if merge::apply(event, answer) {
+            event.raw = self.encode_event(event);
+        }
+    }
+
+    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
+        merge::merge(event, answers)
+    }
+
+    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
+        Some(answer::encode(event, merged))
+    }
+
+    /// A client that reads our output obeys `abort` on every event and `deny` on `canUseTool`.
+    fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
+        #[derive(serde::Deserialize)]
+        struct Head {
+            event: Option<String>,
+        }
+        let name = serde_json::from_slice::<Head>(wire).ok().and_then(|head| head.event);
+        Some(match name.and_then(|name| self.row_by_name(&name)) {
+            Some(row) if row.kind == Kind::CanUseTool => json!({ "behavior": "deny", "message": reason }),
+            _ => json!({ "action": "abort", "reason": reason }),
+        })
+    }
+
+    fn row_by_name(&self, name: &str) -> Option<&'static EventRow> {
+        let name = if name == "CanUseTool" { events::CAN_USE_TOOL } else { name };
+        events::ROWS.iter().find(|row| row.name == name)
+    }
+}

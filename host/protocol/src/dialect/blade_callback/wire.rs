@@ -1,0 +1,105 @@
+//! `HookInput`, and the arguments of `canUseTool`, as one JSON object.
+
+use serde_json::{Value, json};
+
+use super::{BladeCallback, events};
+use crate::{
+    dialect::{
+        EventRow,
+        common::{decode_flat_object, encode_flat_event},
+    },
+    event::{Event, Input, Kind},
+    json::{DecodeError, Object, parse_object},
+};
+
+const NAME_KEY: &str = "event";
+
+/// What a `canUseTool` call carries in its third argument: "toolKind: 'readonly' | 'write' | 'execute'; affectedPaths:
+/// string[]".
+const OPTIONS: [&str; 2] = ["toolKind", "affectedPaths"];
+
+pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
+    let object = parse_object(wire)?;
+    let named = name.or_else(|| object.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
+    let kind = crate::Dialect::row_by_name(dialect, named).map(|row| row.kind);
+    let mut flat = object.clone();
+    let mut kept = Object::new();
+    match kind {
+        Some(Kind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
+        Some(Kind::CanUseTool) => flatten_can_use_tool(&mut flat, &mut kept)?,
+        _ => {}
+    }
+    let mut event = decode_flat_object(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
+    event.extra.extend(kept);
+    event.raw = Value::Object(object);
+    if kind == Some(Kind::CanUseTool) {
+        events::CAN_USE_TOOL.clone_into(&mut event.name);
+    }
+    Ok(event)
+}
+
+pub(super) fn encode(row: &EventRow, event: &Event) -> Value {
+    let mut wire = encode_flat_event(row, NAME_KEY, events::ORIGIN, event);
+    let Some(object) = wire.as_object_mut() else { return wire };
+    match &event.input {
+        // blade-callback.md: "error?: Error". An error that came over the wire is in `extra` as it came.
+        Input::PostToolUseFailure(failure) if !event.extra.contains_key("error") => {
+            if let Some(message) = &failure.error {
+                object.insert("error".into(), json!({ "message": message }));
+            }
+        }
+        Input::CanUseTool(_) => unflatten_can_use_tool(event, object),
+        _ => {}
+    }
+    wire
+}
+
+/// The SDK gives an `Error`, whose `message` is what hooks read; a text counts as its own message.
+fn flatten_error(flat: &mut Object, kept: &mut Object) {
+    let Some(error) = flat.shift_remove("error") else { return };
+    let message = error.get("message").unwrap_or(&error);
+    if message.is_string() {
+        flat.insert("error".into(), message.clone());
+    }
+    kept.insert("error".into(), error);
+}
+
+/// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
+fn flatten_can_use_tool(flat: &mut Object, kept: &mut Object) -> Result<(), DecodeError> {
+    if let (false, Some(input)) = (flat.contains_key("input"), flat.shift_remove("toolInput")) {
+        flat.insert("input".into(), input);
+    }
+    match flat.shift_remove("options") {
+        None => {}
+        Some(Value::Object(mut options)) => {
+            for key in OPTIONS.into_iter().filter(|key| !flat.contains_key(*key)).collect::<Vec<_>>() {
+                if let Some(value) = options.shift_remove(key) {
+                    flat.insert(key.into(), value);
+                }
+            }
+            kept.insert("options".into(), Value::Object(options));
+        }
+        Some(other) => return Err(DecodeError::wrong_type("/options", "an object", &other)),
+    }
+    Ok(())
+}
+
+/// Writes the arguments as they came. A typed event is written as the callback's signature has them.
+fn unflatten_can_use_tool(event: &Event, object: &mut Object) {
+    if event.raw.get("input").is_none()
+        && event.raw.get("toolInput").is_some()
+        && let Some(input) = object.shift_remove("input")
+    {
+        object.insert("toolInput".into(), input);
+    }
+    if let Some(name) = event.raw.get(NAME_KEY) {
+        object.insert(NAME_KEY.into(), name.clone());
+    }
+    let nested = OPTIONS.into_iter().filter(|key| event.raw.get(*key).is_none() && object.contains_key(*key));
+    for key in nested.collect::<Vec<_>>() {
+        let Some(value) = object.shift_remove(key) else { continue };
+        if let Some(options) = object.entry("options").or_insert_with(|| json!({})).as_object_mut() {
+            options.insert(key.into(), value);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The `result` object of a hook's reply.
+
+use serde_json::Value;
+
+use super::rewrite::misfit;
+use crate::{
+    answer::{Answer, Halt, Note, Rule, Scope},
+    dialect::common::Taker,
+    event::{Event, Kind},
+    json::{DecodeError, Object, shorten},
+};
+
+/// Output fields this module reads; no hook's `extra` may carry them.
+pub(super) const KNOWN_KEYS: &[&str] = &["action", "reason", "approved", "request", "response", "call", "result"];
+
+/// The field of `modify`, and where the client sends the same object.
+pub(super) const fn rewrite_key(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::BeforeLlm => Some("request"),
+        Kind::AfterLlm => Some("response"),
+        Kind::PreToolUse => Some("call"),
+        Kind::PostToolUse => Some("result"),
+        _ => None,
+    }
+}
+
+pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
+    let mut notes = Vec::new();
+    let inner = unwrap_response(wire, &mut notes)?;
+    let mut top = Taker::new("", inner.unwrap_or(wire));
+    let mut answer = match event.kind() {
+        // picoclaw.md: "观察型事件,仅广播,无需响应" (events for observers are only told, not answered).
+        Kind::AgentEvent => {
+            notes.push(Note::dropped(format!("{} is never answered", event.name)));
+            return Ok((Answer::default(), notes));
+        }
+        Kind::PermissionRequest => decode_approval(&mut top, &mut notes)?,
+        _ => decode_action(event, &mut top, &mut notes)?,
+    };
+    for key in KNOWN_KEYS {
+        if top.take::<Value>(key)?.is_some() {
+            notes.push(Note::dropped(format!("`{key}` has no effect here")));
+        }
+    }
+    answer.extra = top.rest();
+    Ok((answer, notes))
+}
+
+/// decisions.md: "A `command` handler under picoclaw … prints the `result` object alone." One written as a hook process
+/// prints the whole response; not to see its `deny_tool` would be worse than to read it.
+fn unwrap_response<'a>(wire: &'a Object, notes: &mut Vec<Note>) -> Result<Option<&'a Object>, DecodeError> {
+    if !wire.contains_key("jsonrpc") {
+        return Ok(None);
+    }
+    if let Some(error) = wire.get("error").filter(|error| !error.is_null()) {
+        let message = error.get("message").unwrap_or(error);
+        return Err(DecodeError::wrong_type("/error", "a result", message));
+    }
+    notes.push(Note::warning("a whole JSON-RPC response; the `result` object alone is expected"));
+    match wire.get("result") {
+        Some(Value::Object(result)) => Ok(Some(result)),
+        Some(other) => Err(DecodeError::wrong_type("/result", "an object", other)),
+        None => Err(DecodeError::Missing { pointer: "/result".into(), why: "a response has one".into() }),
+    }
+}
+
+/// decisions.md: "`approve_tool` answered with `{}` or an action means *denied*." The client reads `approved` and finds
+/// false.
+fn decode_approval(top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, DecodeError> {
+    let approved = top.take::<bool>("approved")?;
+    let reason = top.take::<String>("reason")?;
+    if approved.is_none() {
+        notes.push(Note::warning("an approval without `approved` is a denial"));
+    }
+    let rule = if approved == Some(true) { Rule::Allow } else { Rule::Deny };
+    Ok(Answer { rule: Some(rule), reason, ..Answer::default() })
+}
+
+fn decode_action(event: &Event, top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, DecodeError> {
+    let kind = event.kind();
+    let action = top.take::<String>("action")?;
+    let reason = top.take::<String>("reason")?;
+    let mut answer = Answer::default();
+    match action.as_deref() {
+        None if KNOWN_KEYS.iter().any(|key| top.contains(key)) => {
+            notes.push(Note::warning("the result has no action; it counts as `continue`"));
+        }
+        // picoclaw.md: "continue | 所有拦截型 | 放行,不做修改" (every interceptor: let it through, change nothing).
+        None | Some("continue") => {}
+        Some("modify") if rewrite_key(kind).is_some() => take_rewrite(kind, top, &mut answer, notes)?,
+        // picoclaw.md: "respond | before_tool | 直接返回工具结果,跳过实际执行" (give the result, do not run the tool);
+        // "call | 修改后的调用信息(可选)" (the modified call, optional).
+        Some("respond") if kind == Kind::PreToolUse => {
+            let why = "`respond` gives the tool's result".to_owned();
+            let result = top.take_object("result")?.ok_or(DecodeError::Missing { pointer: "/result".into(), why })?;
+            answer.rule = Some(Rule::Respond(Value::Object(result)));
+            if top.contains("call") {
+                take_rewrite(kind, top, &mut answer, notes)?;
+            }
+        }
+        // picoclaw.md: "deny_tool | before_tool | 拒绝执行该工具" (do not run this tool).
+        Some("deny_tool") if kind == Kind::PreToolUse => (answer.rule, answer.reason) = (Some(Rule::Deny), reason),
+        // picoclaw.md: "abort_turn … 中止当前 turn" (end this turn), "hard_abort … 强制终止整个 agent loop" (end the loop).
+        Some("abort_turn") => answer.halt = Some(Halt { scope: Scope::Turn, reason }),
+        Some("hard_abort") => answer.halt = Some(Halt { scope: Scope::Session, reason }),
+        // decisions.md: "Unknown actions are treated as `continue` and reported." So is one of another method: the
+        // client logs it and goes on.
+        Some(other) => {
+            let other = shorten(other, 60);
+            notes.push(Note::dropped(format!("{} knows no action `{other}`; it counts as `continue`", event.name)));
+        }
+    }
+    Ok(answer)
+}
+
+/// Reads what `modify` gives. decisions.md: "Flat forms are ignored by the client. The seed shows neither: emit the
+/// nested form, accept both from hooks."
+fn take_rewrite(kind: Kind, top: &mut Taker, answer: &mut Answer, notes: &mut Vec<Note>) -> Result<(), DecodeError> {
+    let Some(key) = rewrite_key(kind) else { return Ok(()) };
+    let Some(mut object) = top.take_object(key)? else {
+        notes.push(Note::warning(format!("`modify` without `{key}` changes nothing")));
+        return Ok(());
+    };
+    let mut at = format!("/{key}");
+    answer.updated = match kind {
+        Kind::PreToolUse => {
+            let mut call = Taker::new(&at, &object);
+            answer.updated_tool = call.take::<String>("tool")?;
+            at.push_str("/arguments");
+            call.take::<Value>("arguments")?
+        }
+        Kind::BeforeLlm => Some(Value::Object(object)),
+        // The outer object repeats the event: beside the inner one there is nothing in it that the client reads.
+        _ => {
+            let inner = object.shift_remove(key);
+            if inner.is_some() {
+                at = format!("{at}/{key}");
+            }
+            object.retain(|member, _| !ENVELOPE.contains(&member.as_str()));
+            inner.or_else(|| (!object.is_empty()).then_some(Value::Object(object)))
+        }
+    };
+    match answer.updated.as_ref().and_then(|updated| misfit(kind, updated)) {
+        Some(found) => Err(DecodeError::wrong_type(format!("{at}{}", found.member), found.expected, found.value)),
+        None => Ok(()),
+    }
+}
+
+/// Members of the client's own request and response objects around the model's response and the tool's result.
+const ENVELOPE: [&str; 8] = ["meta", "context", "model", "tool", "arguments", "duration", "channel", "chat_id"];

@@ -1,0 +1,107 @@
+//! The methods of picoclaw.md. `names` lists every parameter that has a typed place, and nothing else is decoded.
+
+use crate::{
+    answer::{RuleKind, Scope},
+    dialect::{EventRow, Says},
+    event::Kind,
+};
+
+/// The handshake. picoclaw.md: "启动时必须完成握手,否则 hook 进程会被终止" (without it the hook process is ended).
+pub(super) const HELLO: &str = "hook.hello";
+/// What happened in the agent loop, up to v0.2.8.
+pub(super) const EVENT: &str = "hook.event";
+/// The same, later.
+pub(super) const RUNTIME_EVENT: &str = "hook.runtime_event";
+
+/// What can be said about nothing.
+const MUTE: Says = Says { rules: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
+
+/// picoclaw.md: "`abort_turn` | 所有拦截型 | 中止当前 turn", "`hard_abort` | 所有拦截型 | 强制终止整个 agent loop" (every
+/// interceptor may end the turn or the whole loop).
+const INTERCEPTS: Says = Says { halt: &[Scope::Turn, Scope::Session], rewrite: true, ..MUTE };
+
+const fn row(name: &'static str, kind: Kind) -> EventRow {
+    EventRow { name, kind, matched: None, blockable: false, required: &[], names: &[], says: MUTE }
+}
+
+const fn intercept_row(
+    name: &'static str,
+    kind: Kind,
+    required: &'static [&'static str],
+    names: &'static [(&'static str, &'static str)],
+    says: Says,
+) -> EventRow {
+    EventRow { blockable: true, required, names, says, ..row(name, kind) }
+}
+
+const CALL: &[(&str, &str)] = &[("tool", "tool_name"), ("arguments", "tool_input")];
+
+pub(super) static ROWS: &[EventRow] = &[
+    row(HELLO, Kind::OtherEvent),
+    intercept_row(
+        "hook.before_llm",
+        Kind::BeforeLlm,
+        &[],
+        &[
+            ("model", "model"),
+            ("messages", "messages"),
+            ("tools", "tools"),
+            ("options", "options"),
+            ("graceful_terminal", "graceful_terminal"),
+        ],
+        INTERCEPTS,
+    ),
+    intercept_row("hook.after_llm", Kind::AfterLlm, &[], &[("model", "model"), ("response", "response")], INTERCEPTS),
+    intercept_row(
+        "hook.before_tool",
+        Kind::PreToolUse,
+        &["tool"],
+        CALL,
+        // picoclaw.md: "respond | before_tool", "deny_tool | before_tool".
+        Says { rules: &[RuleKind::Deny, RuleKind::Respond], ..INTERCEPTS },
+    ),
+    intercept_row(
+        "hook.after_tool",
+        Kind::PostToolUse,
+        &["tool"],
+        &[("tool", "tool_name"), ("arguments", "tool_input"), ("result", "output"), ("duration", "duration_ns")],
+        INTERCEPTS,
+    ),
+    intercept_row(
+        "hook.approve_tool",
+        Kind::PermissionRequest,
+        &["tool"],
+        CALL,
+        Says { rules: &[RuleKind::Allow, RuleKind::Deny], ..MUTE },
+    ),
+    row(EVENT, Kind::AgentEvent),
+    row(RUNTIME_EVENT, Kind::AgentEvent),
+];
+
+/// Methods a client may gain. Whether such a one can be blocked is not known, so it counts as one that can.
+pub(super) static OTHER: EventRow =
+    intercept_row("", Kind::OtherEvent, &[], &[], Says { rewrite: false, ..INTERCEPTS });
+
+/// What an integer `Kind` means: decisions.md, "≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 = `tool_exec_start`".
+/// The order of the client's own `EventKind` (`pkg/agent/events.go`).
+pub(super) const KINDS: [&str; 19] = [
+    "turn_start",
+    "turn_end",
+    "llm_request",
+    "llm_delta",
+    "llm_response",
+    "llm_retry",
+    "context_compress",
+    "session_summarize",
+    "tool_exec_start",
+    "tool_exec_end",
+    "tool_exec_skipped",
+    "steering_injected",
+    "follow_up_queued",
+    "interrupt_received",
+    "subturn_spawn",
+    "subturn_end",
+    "subturn_result_delivered",
+    "subturn_orphan",
+    "error",
+];

@@ -1,0 +1,284 @@
+//! One line of JSON-RPC 2.0: what the client asks or tells.
+//!
+//! The parameters that have no typed place stay in [`Event::extra`] as they came, `meta` and `context` among them; what
+//! the origin needs of those is read beside that. The envelope stays in [`Event::raw`].
+
+use serde_json::{Value, json};
+
+use super::{
+    events,
+    reply::{FIRST_ID, without_raw},
+};
+use crate::{
+    Dialect,
+    dialect::EventRow,
+    event::{AgentEvent, Event, Input, Kind, Origin, OtherEvent, decode_fields, encode_fields},
+    json::{DecodeError, Object, parse_object, token},
+};
+
+pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
+    let line = parse_object(wire)?;
+    check_envelope(&line)?;
+    let method = At::top(&line).text("method")?;
+    let name = name.or(method).ok_or_else(|| DecodeError::Missing {
+        pointer: "/method".into(),
+        why: "without the method no hook can be chosen (or give --event NAME)".into(),
+    })?;
+    let params = At::top(&line).inner("params")?;
+    let row = dialect.row_by_name(name).unwrap_or(dialect.other_row());
+    let event = match row.kind {
+        Kind::OtherEvent => {
+            let payload = params.object.cloned().unwrap_or_default();
+            Event { input: Input::OtherEvent(OtherEvent { payload }), ..blank(name) }
+        }
+        Kind::AgentEvent => decode_agent_event(name, &params)?,
+        _ => decode_params(row, name, &params)?,
+    };
+    Ok(Event { raw: Value::Object(line), ..event })
+}
+
+/// picoclaw.md: "所有 hook 使用 JSON-RPC 2.0 格式,每行一个 JSON 消息" (JSON-RPC 2.0, one message per line).
+/// decisions.md: "Ids are integers; a string id or `2.0` is dropped."
+fn check_envelope(line: &Object) -> Result<(), DecodeError> {
+    match line.get("jsonrpc") {
+        Some(Value::String(version)) if version == "2.0" => {}
+        Some(other) => return Err(DecodeError::wrong_type("/jsonrpc", "the version \"2.0\"", other)),
+        None => {
+            return Err(DecodeError::Missing { pointer: "/jsonrpc".into(), why: "every message says \"2.0\"".into() });
+        }
+    }
+    match line.get("id") {
+        Some(id) if !id.is_null() && id.as_u64().is_none() => {
+            Err(DecodeError::wrong_type("/id", "a whole number from 0", id))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn blank(name: &str) -> Event {
+    Event {
+        name: name.to_owned(),
+        origin: Origin::default(),
+        call: None,
+        input: Input::OtherEvent(OtherEvent::default()),
+        extra: Object::new(),
+        raw: Value::Null,
+    }
+}
+
+fn decode_params(row: &EventRow, name: &str, params: &At) -> Result<Event, DecodeError> {
+    let all = params.object.cloned().unwrap_or_default();
+    let (known, rest): (Object, Object) =
+        all.into_iter().partition(|(key, _)| row.names.iter().any(|(wire, _)| wire == key));
+    let (_, call, input, mut extra) = decode_fields(row, &[], &params.pointer, &known)?;
+    extra.extend(rest);
+    let inbound = params.inner("context")?.inner("inbound")?;
+    let origin = Origin {
+        // decisions.md: "`channel`/`chat_id` moved into `context.inbound`."
+        channel: params.text("channel")?.or(inbound.text("channel")?).map(str::to_owned),
+        chat_id: params.text("chat_id")?.or(inbound.text("chat_id")?).map(str::to_owned),
+        ..decode_meta(&params.inner("meta")?)?
+    };
+    Ok(Event { origin, call, input, extra, ..blank(name) })
+}
+
+fn decode_meta(meta: &At) -> Result<Origin, DecodeError> {
+    let own = |key| meta.text(key).map(|text| text.map(str::to_owned));
+    Ok(Origin {
+        session_id: own("SessionKey")?,
+        agent_id: own("AgentID")?,
+        turn_id: own("TurnID")?,
+        parent_turn_id: own("ParentTurnID")?,
+        iteration: meta.object.and_then(|meta| meta.get("Iteration")?.as_u64()?.try_into().ok()),
+        ..Origin::default()
+    })
+}
+
+/// decisions.md: "HEAD sends `hook.runtime_event` (`snake_case` envelope, `kind:"agent.tool.exec_start"`), older ones
+/// `hook.event` (≤ v0.2.8 with an integer `Kind` …). Accept all three."
+fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
+    let snake = name == events::RUNTIME_EVENT;
+    let (kind, payload) = if snake { ("kind", "payload") } else { ("Kind", "Payload") };
+    let mut extra = params.object.cloned().unwrap_or_default();
+    let kind = match extra.get(kind) {
+        Some(Value::String(word)) => word.clone(),
+        Some(number) if number.is_u64() => kind_name(number.as_u64().unwrap_or_default()),
+        Some(other) => {
+            return Err(DecodeError::wrong_type(params.pointer_of(kind), "an event kind, a string or a number", other));
+        }
+        None => {
+            let why = format!("{name} means nothing without it");
+            return Err(DecodeError::Missing { pointer: params.pointer_of(kind), why });
+        }
+    };
+    let payload = extra.shift_remove(payload);
+    let own = |text: Option<&str>| text.map(str::to_owned);
+    let origin = if snake {
+        let scope = params.inner("scope")?;
+        Origin {
+            session_id: own(scope.text("session_key")?),
+            agent_id: own(scope.text("agent_id")?),
+            turn_id: own(scope.text("turn_id")?),
+            parent_turn_id: own(params.inner("correlation")?.text("parent_turn_id")?),
+            channel: own(scope.text("channel")?),
+            chat_id: own(scope.text("chat_id")?),
+            timestamp: own(params.text("time")?),
+            ..Origin::default()
+        }
+    } else {
+        let inbound = params.inner("Context")?.inner("inbound")?;
+        Origin {
+            channel: own(inbound.text("channel")?),
+            chat_id: own(inbound.text("chat_id")?),
+            timestamp: own(params.text("Time")?),
+            ..decode_meta(&params.inner("Meta")?)?
+        }
+    };
+    Ok(Event { origin, input: Input::AgentEvent(AgentEvent { kind: Some(kind), payload }), extra, ..blank(name) })
+}
+
+/// What the client itself prints for a number it has no name for is `event_kind(n)`.
+fn kind_name(number: u64) -> String {
+    let known = usize::try_from(number).ok().and_then(|index| events::KINDS.get(index));
+    known.map_or_else(|| format!("event_kind({number})"), |name| (*name).to_owned())
+}
+
+/// The inverse of [`decode`]; for an event that never came over a wire, the line a client would have sent.
+pub(super) fn encode(dialect: &dyn Dialect, event: &Event) -> Value {
+    let params = match &event.input {
+        Input::OtherEvent(other) => other.payload.clone(),
+        Input::AgentEvent(agent) => encode_agent_event(event, agent),
+        _ => encode_params(dialect.row(event.kind()), event),
+    };
+    let mut line = match &event.raw {
+        Value::Object(raw) => {
+            raw.iter().filter(|(key, _)| *key != "params").map(|(k, v)| (k.clone(), v.clone())).collect()
+        }
+        _ => new_envelope(event),
+    };
+    if !params.is_empty() || event.raw.get("params").is_some() {
+        line.insert("params".into(), Value::Object(params));
+    }
+    Value::Object(line)
+}
+
+fn new_envelope(event: &Event) -> Object {
+    let mut line = Object::new();
+    line.insert("jsonrpc".into(), "2.0".into());
+    if event.kind() != Kind::AgentEvent {
+        line.insert("id".into(), FIRST_ID.into());
+    }
+    line.insert("method".into(), event.name.clone().into());
+    line
+}
+
+fn encode_params(row: &EventRow, event: &Event) -> Object {
+    let mut params = encode_fields(row, &[], &without_raw(event));
+    if event.raw.is_null() {
+        put_new(&mut params, "meta", encode_meta(&event.origin));
+        put_texts(&mut params, [("channel", &event.origin.channel), ("chat_id", &event.origin.chat_id)]);
+    }
+    params
+}
+
+fn encode_meta(origin: &Origin) -> Object {
+    let mut meta = Object::new();
+    put_texts(
+        &mut meta,
+        [
+            ("AgentID", &origin.agent_id),
+            ("TurnID", &origin.turn_id),
+            ("ParentTurnID", &origin.parent_turn_id),
+            ("SessionKey", &origin.session_id),
+        ],
+    );
+    if let Some(iteration) = origin.iteration {
+        meta.insert("Iteration".into(), iteration.into());
+    }
+    meta
+}
+
+fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
+    let snake = event.name == events::RUNTIME_EVENT;
+    let (kind, payload) = if snake { ("kind", "payload") } else { ("Kind", "Payload") };
+    // The number a client sent for the kind is in `extra`, as it came.
+    let mut params = event.extra.clone();
+    if let Some(word) = &agent.kind {
+        params.entry(kind).or_insert_with(|| json!(word));
+    }
+    if let Some(value) = &agent.payload {
+        params.insert(payload.into(), value.clone());
+    }
+    let origin = &event.origin;
+    if event.raw.is_null() && snake {
+        put_texts(&mut params, [("time", &origin.timestamp)]);
+        let mut scope = Object::new();
+        put_texts(
+            &mut scope,
+            [
+                ("agent_id", &origin.agent_id),
+                ("session_key", &origin.session_id),
+                ("turn_id", &origin.turn_id),
+                ("channel", &origin.channel),
+                ("chat_id", &origin.chat_id),
+            ],
+        );
+        put_new(&mut params, "scope", scope);
+    } else if event.raw.is_null() {
+        put_texts(&mut params, [("Time", &origin.timestamp)]);
+        put_new(&mut params, "Meta", encode_meta(origin));
+    }
+    params
+}
+
+fn put_texts<const N: usize>(to: &mut Object, texts: [(&str, &Option<String>); N]) {
+    for (key, text) in texts {
+        if let Some(text) = text {
+            to.entry(key).or_insert_with(|| json!(text));
+        }
+    }
+}
+
+fn put_new(to: &mut Object, key: &str, object: Object) {
+    if !object.is_empty() {
+        to.entry(key).or_insert(Value::Object(object));
+    }
+}
+
+/// An object within the line that may be absent, and where it is.
+struct At<'a> {
+    pointer: String,
+    object: Option<&'a Object>,
+}
+
+impl<'a> At<'a> {
+    fn top(line: &'a Object) -> Self {
+        Self { pointer: String::new(), object: Some(line) }
+    }
+
+    fn pointer_of(&self, key: &str) -> String {
+        format!("{}/{}", self.pointer, token(key))
+    }
+
+    /// `null` counts as absent: Go writes it for what is not there.
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.object?.get(key).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&'a str>, DecodeError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(DecodeError::wrong_type(self.pointer_of(key), "a string", other)),
+        }
+    }
+
+    fn inner(&self, key: &str) -> Result<At<'a>, DecodeError> {
+        let pointer = self.pointer_of(key);
+        match self.get(key) {
+            None => Ok(At { pointer, object: None }),
+            Some(Value::Object(object)) => Ok(At { pointer, object: Some(object) }),
+            Some(other) => Err(DecodeError::wrong_type(pointer, "an object", other)),
+        }
+    }
+}

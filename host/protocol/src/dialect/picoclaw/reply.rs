@@ -1,0 +1,150 @@
+//! The response line: `{"jsonrpc":"2.0","id":…,"result":{…}}`.
+
+use serde_json::{Value, json};
+
+use super::{answer::rewrite_key, events, merge::REASON_LIMIT};
+use crate::{
+    Dialect,
+    answer::{Answer, Rule, Scope},
+    dialect::common::{put_extra, put_text},
+    event::{Event, Input, Kind, Origin},
+    json::{Object, shorten},
+};
+
+/// The id of a request that never came over a wire. The client counts from 1; 0 is its word for "no id".
+pub(super) const FIRST_ID: u64 = 1;
+
+/// Bytes a line may have, its newline among them: the client's reader takes less than 1 MiB.
+const LINE_LIMIT: usize = 1024 * 1024;
+
+pub(super) fn encode(event: &Event, answer: &Answer) -> Option<Value> {
+    let id = answered_id(event)?;
+    let mut result = Object::new();
+    match event.kind() {
+        Kind::OtherEvent if event.name == events::HELLO => return Some(response(id, Value::Object(hello(event)))),
+        Kind::PermissionRequest => put_approval(answer, &mut result),
+        _ => put_action(event, answer, &mut result),
+    }
+    put_extra(answer, &mut result);
+    Some(response(id, Value::Object(result)))
+}
+
+/// Not `json!`, which would copy a large result.
+fn response(id: u64, result: Value) -> Value {
+    let line = [("jsonrpc", "2.0".into()), ("id", id.into()), ("result", result)];
+    Value::Object(line.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// The id to answer to. picoclaw.md: "id 为 0 或不存在" (the id of a notification is 0 or absent).
+fn answered_id(event: &Event) -> Option<u64> {
+    match &event.raw {
+        // decisions.md: "`hook.event` is a notification: never answered."
+        _ if event.kind() == Kind::AgentEvent => None,
+        Value::Null => Some(FIRST_ID),
+        raw => raw.get("id").and_then(Value::as_u64).filter(|id| *id != 0),
+    }
+}
+
+/// picoclaw.md: `"result": {"ok": true, "name": …}`; decisions.md: "Answer `hook.hello` at once."
+fn hello(event: &Event) -> Object {
+    let mut result = Object::new();
+    result.insert("ok".into(), true.into());
+    if let Input::OtherEvent(hello) = &event.input {
+        let name = hello.payload.get("name").and_then(Value::as_str).map(|name| shorten(name, REASON_LIMIT));
+        put_text(&mut result, "name", name.as_ref());
+    }
+    result
+}
+
+/// decisions.md: "`approve_tool`: the first `approved:false` wins and its reason is returned; all must approve."
+fn put_approval(answer: &Answer, result: &mut Object) {
+    let refused = answer.halt.is_some() || answer.rule.as_ref().is_some_and(|rule| *rule != Rule::Allow);
+    result.insert("approved".into(), (!refused).into());
+    if refused {
+        put_text(result, "reason", answer.reason.as_ref());
+    }
+}
+
+fn put_action(event: &Event, answer: &Answer, result: &mut Object) {
+    let action = match (&answer.halt, &answer.rule) {
+        (Some(halt), _) if halt.scope == Scope::Session => "hard_abort",
+        (Some(_), _) => "abort_turn",
+        (None, Some(Rule::Respond(_))) => "respond",
+        (None, Some(Rule::Deny)) => "deny_tool",
+        _ if answer.updated.is_some() || answer.updated_tool.is_some() => "modify",
+        _ => "continue",
+    };
+    result.insert("action".into(), action.into());
+    let reason = answer.halt.as_ref().map_or(answer.reason.as_ref(), |halt| halt.reason.as_ref());
+    match (action, &answer.rule) {
+        ("modify", _) => put_rewrite(event, answer, result),
+        ("respond", Some(Rule::Respond(value))) => {
+            if answer.updated.is_some() || answer.updated_tool.is_some() {
+                put_rewrite(event, answer, result);
+            }
+            result.insert("result".into(), value.clone());
+        }
+        ("continue", _) => {}
+        _ => put_text(result, "reason", reason),
+    }
+}
+
+/// decisions.md: "`after_llm` modify must nest: `{"action":"modify","response":{"model":…,"response":{…}}}`;
+/// `after_tool` modify: `{"action":"modify","result":{"result":{"for_llm":…}}}`." And: "always emit the complete object."
+fn put_rewrite(event: &Event, answer: &Answer, result: &mut Object) {
+    let Some(key) = rewrite_key(event.kind()) else { return };
+    let updated = answer.updated.clone();
+    let object = match (&event.input, &event.call) {
+        (Input::PreToolUse(_), Some(call)) => json!({
+            "tool": answer.updated_tool.as_ref().unwrap_or(&call.name),
+            "arguments": updated.or_else(|| Some(call.input.clone()).filter(Value::is_object)).unwrap_or_else(|| json!({})),
+        }),
+        (Input::AfterLlm(input), _) => {
+            let mut object = Object::new();
+            put_text(&mut object, "model", input.model.as_ref());
+            object.insert("response".into(), updated.unwrap_or_default());
+            Value::Object(object)
+        }
+        (Input::PostToolUse(_), _) => json!({ "result": updated }),
+        _ => updated.unwrap_or_default(),
+    };
+    result.insert(key.into(), object);
+}
+
+/// Whether the client's reader takes the reply.
+pub(super) fn fits(event: &Event, answer: &Answer) -> bool {
+    encode(event, answer).is_none_or(|reply| reply.to_string().len() + "\n".len() < LINE_LIMIT)
+}
+
+/// The typed part of an event: what rewriting works on. The raw line can be large.
+pub(super) fn without_raw(event: &Event) -> Event {
+    Event {
+        name: event.name.clone(),
+        origin: Origin::default(),
+        call: event.call.clone(),
+        input: event.input.clone(),
+        extra: event.extra.clone(),
+        raw: Value::Null,
+    }
+}
+
+/// The reply that blocks, by method; nothing where no block is waited for. Reads only the head of the line, so that
+/// what is wrong with the rest of it does not matter.
+pub(super) fn last_resort(dialect: &dyn Dialect, wire: &[u8], reason: &str) -> Option<Value> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        id: Option<u64>,
+        method: Option<String>,
+    }
+    let head: Head = serde_json::from_slice(wire).ok()?;
+    let (id, method) = (head.id.filter(|id| *id != 0)?, head.method?);
+    let row = dialect.row_by_name(&method).unwrap_or(dialect.other_row());
+    let reason = shorten(reason, REASON_LIMIT);
+    let result = match row.kind {
+        Kind::PermissionRequest => json!({ "approved": false, "reason": reason }),
+        Kind::PreToolUse => json!({ "action": "deny_tool", "reason": reason }),
+        _ if row.blockable => json!({ "action": "abort_turn", "reason": reason }),
+        _ => return None,
+    };
+    Some(response(id, result))
+}
