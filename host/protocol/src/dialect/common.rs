@@ -49,6 +49,11 @@ impl Taker {
         })
     }
 
+    /// Whether a field is still to be taken.
+    pub(crate) fn contains(&self, key: &str) -> bool {
+        self.object.get(key).is_some_and(|v| !v.is_null())
+    }
+
     pub(crate) fn pointer(&self, key: &str) -> String {
         format!("{}/{}", self.at, token(key))
     }
