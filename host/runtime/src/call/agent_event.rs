@@ -1,0 +1,16 @@
+//! `agent-event`
+
+use hookbox_protocol::Answer;
+
+use super::input::json;
+use crate::bindings::exports::hookbox::hooks::agent_event::Event;
+
+interface! {
+    AgentEvent(event, input) => agent_event::handle(
+        happened: Event = Event {
+            kind: input.kind.clone().unwrap_or_default(),
+            payload: json(input.payload.as_ref()),
+        }
+    ) -> (),
+    ((), reader) => Ok(Answer::default())
+}

@@ -1,0 +1,133 @@
+//! What decisions have in common, read with the limits and rules that hold for all of them.
+
+use hookbox_protocol::{
+    Answer, Cause, Dialect, Event, Failure, Halt, Note, Rule, Scope,
+    json::{self, Object},
+};
+use serde_json::Value;
+
+use crate::bindings::hookbox::hooks::types::{self as wit, Effects, Gate, Permission};
+
+/// Reads one decision.
+pub(crate) struct Reader<'a> {
+    event: &'a Event,
+    dialect: &'a dyn Dialect,
+    limit: usize,
+    left: usize,
+    notes: Vec<Note>,
+}
+
+impl<'a> Reader<'a> {
+    /// For an answer of at most `limit` bytes.
+    pub(crate) fn new(event: &'a Event, dialect: &'a dyn Dialect, limit: usize) -> Self {
+        Self { event, dialect, limit, left: limit, notes: Vec::new() }
+    }
+
+    pub(crate) fn dialect(&self) -> &'a dyn Dialect {
+        self.dialect
+    }
+
+    pub(crate) fn into_notes(self) -> Vec<Note> {
+        self.notes
+    }
+
+    /// For an interface that was handed another event than its own.
+    pub(crate) fn other_event(&self) -> Failure {
+        Failure::new(Cause::Load, format!("does not handle {}", self.event.kind().name()))
+    }
+
+    /// Counts a text towards the limit.
+    pub(crate) fn text(&mut self, text: String) -> Result<String, Failure> {
+        self.left = self.left.checked_sub(text.len()).ok_or_else(|| {
+            Failure::new(Cause::OutputTooLarge, format!("answered more than the limit of {} KiB", self.limit >> 10))
+        })?;
+        Ok(text)
+    }
+
+    pub(crate) fn optional(&mut self, text: Option<String>) -> Result<Option<String>, Failure> {
+        text.map(|text| self.text(text)).transpose()
+    }
+
+    /// types.wit: "A JSON text. Always valid JSON when the host gives it; anything else from a guest is a fault."
+    pub(crate) fn json(&mut self, field: &str, text: Option<String>) -> Result<Option<Value>, Failure> {
+        let Some(text) = self.optional(text)? else { return Ok(None) };
+        let value = json::parse(text.as_bytes()).map_err(|e| bad(field, e))?;
+        Ok(Some(value))
+    }
+
+    pub(crate) fn object(&mut self, field: &str, text: Option<String>) -> Result<Option<Object>, Failure> {
+        match self.json(field, text)? {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(other) => Err(bad(field, format!("expected an object, found {}", json::describe(&other)))),
+        }
+    }
+
+    /// The effects every decision has, as an answer without a rule.
+    pub(crate) fn effects(&mut self, effects: Effects) -> Result<Answer, Failure> {
+        let Effects { context, system_message, suppress_output, halt, extra } = effects;
+        let halt = match halt {
+            None => None,
+            Some(wit::Halt { scope, reason }) => {
+                let scope = match scope {
+                    wit::Scope::Turn => Scope::Turn,
+                    wit::Scope::Session => Scope::Session,
+                };
+                Some(Halt { scope, reason: self.optional(reason)? })
+            }
+        };
+        let mut answer = Answer {
+            context: self.optional(context)?,
+            system_message: self.optional(system_message)?,
+            suppress_output,
+            halt,
+            extra: self.object("extra", extra)?.unwrap_or_default(),
+            ..Answer::default()
+        };
+        // types.wit: "A key that the contract knows is dropped and reported."
+        self.notes.extend(answer.strip_known(self.dialect.known_keys()));
+        Ok(answer)
+    }
+
+    /// `effects` with a yes-or-no decision.
+    pub(crate) fn gate(&mut self, gate: Gate, effects: Effects) -> Result<Answer, Failure> {
+        let answer = self.effects(effects)?;
+        match gate {
+            Gate::Pass => Ok(answer),
+            Gate::Block(reason) => Ok(Answer { rule: Some(Rule::Deny), reason: self.optional(reason)?, ..answer }),
+        }
+    }
+
+    /// `effects` with the answer to a permission question.
+    pub(crate) fn permission(&mut self, permission: Permission, effects: Effects) -> Result<Answer, Failure> {
+        let answer = self.effects(effects)?;
+        let (rule, reason, interrupt) = match permission {
+            Permission::Pass => return Ok(answer),
+            Permission::Allow(reason) => (Rule::Allow, reason, false),
+            Permission::Ask(reason) => (Rule::Ask, reason, false),
+            Permission::Deny(wit::Denial { message, interrupt }) => (Rule::Deny, message, interrupt),
+        };
+        Ok(Answer { rule: Some(rule), reason: self.optional(reason)?, interrupt, ..answer })
+    }
+
+    /// An output object in the dialect's own words.
+    pub(crate) fn dialect_answer(&mut self, output: Option<String>) -> Result<Answer, Failure> {
+        let Some(object) = self.object("output", output)? else { return Ok(Answer::default()) };
+        let (answer, notes) = self.dialect.decode_answer(self.event, &object).map_err(|e| bad("output", e))?;
+        self.notes.extend(notes);
+        Ok(answer)
+    }
+}
+
+/// `updated` with the members it leaves out taken from `whole`.
+pub(crate) fn completed(updated: Option<Object>, whole: Object) -> Option<Value> {
+    let mut updated = updated?;
+    for (key, value) in whole {
+        updated.entry(key).or_insert(value);
+    }
+    Some(Value::Object(updated))
+}
+
+fn bad(field: &str, why: impl std::fmt::Display) -> Failure {
+    Failure::new(Cause::BadOutput, format!("`{field}`: {why}"))
+}

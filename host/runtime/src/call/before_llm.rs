@@ -1,0 +1,33 @@
+//! `before-llm`
+
+use hookbox_protocol::{Answer, event::BeforeLlm, json::Object};
+
+use super::{answer::completed, input::json};
+use crate::bindings::exports::hookbox::hooks::before_llm::{Decision, Event};
+
+interface! {
+    BeforeLlm(event, input) => before_llm::handle(
+        request: Event = Event {
+            model: input.model.clone().unwrap_or_default(),
+            messages: json(input.messages.as_ref()),
+            tools: json(input.tools.as_ref()),
+            options: json(input.options.as_ref()),
+            graceful_terminal: input.graceful_terminal,
+        }
+    ) -> Decision,
+    (Decision { updated_request, effects }, reader) => {
+        let updated = completed(reader.object("updated-request", updated_request)?, whole(input));
+        Ok(Answer { updated, ..reader.effects(effects)? })
+    }
+}
+
+/// before-llm.wit: "Members left out keep their value."
+fn whole(input: &BeforeLlm) -> Object {
+    let members = [
+        ("model", input.model.clone().map(Into::into)),
+        ("messages", input.messages.clone()),
+        ("tools", input.tools.clone()),
+        ("options", input.options.clone()),
+    ];
+    members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}

@@ -1,0 +1,22 @@
+//! `permission-request`
+
+use hookbox_protocol::Answer;
+use serde_json::Value;
+
+use super::input::tool_call;
+use crate::bindings::{
+    exports::hookbox::hooks::permission_request::{Decision, Event},
+    hookbox::hooks::types::ToolCall,
+};
+
+interface! {
+    PermissionRequest(event, input) => permission_request::handle(
+        call: ToolCall = tool_call(event),
+        request: Event = Event { suggestions: input.permission_suggestions.as_ref().map(Value::to_string) }
+    ) -> Decision,
+    (Decision { rule, updated_input, updated_permissions, effects }, reader) => Ok(Answer {
+        updated: reader.object("updated-input", updated_input)?.map(Value::Object),
+        updated_permissions: reader.json("updated-permissions", updated_permissions)?,
+        ..reader.permission(rule, effects)?
+    })
+}

@@ -1,0 +1,20 @@
+//! `post-tool-use-failure`
+
+use super::input::tool_call;
+use crate::bindings::{
+    exports::hookbox::hooks::post_tool_use_failure::Failure,
+    hookbox::hooks::types::{Effects, ToolCall},
+};
+
+interface! {
+    PostToolUseFailure(event, input) => post_tool_use_failure::handle(
+        call: ToolCall = tool_call(event),
+        failure: Failure = Failure {
+            error: input.error.clone().unwrap_or_default(),
+            error_type: input.error_type.clone(),
+            is_interrupt: input.is_interrupt,
+            is_timeout: input.is_timeout,
+        }
+    ) -> Effects,
+    (effects, reader) => reader.effects(effects)
+}

@@ -1,0 +1,14 @@
+//! `session-end`
+
+use crate::bindings::{exports::hookbox::hooks::session_end::Event, hookbox::hooks::types::Effects};
+
+interface! {
+    SessionEnd(event, input) => session_end::handle(
+        end: Event = Event {
+            reason: input.reason.clone(),
+            total_turns: input.total_turns,
+            total_tokens: input.total_tokens,
+        }
+    ) -> Effects,
+    (effects, reader) => reader.effects(effects)
+}

@@ -1,0 +1,101 @@
+//! Why a component cannot be used.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::permission::Grant;
+
+/// Why a component does not load. The message says what is wrong, [`LoadError::help`] what to do.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// Larger than any component we would compile.
+    #[error("larger than {limit_mib} MiB")]
+    TooLarge {
+        /// The limit in MiB.
+        limit_mib: u64,
+    },
+    /// The bytes are no WebAssembly.
+    #[error("not a WebAssembly file")]
+    NotWasm,
+    /// A core module: what compilers make before it becomes a component.
+    #[error("a core WebAssembly module, not a component")]
+    CoreModule,
+    /// A component that does not validate, or that needs features or room no hook gets.
+    #[error("not a usable component: {0}")]
+    Invalid(String),
+    /// Made for another version of the contract.
+    #[error("made for `{found}`; this host speaks {}", super::inspect::CONTRACT)]
+    Version {
+        /// The interface as the component names it.
+        found: String,
+    },
+    /// It exports an event's interface with another type.
+    #[error("`{interface}` is not of the type in the contract: {why}")]
+    WrongType {
+        /// The interface as the component names it.
+        interface: String,
+        /// The difference.
+        why: String,
+    },
+    /// It imports an interface of ours with another type.
+    #[error("its imports are not those of the contract: {0}")]
+    Link(String),
+    /// It handles nothing.
+    #[error("handles no event: it exports no interface of {}", super::inspect::CONTRACT)]
+    NoEvent,
+    /// It imports what was not granted.
+    #[error("asks for {}, which {} not granted", Grant::list(.0), if .0.len() == 1 { "is" } else { "are" })]
+    NotGranted(Vec<Grant>),
+    /// It imports what no hook can be granted.
+    #[error("asks for what no hook can have: {}", .0.join(", "))]
+    Refused(Vec<String>),
+    /// A granted directory cannot be opened.
+    #[error("cannot open the granted directory {}: {error}", path.display())]
+    Directory {
+        /// The directory on the host.
+        path: PathBuf,
+        /// Why not.
+        error: String,
+    },
+    /// The engine itself could not be set up.
+    #[error("the WebAssembly engine failed: {0}")]
+    Engine(String),
+}
+
+impl LoadError {
+    pub(crate) fn wrong_type(interface: &str, why: impl Into<String>) -> Self {
+        Self::WrongType { interface: interface.to_owned(), why: why.into() }
+    }
+
+    /// What to do about it, in one line.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Read { .. } => "build the hook, or correct `component` in the configuration".into(),
+            Self::TooLarge { .. } => "build it without debug information".into(),
+            Self::NotWasm => "`component` must name the .wasm file that `hookbox build` makes".into(),
+            Self::CoreModule => {
+                "`hookbox build` makes components; a core module becomes one with `wasm-tools component new`".into()
+            }
+            Self::Invalid(_) => "build it again with `hookbox build`".into(),
+            Self::Version { .. } | Self::WrongType { .. } | Self::Link(_) => {
+                format!("build it against {}, or use the hookbox it was made for", super::inspect::CONTRACT)
+            }
+            Self::NoEvent => "export at least one event, for example `pre-tool-use`".into(),
+            Self::NotGranted(grants) => format!("to grant it, add   {}", Grant::line(grants)),
+            Self::Refused(_) => {
+                "build it without sockets and the like; `hookbox:hooks/http` is for requests, `state` for data".into()
+            }
+            Self::Directory { .. } => "create it, or take it out of `permissions`".into(),
+            Self::Engine(_) => "lower `maxInstances`, or raise the process's limit on address space and threads".into(),
+        }
+    }
+}

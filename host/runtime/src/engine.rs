@@ -1,0 +1,197 @@
+//! The WebAssembly engine: compiler settings, the pool that instances come from, and the clock that interrupts them.
+
+use std::{
+    fmt,
+    num::NonZeroU32,
+    path::PathBuf,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use tokio::sync::Semaphore;
+use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig, WasmFeatures};
+
+use crate::component::LoadError;
+
+/// How long a component can run between two looks at its deadline.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Core modules, memories and tables of one component. `QuickJS` guests have 3 memories, `StarlingMonkey` and `CPython`
+/// guests a dozen modules.
+pub(crate) const CORE_INSTANCES: u32 = 64;
+pub(crate) const MEMORIES: u32 = 8;
+pub(crate) const TABLES: u32 = 32;
+/// Elements of all tables of one call. The largest interpreters have some 15,000 functions in theirs.
+pub(crate) const TABLE_ELEMENTS: usize = 100_000;
+/// Bytes of the host's own data about one instance; grows with a component's imports, exports and functions.
+const INSTANCE_BYTES: usize = 4 << 20;
+
+/// What an [`Engine`] is made for.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// Components that run at once. One more waits for its turn until its deadline, and then fails as
+    /// [`hookbox_protocol::Cause::Busy`].
+    pub max_instances: NonZeroU32,
+    /// Linear memory of any call in MiB, whatever a hook's own limits say.
+    pub max_memory_mib: u32,
+    /// Where compiled components are kept; `None`: nowhere. Used only when it is private to the user.
+    pub cache_dir: Option<PathBuf>,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { max_instances: NonZeroU32::MIN.saturating_add(15), max_memory_mib: 1024, cache_dir: None }
+    }
+}
+
+/// Loads and runs components. Cheap to clone; the last clone to go ends the clock.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: wasmtime::Engine,
+    options: EngineOptions,
+    places: Arc<Semaphore>,
+    clock: Arc<Clock>,
+}
+
+impl Engine {
+    /// Sets up the compiler, reserves address space for the pool and starts the clock.
+    ///
+    /// # Errors
+    /// [`LoadError::Engine`] when the address space or a thread is not to be had.
+    pub fn new(options: EngineOptions) -> Result<Self, LoadError> {
+        let engine = wasmtime::Engine::new(&config(&options)).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
+        let clock = Clock::start(engine.clone()).map_err(|e| LoadError::Engine(format!("no thread: {e}")))?;
+        let places = Arc::new(Semaphore::new(options.max_instances.get().try_into().unwrap_or(Semaphore::MAX_PERMITS)));
+        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock }) })
+    }
+
+    /// What it was made for.
+    pub fn options(&self) -> &EngineOptions {
+        &self.inner.options
+    }
+
+    pub(crate) fn wasmtime(&self) -> &wasmtime::Engine {
+        &self.inner.engine
+    }
+
+    /// One permit per component that runs.
+    pub(crate) fn places(&self) -> &Semaphore {
+        &self.inner.places
+    }
+
+    /// Makes the clock tick while the guard lives.
+    pub(crate) fn ticking(&self) -> Ticking {
+        self.inner.clock.change(|state| state.calls += 1);
+        Ticking(Arc::clone(&self.inner.clock))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("options", &self.inner.options).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.clock.change(|state| state.closed = true);
+    }
+}
+
+fn config(options: &EngineOptions) -> Config {
+    let mut config = Config::new();
+    config
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        // What a trap says is for people; frames of somebody else's module are not.
+        .wasm_backtrace_max_frames(None)
+        .native_unwind_info(cfg!(windows))
+        .memory_init_cow(true);
+    // What no hook needs is code that no hook can attack. Relaxed SIMD is out because its results differ by machine.
+    let unneeded = WasmFeatures::THREADS
+        | WasmFeatures::SHARED_EVERYTHING_THREADS
+        | WasmFeatures::GC
+        | WasmFeatures::FUNCTION_REFERENCES
+        | WasmFeatures::MEMORY64
+        | WasmFeatures::RELAXED_SIMD
+        | WasmFeatures::STACK_SWITCHING
+        | WasmFeatures::CUSTOM_PAGE_SIZES;
+    config.wasm_features(unneeded, false);
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(options)));
+    config
+}
+
+/// Address space for `max_instances` components, each with as many modules, memories and tables as one may have. Pages
+/// are backed only once they are touched.
+fn pool(options: &EngineOptions) -> PoolingAllocationConfig {
+    let instances = options.max_instances.get();
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        .total_stacks(instances)
+        .total_gc_heaps(instances)
+        .total_core_instances(instances.saturating_mul(CORE_INSTANCES))
+        .total_memories(instances.saturating_mul(MEMORIES))
+        .total_tables(instances.saturating_mul(TABLES))
+        .max_core_instances_per_component(CORE_INSTANCES)
+        .max_memories_per_component(MEMORIES)
+        .max_tables_per_component(TABLES)
+        .max_tables_per_module(TABLES)
+        .table_elements(TABLE_ELEMENTS)
+        .max_component_instance_size(INSTANCE_BYTES)
+        .max_core_instance_size(INSTANCE_BYTES)
+        .max_memory_size(usize::try_from(options.max_memory_mib).unwrap_or(usize::MAX) << 20);
+    pool
+}
+
+/// Advances the engine's epoch every [`TICK`] while something runs, so that an idle host sleeps.
+#[derive(Default)]
+struct Clock {
+    state: Mutex<ClockState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct ClockState {
+    calls: usize,
+    closed: bool,
+}
+
+impl Clock {
+    fn start(engine: wasmtime::Engine) -> std::io::Result<Arc<Self>> {
+        let clock = Arc::new(Self::default());
+        let own = Arc::clone(&clock);
+        thread::Builder::new().name("hookbox-clock".into()).spawn(move || {
+            while own.wait_for_calls() {
+                thread::sleep(TICK);
+                engine.increment_epoch();
+            }
+        })?;
+        Ok(clock)
+    }
+
+    /// Whether there is still something to tick for; waits while nothing runs.
+    fn wait_for_calls(&self) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = |state: &mut ClockState| state.calls == 0 && !state.closed;
+        !self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner).closed
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ClockState)) {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_one();
+    }
+}
+
+/// See [`Engine::ticking`].
+pub(crate) struct Ticking(Arc<Clock>);
+
+impl Drop for Ticking {
+    fn drop(&mut self) {
+        self.0.change(|state| state.calls = state.calls.saturating_sub(1));
+    }
+}
