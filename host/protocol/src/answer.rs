@@ -178,6 +178,13 @@ impl Answer {
         notes
     }
 
+    /// Takes the decision out, because the hooks of a later stage are to decide (see [`crate::Dialect::decides`]).
+    pub fn fall_back(&mut self) -> Option<Note> {
+        let rule = self.rule.take()?;
+        (self.reason, self.updated, self.interrupt) = (None, None, false);
+        Some(Note::dropped(format!("{} falls back to the hooks that are asked next", rule.kind().word())))
+    }
+
     /// An answer that is only a decision.
     pub fn rule(rule: Rule, reason: impl Into<String>) -> Self {
         Self { rule: Some(rule), reason: Some(reason.into()), ..Self::default() }

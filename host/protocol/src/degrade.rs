@@ -3,6 +3,7 @@
 use crate::{
     answer::{Answer, Halt, Note, Rule, RuleKind, Scope, join},
     dialect::EventRow,
+    event::Kind,
 };
 
 /// For each decision, what is said instead where the dialect has no word for it: the first that it has a word for.
@@ -47,8 +48,7 @@ pub fn degrade(row: &EventRow, answer: &mut Answer) -> Vec<Note> {
     degrade_rule(row, answer, &mut notes);
     degrade_halt(row, answer, &mut notes);
     if answer.updated.is_some() && !row.says.rewrite {
-        answer.updated = None;
-        notes.push(Note::dropped(format!("{} has no place for a rewrite", row.name)));
+        lose_rewrite(row, answer, &mut notes);
     }
     if let (Some(context), false) = (&answer.context, row.says.context) {
         if row.says.system_message {
@@ -106,6 +106,26 @@ fn degrade_rule(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
     }
 }
 
+/// A rewrite the wire has no place for. Where going on without it is what the hook wanted to prevent, it must not go on.
+fn lose_rewrite(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
+    answer.updated = None;
+    let lost = format!("{} has no place for a rewrite", row.name);
+    match (row.kind, &answer.rule) {
+        // Most likely a redactor: the model must not read what it took out.
+        (Kind::PostToolUse, _) if row.says.rules.contains(&RuleKind::Deny) => {
+            answer.rule = Some(Rule::Deny);
+            answer.reason.get_or_insert("a hook replaced the result, which this agent cannot do".into());
+            notes.push(Note::degraded(format!("{lost}; it says deny")));
+        }
+        // The permission was for the rewritten call.
+        (Kind::PreToolUse | Kind::PermissionRequest | Kind::CanUseTool, Some(Rule::Allow)) => {
+            (answer.rule, answer.reason) = (None, None);
+            notes.push(Note::degraded(format!("{lost}, so it does not say allow either")));
+        }
+        _ => notes.push(Note::dropped(lost)),
+    }
+}
+
 fn degrade_halt(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
     let Some(halt) = answer.halt.take() else { return };
     if row.says.halt.contains(&halt.scope) {
@@ -121,5 +141,27 @@ fn degrade_halt(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
         notes.push(Note::degraded(format!("{} cannot halt; it denies", row.name)));
     } else {
         notes.push(Note::dropped(format!("{} cannot halt", row.name)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::dialect::{Dialect, blade, codebuddy};
+
+    fn rewritten(dialect: &dyn Dialect, kind: Kind, rule: Option<Rule>) -> (Option<RuleKind>, bool) {
+        let mut answer = Answer { rule, updated: Some(json!("safe")), ..Answer::default() };
+        let notes = degrade(dialect.row(kind), &mut answer);
+        assert!(answer.updated.is_none() && !notes.is_empty());
+        (answer.rule_kind(), answer.reason.is_some())
+    }
+
+    #[test]
+    fn what_must_not_go_on_without_its_rewrite_does_not() {
+        assert_eq!(rewritten(&codebuddy::DOCUMENTED, Kind::PostToolUse, None), (Some(RuleKind::Deny), true));
+        assert_eq!(rewritten(&blade::DIALECT, Kind::PermissionRequest, Some(Rule::Allow)), (None, false));
+        assert_eq!(rewritten(&blade::DIALECT, Kind::SessionEnd, None), (None, false));
     }
 }

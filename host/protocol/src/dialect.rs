@@ -1,7 +1,9 @@
 //! What a hook protocol is, and the one list of all of them.
 
+pub mod blade;
 pub mod blade_callback;
 pub mod claude;
+pub mod codebuddy;
 mod common;
 pub mod picoclaw;
 
@@ -16,8 +18,15 @@ use crate::{
 };
 
 /// Every dialect and profile, by name. A new dialect is one folder and one line here.
-pub static ALL: &[&dyn Dialect] =
-    &[&claude::DOCUMENTED, &claude::OBSERVED, &blade_callback::DIALECT, &picoclaw::DIALECT];
+pub static ALL: &[&dyn Dialect] = &[
+    &claude::DOCUMENTED,
+    &claude::OBSERVED,
+    &codebuddy::DOCUMENTED,
+    &codebuddy::OBSERVED,
+    &blade::DIALECT,
+    &blade_callback::DIALECT,
+    &picoclaw::DIALECT,
+];
 
 /// The dialect of that name: `claude`, `claude@observed`, …
 pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
@@ -65,6 +74,19 @@ pub trait Dialect: Send + Sync + 'static {
     /// # Errors
     /// [`DecodeError`]: the output counts as a failed handler's.
     fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError>;
+
+    /// Whose hooks are asked about an event of this kind, one stage after another; before the last, only until a stage
+    /// [decides](Dialect::decides). The hooks of a stage are those configured for [`Dialect::row`]`(stage).name` and get
+    /// the event as one of theirs.
+    fn stages(&self, kind: Kind) -> &'static [Kind] {
+        kind.alone()
+    }
+
+    /// Whether the answers of a stage are final, so that the hooks of later stages are not asked. When they are not, and
+    /// a stage follows, their decisions fall back: take them out with [`Answer::fall_back`] before merging.
+    fn decides(&self, _stage: Kind, _answers: &[Answer]) -> bool {
+        false
+    }
 
     /// Whether this answer ends the event: no later hook runs.
     fn stops(&self, _event: &Event, _answer: &Answer) -> bool {

@@ -107,6 +107,11 @@ kinds! {
 }
 
 impl Kind {
+    /// A list of this kind only.
+    pub fn alone(self) -> &'static [Self] {
+        Self::ALL.iter().position(|kind| *kind == self).and_then(|i| Self::ALL.get(i..=i)).unwrap_or_default()
+    }
+
     /// Whether the event is about one tool call.
     pub const fn has_tool(self) -> bool {
         matches!(

@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
 //! Every line recorded from a real client decodes, and encodes to what it was.
 
 use std::path::Path;
@@ -39,4 +41,12 @@ fn claude() {
 #[test]
 fn picoclaw() {
     lossless("picoclaw", "picoclaw", 30);
+}
+
+#[test]
+fn codebuddy() {
+    for dialect in ["codebuddy", "codebuddy@observed"] {
+        lossless("codebuddy/command", dialect, 45);
+        lossless("codebuddy/sdk_callback", dialect, 20);
+    }
 }

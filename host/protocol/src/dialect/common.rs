@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Halt, Note, Scope, join},
-    dialect::{Dialect, EventRow},
-    event::{Event, decode_fields, encode_fields, fields::FieldType},
+    answer::{Answer, Halt, Note, Rule, Scope, join},
+    dialect::{Dialect, EventRow, Merged},
+    event::{Event, Kind, decode_fields, encode_fields, fields::FieldType},
     json::{DecodeError, Object, parse_object, token},
 };
 
@@ -84,6 +84,16 @@ pub(crate) fn decode_flat_object(
     object: Object,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
+    let name = event_name(&object, name_key, name)?;
+    let row = dialect.row_by_name(&name).unwrap_or(dialect.other_row());
+    let mut fields = object.clone();
+    fields.shift_remove(name_key);
+    let (origin, call, input, extra) = decode_fields(row, origin_names, "", &fields)?;
+    Ok(Event { name, origin, call, input, extra, raw: Value::Object(object) })
+}
+
+/// The name of an event that carries it under `name_key`, unless it is given.
+pub(crate) fn event_name(object: &Object, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
     let found = match object.get(name_key) {
         Some(Value::String(found)) => Some(found.as_str()),
         Some(other) => {
@@ -91,15 +101,22 @@ pub(crate) fn decode_flat_object(
         }
         None => None,
     };
-    let name = name.or(found).ok_or_else(|| DecodeError::Missing {
+    given.or(found).map(str::to_owned).ok_or_else(|| DecodeError::Missing {
         pointer: format!("/{name_key}"),
         why: "without the event's name no hook can be chosen (or give --event NAME)".into(),
-    })?;
-    let row = dialect.row_by_name(name).unwrap_or(dialect.other_row());
-    let mut fields = object.clone();
-    fields.shift_remove(name_key);
-    let (origin, call, input, extra) = decode_fields(row, origin_names, "", &fields)?;
-    Ok(Event { name: name.to_owned(), origin, call, input, extra, raw: Value::Object(object) })
+    })
+}
+
+/// Writes fields a client may place elsewhere also where the contract has them, unless they are there: pairs of a JSON
+/// pointer and our name. The client's own stay, so nothing is lost and hooks written for either find theirs.
+pub(crate) fn add_aliases(wire: &mut Object, aliases: &[(&str, &str)]) {
+    let whole = Value::Object(wire.clone());
+    for (pointer, name) in aliases {
+        let absent = wire.get(*name).is_none_or(Value::is_null);
+        if let (true, Some(found)) = (absent, whole.pointer(pointer).filter(|value| !value.is_null())) {
+            wire.insert((*name).to_owned(), found.clone());
+        }
+    }
 }
 
 /// The inverse of [`decode_flat_event`].
@@ -165,6 +182,97 @@ pub(crate) fn put_text(wire: &mut Object, key: &str, text: Option<&String>) {
     if let Some(text) = text {
         wire.insert(key.into(), text.clone().into());
     }
+}
+
+/// The key by which an event beyond the specification shows that it takes a permission decision.
+pub(crate) const MARK: &str = "permissionDecision";
+
+/// Remembers in `extra` that the hook gave its decision under `key` of `hookSpecificOutput`: which form an event beyond
+/// the specification has, only its hooks know.
+pub(crate) fn mark_form(answer: &mut Answer, key: &str) {
+    if let Some(rule) = answer.rule_kind() {
+        let specific = answer.extra.entry("hookSpecificOutput").or_insert_with(|| json!({}));
+        specific[key] = rule.word().into();
+    }
+}
+
+/// Whether an event beyond the specification can ask, only its hooks show. Where none did, the safer thing is said.
+pub(crate) fn ask_only_where_shown(event: &Event, merged: &mut Merged) {
+    let shown = event.kind() != Kind::OtherEvent || specific_extra(&merged.answer).contains_key(MARK);
+    if merged.answer.rule == Some(Rule::Ask) && !shown {
+        merged.answer.rule = Some(Rule::Deny);
+        merged.notes.push((None, Note::degraded(format!("{} may be unable to ask; it blocks", event.name))));
+    }
+}
+
+/// Writes `permissionDecision`, its reason and `updatedInput`.
+pub(crate) fn put_decision(answer: &Answer, specific: &mut Object) {
+    if let Some(rule) = &answer.rule {
+        specific.insert(MARK.into(), rule.kind().word().into());
+        put_text(specific, "permissionDecisionReason", answer.reason.as_ref());
+    }
+    if let Some(updated) = &answer.updated {
+        specific.insert("updatedInput".into(), updated.clone());
+    }
+}
+
+/// One output can decide in several places; the strictest decision is the hook's.
+///
+/// claude.md: "如果任何钩子返回 deny,操作将被阻止" (any deny blocks).
+pub(crate) fn decide(answer: &mut Answer, rule: Option<Rule>, reason: Option<String>) {
+    let kind = rule.as_ref().map(Rule::kind);
+    if kind > answer.rule_kind() {
+        (answer.rule, answer.reason) = (rule, reason);
+    } else if kind.is_some() && kind == answer.rule_kind() {
+        answer.reason = answer.reason.take().or(reason);
+    }
+}
+
+/// claude.md: "确保 updatedInput 在 hookSpecificOutput 内部,而不是在顶层" (inside `hookSpecificOutput`, not at the top
+/// level): a known field where it has no effect is taken out and told of, so that the output does not look as if it had.
+pub(crate) fn report_misplaced(fields: &mut Taker, known: &[&str], notes: &mut Vec<Note>) -> Result<(), DecodeError> {
+    for key in known {
+        if fields.take::<Value>(key)?.is_some() {
+            notes.push(Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(key))));
+        }
+    }
+    Ok(())
+}
+
+/// decisions.md: "`PermissionRequest` has its own output: `hookSpecificOutput.decision` = `{behavior:"allow",
+/// updatedInput?, updatedPermissions?}` or `{behavior:"deny", message, interrupt?}`".
+pub(crate) fn take_permission(specific: &mut Taker, answer: &mut Answer) -> Result<(), DecodeError> {
+    let Some(decision) = specific.take_object("decision")? else { return Ok(()) };
+    let mut decision = Taker::new("/hookSpecificOutput/decision", &decision);
+    let rule = decision.take_word("behavior", &[("allow", Rule::Allow), ("deny", Rule::Deny)])?;
+    decide(answer, rule, decision.take("message")?);
+    answer.interrupt = decision.take("interrupt")?.unwrap_or_default();
+    answer.updated = decision.take_object("updatedInput")?.map(Into::into).or(answer.updated.take());
+    answer.updated_permissions = decision.take::<Vec<Value>>("updatedPermissions")?.map(Into::into);
+    Ok(())
+}
+
+/// The inverse of [`take_permission`]. Asking is what the client does when nobody answers.
+pub(crate) fn put_permission(answer: &Answer, specific: &mut Object) {
+    let mut decision = match answer.rule {
+        Some(Rule::Allow) => json!({ "behavior": "allow" }),
+        Some(Rule::Deny) => json!({ "behavior": "deny" }),
+        _ => return,
+    };
+    let Some(fields) = decision.as_object_mut() else { return };
+    if answer.rule == Some(Rule::Deny) {
+        put_text(fields, "message", answer.reason.as_ref());
+        if answer.interrupt {
+            fields.insert("interrupt".into(), true.into());
+        }
+    } else {
+        for (key, value) in [("updatedInput", &answer.updated), ("updatedPermissions", &answer.updated_permissions)] {
+            if let Some(value) = value {
+                fields.insert(key.into(), value.clone());
+            }
+        }
+    }
+    specific.insert("decision".into(), decision);
 }
 
 /// Writes `hookSpecificOutput` with the event's name, unless there is nothing to write.

@@ -1,11 +1,10 @@
 //! What a hook that speaks claude's JSON said.
 
-use serde_json::{Value, json};
-
-use super::encode::MARK;
 use crate::{
     answer::{Answer, Note, Rule},
-    dialect::common::{Taker, keep_extra, take_common, take_specific},
+    dialect::common::{
+        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, take_common, take_permission, take_specific,
+    },
     event::{Event, Kind},
     json::{DecodeError, Object},
 };
@@ -43,40 +42,16 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(An
     decide(&mut answer, rule, reason);
     if let Some(specific) = &mut specific {
         take_specific_fields(observed, event.kind(), specific, &mut answer)?;
-        report_misplaced(specific, &mut notes)?;
+        report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
     }
-    report_misplaced(&mut top, &mut notes)?;
+    report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
     let marked =
         event.kind() == Kind::OtherEvent && wire.get("hookSpecificOutput").is_some_and(|s| s.get(MARK).is_some());
     keep_extra(&mut answer, top, specific);
-    if let (true, Some(rule)) = (marked, &answer.rule) {
-        let specific = answer.extra.entry("hookSpecificOutput").or_insert_with(|| json!({}));
-        specific[MARK] = rule.kind().word().into();
+    if marked {
+        mark_form(&mut answer, MARK);
     }
     Ok((answer, notes))
-}
-
-/// One output can decide in several places; the strictest decision is the hook's.
-///
-/// claude.md: "如果任何钩子返回 deny,操作将被阻止" (any deny blocks).
-fn decide(answer: &mut Answer, rule: Option<Rule>, reason: Option<String>) {
-    let kind = rule.as_ref().map(Rule::kind);
-    if kind > answer.rule_kind() {
-        (answer.rule, answer.reason) = (rule, reason);
-    } else if kind.is_some() && kind == answer.rule_kind() {
-        answer.reason = answer.reason.take().or(reason);
-    }
-}
-
-/// claude.md: "确保 updatedInput 在 hookSpecificOutput 内部,而不是在顶层" (inside `hookSpecificOutput`, not at the top
-/// level): a known field where it has no effect is taken out and told of, so that the output does not look as if it had.
-fn report_misplaced(fields: &mut Taker, notes: &mut Vec<Note>) -> Result<(), DecodeError> {
-    for key in KNOWN_KEYS {
-        if fields.take::<Value>(key)?.is_some() {
-            notes.push(Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(key))));
-        }
-    }
-    Ok(())
 }
 
 fn take_specific_fields(
@@ -106,18 +81,5 @@ fn take_specific_fields(
         }
         _ => {}
     }
-    Ok(())
-}
-
-/// decisions.md: "`PermissionRequest` has its own output: `hookSpecificOutput.decision` = `{behavior:"allow",
-/// updatedInput?, updatedPermissions?}` or `{behavior:"deny", message, interrupt?}`".
-fn take_permission(specific: &mut Taker, answer: &mut Answer) -> Result<(), DecodeError> {
-    let Some(decision) = specific.take_object("decision")? else { return Ok(()) };
-    let mut decision = Taker::new("/hookSpecificOutput/decision", &decision);
-    let rule = decision.take_word("behavior", &[("allow", Rule::Allow), ("deny", Rule::Deny)])?;
-    decide(answer, rule, decision.take("message")?);
-    answer.interrupt = decision.take("interrupt")?.unwrap_or_default();
-    answer.updated = decision.take_object("updatedInput")?.map(Into::into).or(answer.updated.take());
-    answer.updated_permissions = decision.take::<Vec<Value>>("updatedPermissions")?.map(Into::into);
     Ok(())
 }

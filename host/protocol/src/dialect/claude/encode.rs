@@ -4,11 +4,13 @@
 //! missing or wrong `hookEventName`, or an unknown decision makes the client reject the output and *run the tool*. So:
 //! never print a null, always print `hookEventName`, never print anything else."
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     answer::{Answer, Rule},
-    dialect::common::{put_common, put_extra, put_specific, put_text, specific_extra},
+    dialect::common::{
+        MARK, put_common, put_decision, put_extra, put_permission, put_specific, put_text, specific_extra,
+    },
     event::{Event, Kind},
     json::Object,
 };
@@ -38,40 +40,4 @@ pub(super) fn encode(event: &Event, answer: &Answer) -> Value {
     put_specific(event, &mut wire, specific);
     put_extra(answer, &mut wire);
     Value::Object(wire)
-}
-
-/// The key by which an event beyond the specification shows that it takes a permission decision.
-pub(super) const MARK: &str = "permissionDecision";
-
-fn put_decision(answer: &Answer, specific: &mut Object) {
-    if let Some(rule) = &answer.rule {
-        specific.insert(MARK.into(), rule.kind().word().into());
-        put_text(specific, "permissionDecisionReason", answer.reason.as_ref());
-    }
-    if let Some(updated) = &answer.updated {
-        specific.insert("updatedInput".into(), updated.clone());
-    }
-}
-
-/// decisions.md: "`PermissionRequest` has its own output". Asking is what the client does when nobody answers.
-fn put_permission(answer: &Answer, specific: &mut Object) {
-    let mut decision = match answer.rule {
-        Some(Rule::Allow) => json!({ "behavior": "allow" }),
-        Some(Rule::Deny) => json!({ "behavior": "deny" }),
-        _ => return,
-    };
-    let Some(fields) = decision.as_object_mut() else { return };
-    if answer.rule == Some(Rule::Deny) {
-        put_text(fields, "message", answer.reason.as_ref());
-        if answer.interrupt {
-            fields.insert("interrupt".into(), true.into());
-        }
-    } else {
-        for (key, value) in [("updatedInput", &answer.updated), ("updatedPermissions", &answer.updated_permissions)] {
-            if let Some(value) = value {
-                fields.insert(key.into(), value.clone());
-            }
-        }
-    }
-    specific.insert("decision".into(), decision);
 }

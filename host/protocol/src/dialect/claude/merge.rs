@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::encode::MARK;
 use crate::{
     answer::{Answer, Note, Rule, RuleKind, join},
     dialect::{
         Merged,
-        common::{merge_effects, specific_extra},
+        common::{ask_only_where_shown, merge_effects},
     },
     event::{Event, Kind},
 };
@@ -28,12 +27,7 @@ pub(super) fn merge(observed: bool, event: &Event, answers: &[Answer]) -> Merged
         winners().filter_map(|a| a.updated_permissions.as_ref()?.as_array().cloned()).flatten().collect();
     merged.answer.updated_permissions = (!permissions.is_empty()).then_some(Value::Array(permissions));
 
-    // Whether an event beyond the specification can ask, only its hooks show. Where none did, the safer thing is said.
-    let can_ask = event.kind() != Kind::OtherEvent || specific_extra(&merged.answer).contains_key(MARK);
-    if merged.answer.rule == Some(Rule::Ask) && !can_ask {
-        merged.answer.rule = Some(Rule::Deny);
-        merged.notes.push((None, Note::degraded(format!("{} may be unable to ask; it blocks", event.name))));
-    }
+    ask_only_where_shown(event, &mut merged);
 
     let applies = match (event.kind(), observed) {
         // A result is replaced, not permitted: no decision is needed.

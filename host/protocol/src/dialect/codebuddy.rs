@@ -1,0 +1,91 @@
+//! `CodeBuddy` Code and its Agent SDK. Specification: `docs/spec/codebuddy.md`.
+//!
+//! Two profiles: [`DOCUMENTED`] follows the specification, which knows only `decision: "block"`; [`OBSERVED`] the
+//! current client, which also has words for allow and ask. Events beyond the specification's six reach hooks through
+//! the generic event in both.
+
+mod answer;
+mod encode;
+mod events;
+mod merge;
+
+use serde_json::Value;
+
+use super::{ConfigShape, Dialect, EventRow, Flow, Merged, common};
+use crate::{
+    answer::{Answer, Note},
+    event::Event,
+    json::{DecodeError, Object, parse_object},
+    matcher::MatchStyle,
+};
+
+/// `codebuddy`
+pub static DOCUMENTED: CodeBuddy = CodeBuddy { observed: false };
+/// `codebuddy@observed`
+pub static OBSERVED: CodeBuddy = CodeBuddy { observed: true };
+
+/// The dialect, in one of its two profiles.
+#[derive(Debug)]
+pub struct CodeBuddy {
+    observed: bool,
+}
+
+const NAME_KEY: &str = "hook_event_name";
+
+impl Dialect for CodeBuddy {
+    fn name(&self) -> &'static str {
+        if self.observed { "codebuddy@observed" } else { "codebuddy" }
+    }
+
+    fn rows(&self) -> &'static [EventRow] {
+        if self.observed { events::OBSERVED } else { events::DOCUMENTED }
+    }
+
+    fn other_row(&self) -> &'static EventRow {
+        &events::OTHER
+    }
+
+    /// decisions.md: "array order (matcher groups in order, hooks in order within)", "each hook sees the original input".
+    fn flow(&self) -> Flow {
+        Flow::Sequential
+    }
+
+    fn shape(&self) -> ConfigShape {
+        ConfigShape::Groups
+    }
+
+    /// codebuddy.md: "精确匹配: "Bash" 只匹配 Bash 工具 … 前缀匹配: "mcp__.*" 匹配所有 MCP 工具" (`Bash` takes only the tool
+    /// Bash, `mcp__.*` every MCP tool). decisions.md: "a regex that must match the *whole* field".
+    fn match_style(&self) -> Option<MatchStyle> {
+        Some(MatchStyle::Whole)
+    }
+
+    fn known_keys(&self) -> &'static [&'static str] {
+        answer::KNOWN_KEYS
+    }
+
+    fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
+        let mut object = parse_object(wire)?;
+        let name = common::event_name(&object, NAME_KEY, name)?;
+        if self.row_by_name(&name).is_some_and(|row| row.kind.has_tool()) {
+            events::add_tool_input(&mut object);
+        }
+        common::decode_flat_object(self, NAME_KEY, &[], object, Some(&name))
+    }
+
+    fn encode_event(&self, event: &Event) -> Value {
+        common::encode_flat_event(self.row(event.kind()), NAME_KEY, &[], event)
+    }
+
+    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
+        answer::decode(event, wire)
+    }
+
+    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
+        merge::merge(event, answers)
+    }
+
+    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
+        Some(encode::encode(event, merged))
+    }
+}

@@ -1,0 +1,143 @@
+//! The events of codebuddy.md: "支持的事件" (supported events) and the tables of input and output fields.
+
+use serde_json::Value;
+
+use crate::{
+    answer::{RuleKind, Scope},
+    dialect::{EventRow, Says, common::add_aliases},
+    event::Kind,
+    json::Object,
+};
+
+/// What every output can say: `continue`, `stopReason`, `suppressOutput`, `decision: "block"`, and `systemMessage`, which
+/// the client shares with claude's.
+const PLAIN: Says = Says {
+    rules: &[RuleKind::Deny],
+    rewrite: false,
+    context: false,
+    system_message: true,
+    halt: &[Scope::Turn],
+    env: false,
+};
+
+/// decisions.md: "no field but `hook_event_name` may be required when decoding".
+const fn row(name: &'static str, kind: Kind, says: Says) -> EventRow {
+    EventRow { name, kind, matched: None, blockable: true, required: &[], names: &[], says }
+}
+
+/// codebuddy.md: ""Bash" 只匹配 Bash 工具" (matchers are held against the tool's name).
+const fn tool_row(name: &'static str, kind: Kind, says: Says) -> EventRow {
+    EventRow { matched: Some("tool_name"), ..row(name, kind, says) }
+}
+
+/// What the client calls the last answer.
+const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
+
+/// `decisions`: what the profile has words for before a tool runs.
+const fn rows(decisions: &'static [RuleKind]) -> [EventRow; 6] {
+    [
+        // codebuddy.md: "工具执行前触发，可以阻止执行或修改输入" (before a tool runs; may block it or change its input).
+        tool_row("PreToolUse", Kind::PreToolUse, Says { rules: decisions, rewrite: true, context: true, ..PLAIN }),
+        // codebuddy.md: "工具执行成功后触发，可以添加额外上下文" (after a tool succeeded; may add context).
+        EventRow {
+            names: &[("tool_response", "output")],
+            ..tool_row("PostToolUse", Kind::PostToolUse, Says { context: true, ..PLAIN })
+        },
+        // codebuddy.md: "用户提交消息时触发，可以添加上下文或阻止处理" (may add context or block the prompt).
+        row("UserPromptSubmit", Kind::UserPromptSubmit, Says { context: true, ..PLAIN }),
+        // codebuddy.md: "可以阻止停止并要求继续" (may block the stop and ask for more).
+        EventRow { names: FINAL, ..row("Stop", Kind::Stop, PLAIN) },
+        EventRow { names: FINAL, ..row("SubagentStop", Kind::SubagentStop, PLAIN) },
+        row("PreCompact", Kind::PreCompact, PLAIN),
+    ]
+}
+
+/// codebuddy.md: "`decision` | 'block' | 设为 'block' 阻止操作" (the only decision there is).
+pub(super) static DOCUMENTED: &[EventRow] = &rows(&[RuleKind::Deny]);
+
+/// decisions.md: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`", which also takes
+/// `allow` and `ask`.
+pub(super) static OBSERVED: &[EventRow] = &rows(&[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny]);
+
+/// Events beyond the specification's six, as decisions.md has it for claude: "reach a hook through the generic event
+/// interface … and merge by the common rules." Whether such an event can be blocked is not known, so it counts as one
+/// that can.
+pub(super) static OTHER: EventRow = row(
+    "",
+    Kind::OtherEvent,
+    Says { rules: &[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny], rewrite: true, context: true, ..PLAIN },
+);
+
+/// decisions.md: "The examples read `input.command` directly while the reference says `tool_input.command`: hooks get
+/// `tool_input`; the wire accepts both."
+///
+/// So a tool event without `tool_input` gets one: its `input`, or else all of its own fields that are not about
+/// something else. The client's fields stay where they are.
+pub(super) fn add_tool_input(wire: &mut Object) {
+    add_aliases(wire, &[("/input", "tool_input")]);
+    if wire.get("tool_input").is_some_and(|input| !input.is_null()) {
+        return;
+    }
+    let input: Object = wire
+        .iter()
+        .filter(|(key, value)| !value.is_null() && !NOT_INPUT.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if !input.is_empty() {
+        wire.insert("tool_input".into(), Value::Object(input));
+    }
+}
+
+/// What the client sends beside a tool's arguments.
+const NOT_INPUT: &[&str] = &[
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "permission_mode",
+    "hook_event_name",
+    "tool_name",
+    "tool_input",
+    "tool_response",
+    "tool_use_id",
+    "call_id",
+    "agent_id",
+    "agent_type",
+    "client",
+    "version",
+    "generation_id",
+    "model",
+    "timestamp",
+];
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool_input(wire: Value) -> Value {
+        let Value::Object(mut wire) = wire else { panic!("an object") };
+        add_tool_input(&mut wire);
+        wire.remove("tool_input").unwrap_or_default()
+    }
+
+    #[test]
+    fn the_wire_accepts_both_places() {
+        let expected = json!({ "command": "ls" });
+        for wire in [
+            json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } }),
+            json!({ "tool_name": "Bash", "input": { "command": "ls" } }),
+            json!({ "tool_name": "Bash", "command": "ls", "session_id": "s", "call_id": "c" }),
+            json!({ "tool_name": "Bash", "tool_input": null, "command": "ls" }),
+        ] {
+            assert_eq!(tool_input(wire.clone()), expected, "{wire}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_not_touched() {
+        assert_eq!(tool_input(json!({ "tool_input": { "a": 1 }, "command": "rm" })), json!({ "a": 1 }));
+        assert_eq!(tool_input(json!({ "tool_name": "Bash", "model": "m" })), Value::Null);
+    }
+}
