@@ -1,4 +1,4 @@
-//! Blade's configuration hooks and its `canUseTool` callback. Specification: `docs/spec/blade-config.md`.
+//! Blade's configuration hooks and its `canUseTool` callback. Specification: `docs/spec/blade.md`.
 
 mod answer;
 mod encode;
