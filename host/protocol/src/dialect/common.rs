@@ -196,13 +196,26 @@ pub(crate) fn mark_form(answer: &mut Answer, key: &str) {
     }
 }
 
-/// Whether an event beyond the specification can ask, only its hooks show. Where none did, the safer thing is said.
+/// Whether an output gave its decision under `key` of `hookSpecificOutput`; null counts as absent.
+pub(crate) fn shows_form(wire: &Object, key: &str) -> bool {
+    wire.get("hookSpecificOutput").and_then(|specific| specific.get(key)).is_some_and(|value| !value.is_null())
+}
+
+/// Whether an event beyond the specification can ask or allow, only its hooks show. Where none did, the safer thing is
+/// said.
 pub(crate) fn ask_only_where_shown(event: &Event, merged: &mut Merged) {
-    let shown = event.kind() != Kind::OtherEvent || specific_extra(&merged.answer).contains_key(MARK);
-    if merged.answer.rule == Some(Rule::Ask) && !shown {
-        merged.answer.rule = Some(Rule::Deny);
-        merged.notes.push((None, Note::degraded(format!("{} may be unable to ask; it blocks", event.name))));
+    if event.kind() != Kind::OtherEvent || specific_extra(&merged.answer).contains_key(MARK) {
+        return;
     }
+    let (rule, note) = match merged.answer.rule {
+        Some(Rule::Ask) => {
+            (Some(Rule::Deny), Note::degraded(format!("{} may be unable to ask; it blocks", event.name)))
+        }
+        Some(Rule::Allow) => (None, Note::dropped(format!("{} may have no word for allow", event.name))),
+        _ => return,
+    };
+    merged.answer.rule = rule;
+    merged.notes.push((None, note));
 }
 
 /// Writes `permissionDecision`, its reason and `updatedInput`.

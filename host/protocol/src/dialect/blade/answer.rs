@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::{
     answer::{Answer, Note, Rule, join},
-    dialect::common::{MARK, Taker, decide, keep_extra, mark_form, report_misplaced, take_common, take_specific},
+    dialect::common::{
+        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_specific,
+    },
     event::{Event, Kind, fields::FieldType},
     json::{DecodeError, Object},
 };
@@ -59,7 +61,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
         report_misplaced(place, KNOWN_KEYS, &mut notes)?;
     }
     keep_extra(&mut answer, top, specific);
-    if marked && wire.get("hookSpecificOutput").is_some_and(|specific| specific.get(MARK).is_some()) {
+    if marked && shows_form(wire, MARK) {
         mark_form(&mut answer, MARK);
     }
     Ok((answer, notes))

@@ -3,7 +3,8 @@
 use crate::{
     answer::{Answer, Note, Rule},
     dialect::common::{
-        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, take_common, take_permission, take_specific,
+        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_permission,
+        take_specific,
     },
     event::{Event, Kind},
     json::{DecodeError, Object},
@@ -45,8 +46,7 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(An
         report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
     }
     report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
-    let marked =
-        event.kind() == Kind::OtherEvent && wire.get("hookSpecificOutput").is_some_and(|s| s.get(MARK).is_some());
+    let marked = event.kind() == Kind::OtherEvent && shows_form(wire, MARK);
     keep_extra(&mut answer, top, specific);
     if marked {
         mark_form(&mut answer, MARK);

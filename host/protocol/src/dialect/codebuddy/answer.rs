@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::{
     answer::{Answer, Note, Rule},
     dialect::common::{
-        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, take_common, take_permission, take_specific,
+        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_permission,
+        take_specific,
     },
     event::{Event, Kind},
     json::{DecodeError, Object},
@@ -47,7 +48,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
     keep_extra(&mut answer, top, specific);
     if event.kind() == Kind::OtherEvent {
         for form in [MARK, "decision"] {
-            if wire.get("hookSpecificOutput").is_some_and(|specific| specific.get(form).is_some()) {
+            if shows_form(wire, form) {
                 mark_form(&mut answer, form);
             }
         }

@@ -1,0 +1,106 @@
+//! claude, read off `claude.md` and `decisions.md` once more, on JSON values and without a thought for speed.
+
+use serde_json::{Value, json};
+
+use crate::outcomes::{FAILED, Outcome, Said, all, at, effects, joined, output, strictest, unknown, word};
+
+#[rustfmt::skip]
+const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
+    "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext",
+    "updatedToolOutput", "updatedMCPToolOutput"];
+const ORDER: [&str; 4] = ["deny", "defer", "ask", "allow"];
+const GATES: [&str; 3] = ["PreToolUse", "PermissionRequest", "PreModelSwitch"];
+const BLOCKS: [&str; 5] = ["PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact"];
+
+pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
+    let hooks: Vec<Said> = outcomes.iter().map(|o| place(event, read(observed, event, o))).collect();
+    let (mut top, mut inside) = effects(&hooks);
+    let rule = ORDER.into_iter().find(|rule| hooks.iter().any(|h| h.rule == *rule)).unwrap_or_default();
+    let winners = || hooks.iter().filter(|h| !rule.is_empty() && h.rule == rule);
+    let reason = joined(winners().map(|h| h.reason.clone()));
+    let applying = hooks.iter().filter(|h| match event {
+        "PostToolUse" => true,
+        "PreToolUse" if observed => rule != "deny",
+        _ => h.rule == "allow" && rule == "allow",
+    });
+    let updated = applying.map(|h| h.updated.clone()).rfind(|u| !u.is_null()).unwrap_or_default();
+    let interrupt = winners().any(|h| h.interrupts).then_some(true);
+    let permissions: Vec<_> = winners().filter_map(|h| h.permissions.as_array()).flatten().collect();
+    let permissions = (!permissions.is_empty()).then_some(permissions);
+    let decision = match rule {
+        "allow" => json!({ "behavior": "allow", "updatedInput": updated, "updatedPermissions": permissions }),
+        "deny" => json!({ "behavior": "deny", "message": reason, "interrupt": interrupt }),
+        _ => Value::Null,
+    };
+    if event == "PermissionRequest" {
+        inside.insert("decision".into(), decision);
+    } else if event == "PreToolUse" || hooks.iter().any(|h| h.in_form && event == "PreModelSwitch") {
+        inside.insert("permissionDecision".into(), json!((!rule.is_empty()).then_some(rule)));
+        inside.extend([("permissionDecisionReason".into(), reason), ("updatedInput".into(), updated)]);
+    } else {
+        top.insert("decision".into(), json!((!rule.is_empty()).then_some("block")));
+        top.insert("reason".into(), reason);
+        inside.insert("updatedToolOutput".into(), updated);
+    }
+    output(event, top, inside)
+}
+
+fn read(observed: bool, event: &str, outcome: &Outcome) -> Said {
+    match outcome {
+        Outcome::Printed(printed) => said(observed, event, printed).unwrap_or_default(),
+        Outcome::Blocked(reason) => Said { rule: "deny", reason: (*reason).into(), ..Said::default() },
+        Outcome::Failed(rule) if *rule != "ignore" && (GATES.contains(&event) || BLOCKS.contains(&event)) => {
+            Said { rule, reason: FAILED.into(), ..Said::default() }
+        }
+        Outcome::Failed(_) => Said::default(),
+    }
+}
+
+/// `None`: the output is a failed handler's.
+fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
+    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(printed)?);
+    let dialog = event == "PermissionRequest";
+    let own = if dialog { at(&inner, "/decision") } else { Value::Null };
+    let rewrites = if dialog || event == "PreToolUse" { at(&inner, "/updatedInput") } else { Value::Null };
+    let well = all(&inner, &["/hookEventName", "/additionalContext", "/permissionDecisionReason"], Value::is_string)
+        && [Value::Null, event.into()].contains(&at(&inner, "/hookEventName"))
+        && all(&json!([rewrites, own, at(&own, "/updatedInput")]), &["/0", "/1", "/2"], Value::is_object);
+    let old = if observed && event == "PreToolUse" { &["block", "approve"][..] } else { &["block"] };
+    let new = if observed { &ORDER[..] } else { &["deny", "ask", "allow"] };
+    let words = [
+        (word(printed, "/decision", old)?, at(printed, "/reason")),
+        (word(&inner, "/permissionDecision", new)?, at(&inner, "/permissionDecisionReason")),
+        (word(&own, "/behavior", &["deny", "allow"])?, at(&own, "/message")),
+    ];
+    (said.rule, said.reason) = strictest(&ORDER, &words);
+    said.in_form = !words[1].0.is_empty();
+    said.interrupts = at(&own, "/interrupt") == true;
+    said.permissions = at(&own, "/updatedPermissions");
+    let places = match event {
+        "PostToolUse" => vec![at(&inner, "/updatedToolOutput"), at(&inner, "/updatedMCPToolOutput")],
+        _ => vec![at(&own, "/updatedInput"), rewrites],
+    };
+    said.updated = places.into_iter().find(|u| !u.is_null()).unwrap_or_default();
+    said.context = at(&inner, "/additionalContext");
+    (said.beside, said.inside) = (unknown(printed, KNOWN), unknown(&inner, KNOWN));
+    well.then_some(said)
+}
+
+/// What the event has no word for becomes the nearest safer thing.
+fn place(event: &str, mut said: Said) -> Said {
+    match said.rule {
+        "defer" | "ask" if BLOCKS.contains(&event) => said.rule = "deny",
+        "allow" if BLOCKS.contains(&event) => said.rule = "",
+        "defer" if event != "PreToolUse" && GATES.contains(&event) => said.rule = "ask",
+        rule if !GATES.contains(&event) && !BLOCKS.contains(&event) => {
+            let fed_back = if rule == "allow" { Value::Null } else { said.reason.take() };
+            said.context = joined([said.context, fed_back]);
+            said.rule = "";
+        }
+        _ => {}
+    }
+    if ["PreCompact", "PermissionRequest", "SessionEnd"].contains(&event) {
+        said.message = joined([said.message, said.context.take()]);
+    }
+    said
+}

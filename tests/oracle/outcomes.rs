@@ -1,0 +1,196 @@
+//! Random hook outcomes, and the few words all oracles share.
+
+use serde_json::{Map, Value};
+
+/// What became of one hook.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// It printed this object.
+    Printed(Value),
+    /// It blocked by exit code 2, with this on stderr.
+    Blocked(&'static str),
+    /// It failed, and counts as: `ignore`, `deny`, `ask`.
+    Failed(&'static str),
+}
+
+/// What [`hookbox_protocol::failure::settle`] says for the failures made here.
+pub const FAILED: &str = "hook h failed (trap: out of luck)";
+
+/// SplitMix64: the same outcomes in every run.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % n as u64).unwrap()
+    }
+    pub fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
+
+/// The fields hooks print: JSON pointer, good values, bad values. `$event` stands for the event's name.
+pub type Fields = [(&'static str, &'static [&'static str], &'static [&'static str])];
+
+/// One random outcome: mostly an object with a few of the fields, now and then with a null or a bad value.
+pub fn outcome(dice: &mut Dice, event: &str, fields: &Fields, failures: &[&'static str]) -> Outcome {
+    match dice.below(12) {
+        0 => Outcome::Blocked(["stderr one", "stderr two"][dice.below(2)]),
+        1 => Outcome::Failed(failures[dice.below(failures.len())]),
+        _ => Outcome::Printed(object(dice, event, fields)),
+    }
+}
+
+/// An object with each field at a chance of one in three.
+pub fn object(dice: &mut Dice, event: &str, fields: &Fields) -> Value {
+    let mut object = Value::Object(Map::new());
+    let bad_one = dice.below(fields.len() * 8);
+    for (index, (pointer, good, bad)) in fields.iter().enumerate() {
+        let text: &str = if index == bad_one && !bad.is_empty() {
+            bad[dice.below(bad.len())]
+        } else if dice.below(3) == 0 {
+            if dice.below(12) == 0 { "null" } else { good[dice.below(good.len())] }
+        } else {
+            continue;
+        };
+        put(&mut object, pointer, serde_json::from_str(&text.replace("$event", event)).unwrap());
+    }
+    object
+}
+
+fn put(into: &mut Value, pointer: &str, value: Value) {
+    let (head, rest) = pointer[1..].split_once('/').map_or((&pointer[1..], None), |(h, r)| (h, Some(r)));
+    // A bad value can stand where an object belongs; then what is below it is lost.
+    let Value::Object(object) = into else { return };
+    match rest {
+        None => drop(object.insert(head.to_owned(), value)),
+        Some(rest) => {
+            let below = object.entry(head).or_insert_with(|| Value::Object(Map::new()));
+            put(below, &format!("/{rest}"), value);
+        }
+    }
+}
+
+/// The value at a pointer; null when it is absent.
+pub fn at(value: &Value, pointer: &str) -> Value {
+    value.pointer(pointer).cloned().unwrap_or_default()
+}
+
+/// Whether each of these pointers is absent, null or of the type.
+pub fn all(value: &Value, pointers: &[&str], is: fn(&Value) -> bool) -> bool {
+    pointers.iter().map(|p| at(value, p)).all(|v| v.is_null() || is(&v))
+}
+
+/// Texts joined with a newline; nulls are none; null when there is none.
+pub fn joined(texts: impl IntoIterator<Item = Value>) -> Value {
+    let texts: Vec<String> = texts.into_iter().filter_map(|t| t.as_str().map(str::to_owned)).collect();
+    if texts.is_empty() { Value::Null } else { texts.join("\n").into() }
+}
+
+/// The object without nulls, and without what is empty in `inner` then.
+pub fn tidy(mut object: Map<String, Value>, inner: &[&str]) -> Map<String, Value> {
+    for (key, value) in &mut object {
+        if let (true, Value::Object(below)) = (inner.contains(&key.as_str()), &mut *value) {
+            let below = tidy(std::mem::take(below), inner);
+            *value = if below.is_empty() { Value::Null } else { below.into() };
+        }
+    }
+    object.retain(|_, value| !value.is_null());
+    object
+}
+
+/// What one hook said under a dialect whose hooks vote. Null: nothing.
+#[derive(Debug, Default)]
+pub struct Said {
+    pub rule: &'static str,
+    pub reason: Value,
+    pub updated: Value,
+    pub context: Value,
+    pub message: Value,
+    pub halts: bool,
+    pub halt_reason: Value,
+    pub suppresses: bool,
+    pub interrupts: bool,
+    /// claude, codebuddy: `updatedPermissions`.
+    pub permissions: Value,
+    /// It decided by `permissionDecision`.
+    pub in_form: bool,
+    /// Fields nobody knows, at the top and inside `hookSpecificOutput`.
+    pub beside: Map<String, Value>,
+    pub inside: Map<String, Value>,
+}
+
+impl Said {
+    /// The fields all these dialects have; `None`: one of them has the wrong type.
+    pub fn common(printed: &Value) -> Option<Self> {
+        let well = all(printed, &["/continue", "/suppressOutput"], Value::is_boolean)
+            && all(printed, &["/stopReason", "/systemMessage", "/reason"], Value::is_string)
+            && all(printed, &["/hookSpecificOutput"], Value::is_object);
+        let halts = at(printed, "/continue") == false;
+        well.then(|| Self {
+            halts,
+            halt_reason: if halts { at(printed, "/stopReason") } else { Value::Null },
+            suppresses: at(printed, "/suppressOutput") == true,
+            message: at(printed, "/systemMessage"),
+            ..Self::default()
+        })
+    }
+}
+
+/// What all hooks said beside their decisions: the fields at the top, and those inside `hookSpecificOutput`.
+pub fn effects(hooks: &[Said]) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut top, mut inside) = (Map::new(), Map::new());
+    for hook in hooks {
+        top.extend(hook.beside.clone());
+        inside.extend(hook.inside.clone());
+    }
+    if hooks.iter().any(|h| h.halts) {
+        top.insert("continue".into(), false.into());
+        let reason = hooks.iter().map(|h| h.halt_reason.clone()).find(|r| !r.is_null());
+        top.insert("stopReason".into(), reason.unwrap_or_default());
+    }
+    if hooks.iter().any(|h| h.suppresses) {
+        top.insert("suppressOutput".into(), true.into());
+    }
+    top.insert("systemMessage".into(), joined(hooks.iter().map(|h| h.message.clone())));
+    inside.insert("additionalContext".into(), joined(hooks.iter().map(|h| h.context.clone())));
+    (top, inside)
+}
+
+/// The whole output.
+pub fn output(event: &str, mut top: Map<String, Value>, inside: Map<String, Value>) -> Value {
+    let inside = tidy(inside, &["decision"]);
+    if !inside.is_empty() {
+        let named: Map<_, _> = [("hookEventName".into(), event.into())].into_iter().chain(inside).collect();
+        top.insert("hookSpecificOutput".into(), named.into());
+    }
+    tidy(top, &[]).into()
+}
+
+/// The fields of an object that are not in the list, and not null.
+pub fn unknown(object: &Value, known: &[&str]) -> Map<String, Value> {
+    let fields = object.as_object().cloned().unwrap_or_default();
+    fields.into_iter().filter(|(key, value)| !value.is_null() && !known.contains(&key.as_str())).collect()
+}
+
+/// The decision under a pointer, in claude's words; empty when absent. `None`: not one of the words.
+pub fn word(of: &Value, pointer: &str, words: &[&'static str]) -> Option<&'static str> {
+    let found = at(of, pointer);
+    if found.is_null() {
+        return Some("");
+    }
+    match *words.iter().find(|word| found == **word)? {
+        "block" => Some("deny"),
+        "approve" => Some("allow"),
+        word => Some(word),
+    }
+}
+
+/// The decision that comes first in `order`, with the first reason given for it.
+pub fn strictest(order: &[&'static str], said: &[(&'static str, Value)]) -> (&'static str, Value) {
+    let rule = *order.iter().find(|rule| said.iter().any(|(r, _)| r == *rule)).unwrap_or(&"");
+    let reason = said.iter().filter(|(r, _)| *r == rule && !rule.is_empty()).map(|(_, reason)| reason.clone());
+    (rule, reason.clone().find(|r| !r.is_null()).unwrap_or_default())
+}
