@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{
-    Answer, Dialect, Event, Halt, Merged, Rule, RuleKind, Scope,
+    Answer, Dialect, Event, Halt, Kind, Merged, Rule, RuleKind, Scope,
     degrade::degrade,
     dialect::{self, EventRow, Flow},
     event::decode_fields,
@@ -90,6 +90,27 @@ fn restraint(answer: &Answer) -> u8 {
         None => 1,
         Some(RuleKind::Defer | RuleKind::Ask) => 2,
         Some(RuleKind::Skip | RuleKind::Respond | RuleKind::Deny) => 3,
+    }
+}
+
+/// What some wires have no words of their own for.
+fn as_the_wire_has_it(dialect: &dyn Dialect, row: &EventRow, merged: &mut Answer, read: &Answer) {
+    // An action is one word: stopping says more than any decision.
+    if !votes(dialect) && merged.halt.is_some() {
+        merged.rule = None;
+    }
+    match (row.kind, merged.rule_kind()) {
+        // No decision and "ask" are one thing where the client asks anyway.
+        (Kind::PermissionRequest, Some(RuleKind::Ask)) if votes(dialect) => merged.rule = None,
+        (Kind::CanUseTool, None) => merged.rule = Some(Rule::Ask),
+        // A refusal must have a message.
+        (Kind::CanUseTool, Some(RuleKind::Deny)) if merged.reason.is_none() => merged.reason.clone_from(&read.reason),
+        _ => {}
+    }
+    // Nor is there a place for why something is allowed or asked about.
+    let dialog = row.kind == Kind::CanUseTool || row.kind == Kind::PermissionRequest && votes(dialect);
+    if merged.rule.is_none() || dialog && merged.rule != Some(Rule::Deny) {
+        merged.reason = None;
     }
 }
 
@@ -255,15 +276,7 @@ proptest! {
             let place = format!("{} {} {wire}", dialect.name(), row.name);
             let (read, notes) = dialect.decode_answer(event, wire.as_object().expect(&place)).expect(&place);
             assert!(notes.is_empty(), "{place} {notes:?}");
-            // No decision and "ask" are one thing where the client asks anyway.
-            if row.name == "PermissionRequest" && merged.rule == Some(Rule::Ask) {
-                merged.rule = None;
-            }
-            // Nor is there a place for why something is allowed.
-            if merged.rule.is_none() || row.name == "PermissionRequest" && merged.rule == Some(Rule::Allow) {
-                merged.reason = None;
-            }
-            merged.interrupt &= merged.rule == Some(Rule::Deny) && read.interrupt;
+            as_the_wire_has_it(dialect, row, &mut merged, &read);
             assert_eq!(dialect.encode_verdict(event, &read).as_ref(), Some(&wire), "{place}");
             assert_eq!(read.rule, merged.rule, "{place}");
             assert_eq!(read.halt, merged.halt, "{place}");
