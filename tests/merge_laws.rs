@@ -67,6 +67,10 @@ fn everywhere(answers: &[Answer], mut law: impl FnMut(&'static dyn Dialect, &Eve
 
 fn sayable(row: &EventRow, answer: &Answer) -> Answer {
     let mut answer = answer.clone();
+    if row.kind == Kind::UserPromptSubmit {
+        // A prompt is a text.
+        answer.updated = answer.updated.map(|updated| updated.to_string().into());
+    }
     degrade(row, &mut answer);
     answer
 }
@@ -101,16 +105,16 @@ fn as_the_wire_has_it(dialect: &dyn Dialect, row: &EventRow, merged: &mut Answer
     }
     match (row.kind, merged.rule_kind()) {
         // No decision and "ask" are one thing where the client asks anyway.
-        (Kind::PermissionRequest, Some(RuleKind::Ask)) if votes(dialect) => merged.rule = None,
+        (Kind::PermissionRequest, Some(RuleKind::Ask)) if dialect.name().starts_with("claude") => merged.rule = None,
         (Kind::CanUseTool, None) => merged.rule = Some(Rule::Ask),
         // A refusal must have a message.
         (Kind::CanUseTool, Some(RuleKind::Deny)) if merged.reason.is_none() => merged.reason.clone_from(&read.reason),
         _ => {}
     }
-    // Nor is there a place for why something is allowed or asked about.
-    let dialog = row.kind == Kind::CanUseTool || row.kind == Kind::PermissionRequest && votes(dialect);
+    // Not every dialog has a place for why something is allowed or asked about.
+    let dialog = matches!(row.kind, Kind::CanUseTool | Kind::PermissionRequest);
     if merged.rule.is_none() || dialog && merged.rule != Some(Rule::Deny) {
-        merged.reason = None;
+        merged.reason.clone_from(&read.reason);
     }
 }
 
@@ -143,7 +147,9 @@ proptest! {
         everywhere(&answers, |dialect, row, event, said| {
             let turned: Vec<Answer> = turned.iter().map(|a| sayable(row, a)).collect();
             let (one, other) = (merge(dialect, event, &said).answer, merge(dialect, event, &turned).answer);
-            if votes(dialect) {
+            // decisions.md: "the *last* hook in configuration order wins there", but never over a block.
+            let last_word_counts = dialect.name().starts_with("codebuddy") && row.says.rules.contains(&RuleKind::Ask);
+            if votes(dialect) && !last_word_counts {
                 assert_eq!(one.rule, other.rule, "{} {}", dialect.name(), row.name);
                 assert_eq!(one.halt.map(|h| h.scope), other.halt.map(|h| h.scope), "{} {}", dialect.name(), row.name);
             }
@@ -173,7 +179,9 @@ proptest! {
     }
 
     #[test]
-    fn first_stop_reason_wins(answers in vec(answer(), 0..5)) {
+    fn first_stop_reason_wins(mut answers in vec(answer(), 0..5)) {
+        // Where a denial cannot interrupt, it halts.
+        answers.iter_mut().for_each(|a| a.interrupt = false);
         everywhere(&answers, |dialect, row, event, said| {
             if votes(dialect) {
                 let first = said.iter().filter_map(|a| a.halt.as_ref()).find_map(|h| h.reason.clone());
@@ -246,7 +254,7 @@ proptest! {
             let can_refuse = row.says.rules.contains(&RuleKind::Deny) || row.says.rules.contains(&RuleKind::Skip);
             let place = || format!("{} {} {answer:?} → {said:?}", dialect.name(), row.name);
             assert!(said[0].rule_kind() != Some(RuleKind::Allow) || answer.rule == Some(Rule::Allow), "{}", place());
-            assert!(said[0].updated.is_none() || said[0].updated == answer.updated, "{}", place());
+            assert!(said[0].updated.is_none() || answer.updated.is_some(), "{}", place());
             if can_refuse {
                 assert!(restraint(&said[0]) >= restraint(&answer), "{}", place());
             }

@@ -23,7 +23,8 @@ pub(super) fn merge(row: &EventRow, event: &Event, answers: &[Answer]) -> Merged
     merged.answer.rule = decision(answers);
     let winners = || answers.iter().filter(|answer| answer.rule.is_some() && answer.rule == merged.answer.rule);
     let reason = join(winners().map(|answer| &answer.reason));
-    merged.answer.interrupt = winners().any(|answer| answer.interrupt);
+    // decisions.md: "`deny(message, interrupt?)`": nothing else interrupts.
+    merged.answer.interrupt = merged.answer.rule == Some(Rule::Deny) && winners().any(|answer| answer.interrupt);
     merged.answer.reason = reason;
 
     ask_only_where_shown(event, &mut merged);
