@@ -1,0 +1,135 @@
+//! The embedded store: one `SQLite` file that many processes write at once.
+//!
+//! WAL mode: readers never wait, writers queue. `synchronous=NORMAL`: a write is acknowledged once it is with the
+//! operating system, so it outlives a `kill -9` of any process; a power cut may take the last writes, never the file.
+//! WAL needs memory shared between the processes: the file must be on a local disk, not on a network file system.
+
+mod file;
+mod table;
+
+use std::{path::PathBuf, sync::Arc};
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+use tokio::sync::Mutex;
+
+use self::{
+    file::{Error, begin, open, patiently},
+    table::{Row, now},
+};
+use super::{Space, StateError, Store};
+
+pub use file::default_file;
+
+/// A [`Store`] in one `SQLite` file. It is opened, and where need be made, at the first use.
+pub struct SqliteStore {
+    file: PathBuf,
+    /// One connection: writers queue on the file anyway. Waiting for it costs no thread.
+    connection: Arc<Mutex<Option<Connection>>>,
+}
+
+impl SqliteStore {
+    /// The store in `file`. A missing folder is made for its owner alone (0700), a missing file as well (0600).
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        Self { file: file.into(), connection: Arc::default() }
+    }
+
+    /// Runs one operation on a thread that may block, again and again while another process holds the file.
+    async fn run<T: Send + 'static>(
+        &self,
+        space: &Space,
+        operation: impl Fn(&mut Connection, &Row) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, StateError> {
+        let row = Row::new(space);
+        let deadline = space.deadline;
+        let file = self.file.clone();
+        let mut guard = Arc::clone(&self.connection).lock_owned().await;
+        let done = tokio::task::spawn_blocking(move || {
+            let connection = match &mut *guard {
+                Some(connection) => connection,
+                empty => empty.insert(patiently(deadline, || open(&file))?),
+            };
+            patiently(deadline, || operation(connection, &row))
+        });
+        let result = done.await.map_err(|e| StateError::Unavailable(e.to_string()))?;
+        result.map_err(|error| error.at(&self.file))
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn get(&self, space: &Space, key: &str) -> Result<Option<String>, StateError> {
+        let key = key.to_owned();
+        self.run(space, move |connection, row| Ok(row.live(connection, &key, now())?.map(|(value, _)| value))).await
+    }
+
+    async fn set(&self, space: &Space, key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), StateError> {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.run(space, move |connection, row| {
+            let transaction = begin(connection)?;
+            row.write(&transaction, &key, &value, ttl_ms)?;
+            Ok(transaction.commit()?)
+        })
+        .await
+    }
+
+    async fn delete(&self, space: &Space, key: &str) -> Result<bool, StateError> {
+        let key = key.to_owned();
+        self.run(space, move |connection, row| {
+            let transaction = begin(connection)?;
+            let found = row.live(&transaction, &key, now())?.is_some();
+            row.delete(&transaction, &key)?;
+            transaction.commit()?;
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn increment(&self, space: &Space, key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, StateError> {
+        let key = key.to_owned();
+        self.run(space, move |connection, row| {
+            let transaction = begin(connection)?;
+            let sum = match row.live(&transaction, &key, now())? {
+                None => {
+                    row.write(&transaction, &key, &by.to_string(), ttl_ms)?;
+                    by
+                }
+                Some((value, expires)) => {
+                    let sum = value.parse().ok().and_then(|value: i64| value.checked_add(by));
+                    let sum = sum.ok_or(StateError::NotANumber)?;
+                    row.upsert(&transaction, &key, &sum.to_string(), expires)?;
+                    sum
+                }
+            };
+            transaction.commit()?;
+            Ok(sum)
+        })
+        .await
+    }
+
+    async fn compare_and_swap(
+        &self,
+        space: &Space,
+        key: &str,
+        expected: Option<&str>,
+        value: &str,
+        ttl_ms: Option<u64>,
+    ) -> Result<bool, StateError> {
+        let (key, expected, value) = (key.to_owned(), expected.map(str::to_owned), value.to_owned());
+        self.run(space, move |connection, row| {
+            let transaction = begin(connection)?;
+            if row.live(&transaction, &key, now())?.map(|(value, _)| value) != expected {
+                return Ok(false);
+            }
+            row.write(&transaction, &key, &value, ttl_ms)?;
+            transaction.commit()?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn keys(&self, space: &Space, prefix: &str) -> Result<Vec<String>, StateError> {
+        let prefix = prefix.to_owned();
+        self.run(space, move |connection, row| row.keys(connection, &prefix)).await
+    }
+}

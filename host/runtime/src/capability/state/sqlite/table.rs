@@ -1,0 +1,146 @@
+//! The table, and what is read from it and written to it within one transaction.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::{Space, StateError, file::Error};
+
+/// The version of [`SCHEMA`], kept in the file's `user_version`.
+pub(super) const SCHEMA_VERSION: i64 = 1;
+
+/// Names and keys are blobs, which compare byte by byte: a NUL or an odd character in a text has no meaning here.
+/// `expires` is in milliseconds of Unix time; NULL is never.
+pub(super) const SCHEMA: &str = "
+    CREATE TABLE entry (
+        tenant BLOB NOT NULL, namespace BLOB NOT NULL, session BLOB NOT NULL, key BLOB NOT NULL,
+        value BLOB NOT NULL, expires INTEGER,
+        PRIMARY KEY (tenant, namespace, session, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX entry_expires ON entry (expires) WHERE expires IS NOT NULL;
+    PRAGMA user_version = 1;";
+
+/// Values whose time is over are removed when a new key comes, at most so many each time.
+const PURGE_AT_ONCE: u32 = 64;
+
+/// A space as the table has it.
+pub(super) struct Row {
+    tenant: Vec<u8>,
+    namespace: Vec<u8>,
+    session: Vec<u8>,
+    max_keys: u32,
+}
+
+impl Row {
+    pub(super) fn new(space: &Space) -> Self {
+        Self {
+            tenant: space.tenant.clone().into_bytes(),
+            namespace: space.namespace.to_string().into_bytes(),
+            session: space.session.to_string().into_bytes(),
+            max_keys: space.max_keys,
+        }
+    }
+
+    /// A value whose time is not over, and when it will be.
+    pub(super) fn live(
+        &self,
+        connection: &Connection,
+        key: &str,
+        now: i64,
+    ) -> Result<Option<(String, Option<i64>)>, Error> {
+        let mut select = connection.prepare_cached(
+            "SELECT value, expires FROM entry WHERE tenant = ?1 AND namespace = ?2 AND session = ?3 AND key = ?4
+             AND (expires IS NULL OR expires > ?5)",
+        )?;
+        let found = select
+            .query_row(params![self.tenant, self.namespace, self.session, key.as_bytes(), now], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        found.map(|(value, expires)| Ok((text(value)?, expires))).transpose()
+    }
+
+    /// Sets a value; a new key must fit into the quota.
+    pub(super) fn write(
+        &self,
+        transaction: &Transaction<'_>,
+        key: &str,
+        value: &str,
+        ttl_ms: Option<u64>,
+    ) -> Result<(), Error> {
+        let now = now();
+        if self.live(transaction, key, now)?.is_none() {
+            purge(transaction, now)?;
+            let held: u32 = transaction
+                .prepare_cached(
+                    "SELECT count(*) FROM entry WHERE tenant = ?1 AND namespace = ?2 AND session = ?3
+                     AND (expires IS NULL OR expires > ?4)",
+                )?
+                .query_row(params![self.tenant, self.namespace, self.session, now], |row| row.get(0))?;
+            if held >= self.max_keys {
+                return Err(StateError::Quota(format!("{held} keys are held, {} are granted", self.max_keys)).into());
+            }
+        }
+        let expires = ttl_ms.map(|ttl| now.saturating_add(i64::try_from(ttl).unwrap_or(i64::MAX)));
+        self.upsert(transaction, key, value, expires)
+    }
+
+    pub(super) fn upsert(
+        &self,
+        transaction: &Transaction<'_>,
+        key: &str,
+        value: &str,
+        expires: Option<i64>,
+    ) -> Result<(), Error> {
+        transaction
+            .prepare_cached("INSERT OR REPLACE INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .execute(params![self.tenant, self.namespace, self.session, key.as_bytes(), value.as_bytes(), expires])?;
+        Ok(())
+    }
+
+    pub(super) fn delete(&self, transaction: &Transaction<'_>, key: &str) -> Result<(), Error> {
+        transaction
+            .prepare_cached("DELETE FROM entry WHERE tenant = ?1 AND namespace = ?2 AND session = ?3 AND key = ?4")?
+            .execute(params![self.tenant, self.namespace, self.session, key.as_bytes()])?;
+        Ok(())
+    }
+
+    pub(super) fn keys(&self, connection: &Connection, prefix: &str) -> Result<Vec<String>, Error> {
+        let mut select = connection.prepare_cached(
+            "SELECT key FROM entry WHERE tenant = ?1 AND namespace = ?2 AND session = ?3
+             AND key >= ?4 AND (?5 IS NULL OR key < ?5) AND (expires IS NULL OR expires > ?6) ORDER BY key",
+        )?;
+        let bounds = params![self.tenant, self.namespace, self.session, prefix.as_bytes(), after(prefix), now()];
+        let keys = select.query_map(bounds, |row| row.get(0))?;
+        keys.map(|key| text(key?)).collect()
+    }
+}
+
+/// The first blob after all that begin with `prefix`; `None` after the empty one. No byte of UTF-8 is 255.
+fn after(prefix: &str) -> Option<Vec<u8>> {
+    let mut bytes = prefix.as_bytes().to_vec();
+    let last = bytes.last_mut()?;
+    *last = last.saturating_add(1);
+    Some(bytes)
+}
+
+/// Removes some values whose time is over, whoever's they were.
+fn purge(transaction: &Transaction<'_>, now: i64) -> Result<(), Error> {
+    transaction
+        .prepare_cached(
+            "DELETE FROM entry WHERE (tenant, namespace, session, key) IN
+             (SELECT tenant, namespace, session, key FROM entry WHERE expires <= ?1 LIMIT ?2)",
+        )?
+        .execute(params![now, PURGE_AT_ONCE])?;
+    Ok(())
+}
+
+/// Milliseconds of Unix time.
+pub(super) fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(bytes).map_err(|_| StateError::Unavailable("it holds a text that is not UTF-8".into()).into())
+}

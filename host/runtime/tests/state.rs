@@ -1,0 +1,261 @@
+//! The state store: what each call promises, alone and among processes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use hookbox::{
+    capability::{
+        Scope, Spent, State, StateError,
+        state::{HookState, MAX_KEY_BYTES, SqliteStore},
+    },
+    config::types::{StateDetails, StateGrant},
+};
+
+fn state(file: &Path, details: StateDetails) -> HookState {
+    HookState::granted(Arc::new(SqliteStore::new(file)), &StateGrant::Detailed(details)).unwrap()
+}
+
+fn scope(tenant: &str, hook: &str, session: Option<&str>) -> Scope {
+    Scope {
+        tenant: tenant.into(),
+        hook: hook.into(),
+        session: session.map(str::to_owned),
+        deadline: Instant::now() + Duration::from_secs(60),
+        spent: Spent::default(),
+    }
+}
+
+#[tokio::test]
+async fn every_call_does_what_the_contract_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let (state, scope) = (state(&folder.path().join("s.db"), StateDetails::default()), scope("t", "h", None));
+
+    assert_eq!(state.get(&scope, "a").await, Ok(None));
+    state.set(&scope, "a", "one", None).await.unwrap();
+    assert_eq!(state.get(&scope, "a").await.unwrap().as_deref(), Some("one"));
+    assert_eq!(state.delete(&scope, "a").await, Ok(true));
+    assert_eq!(state.delete(&scope, "a").await, Ok(false));
+
+    assert_eq!(state.increment(&scope, "n", 5, None).await, Ok(5));
+    assert_eq!(state.increment(&scope, "n", -7, None).await, Ok(-2));
+    assert_eq!(state.get(&scope, "n").await.unwrap().as_deref(), Some("-2"));
+    state.set(&scope, "n", "2.5", None).await.unwrap();
+    assert_eq!(state.increment(&scope, "n", 1, None).await, Err(StateError::NotANumber));
+    state.set(&scope, "n", &i64::MAX.to_string(), None).await.unwrap();
+    assert_eq!(state.increment(&scope, "n", 1, None).await, Err(StateError::NotANumber));
+    assert_eq!(state.get(&scope, "n").await.unwrap(), Some(i64::MAX.to_string()), "an overflow changes nothing");
+
+    assert_eq!(state.compare_and_swap(&scope, "c", Some("x"), "y", None).await, Ok(false));
+    assert_eq!(state.compare_and_swap(&scope, "c", None, "x", None).await, Ok(true));
+    assert_eq!(state.compare_and_swap(&scope, "c", None, "z", None).await, Ok(false));
+    assert_eq!(state.compare_and_swap(&scope, "c", Some("x"), "y", None).await, Ok(true));
+    assert_eq!(state.get(&scope, "c").await.unwrap().as_deref(), Some("y"));
+}
+
+#[tokio::test]
+async fn keys_are_found_by_their_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (state, scope) = (state(&folder.path().join("s.db"), StateDetails::default()), scope("t", "h", None));
+    for key in ["b", "a%", "a_", "a\0b", "a", "ä", "a\u{10ffff}", "", "A"] {
+        state.set(&scope, key, key, None).await.unwrap();
+    }
+    assert_eq!(state.keys(&scope, "a").await.unwrap(), ["a", "a\0b", "a%", "a_", "a\u{10ffff}"]);
+    assert_eq!(state.keys(&scope, "a\0").await.unwrap(), ["a\0b"]);
+    assert_eq!(state.keys(&scope, "%").await.unwrap(), Vec::<String>::new());
+    assert_eq!(state.keys(&scope, "").await.unwrap().len(), 9);
+    assert_eq!(state.get(&scope, "a\0b").await.unwrap().as_deref(), Some("a\0b"));
+}
+
+#[tokio::test]
+async fn a_value_whose_time_is_over_is_absent_to_every_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let grant = StateDetails { max_keys: 5, ..StateDetails::default() };
+    let (state, scope) = (state(&folder.path().join("s.db"), grant), scope("t", "h", None));
+    for key in ["get", "delete", "increment", "swap", "keys"] {
+        state.set(&scope, key, "7", Some(30)).await.unwrap();
+    }
+    assert_eq!(state.increment(&scope, "increment", 1, Some(60_000)).await, Ok(8), "keeps the time it has left");
+    tokio::time::sleep(Duration::from_millis(60)).await;
+    assert_eq!(state.get(&scope, "get").await, Ok(None));
+    assert_eq!(state.delete(&scope, "delete").await, Ok(false));
+    assert_eq!(state.increment(&scope, "increment", 1, None).await, Ok(1));
+    assert_eq!(state.compare_and_swap(&scope, "swap", Some("7"), "8", None).await, Ok(false));
+    assert_eq!(state.compare_and_swap(&scope, "swap", None, "8", None).await, Ok(true));
+    assert_eq!(state.keys(&scope, "").await.unwrap(), ["increment", "swap"]);
+    for key in ["now", "there", "is room"] {
+        state.set(&scope, key, "", Some(u64::MAX)).await.unwrap();
+    }
+    state.set(&scope, "now", "", Some(0)).await.unwrap();
+    assert_eq!(state.get(&scope, "now").await, Ok(None));
+}
+
+#[tokio::test]
+async fn a_hook_holds_no_more_than_granted() {
+    let folder = tempfile::tempdir().unwrap();
+    let grant = StateDetails { max_keys: 2, max_value_kib: 1, ..StateDetails::default() };
+    let (state, scope) = (state(&folder.path().join("s.db"), grant), scope("t", "h", None));
+    let quota = |result| assert!(matches!(result, Err(StateError::Quota(_))), "{result:?}");
+
+    state.set(&scope, &"k".repeat(MAX_KEY_BYTES), &"v".repeat(1024), None).await.unwrap();
+    quota(state.set(&scope, &"k".repeat(MAX_KEY_BYTES + 1), "", None).await);
+    quota(state.set(&scope, "long", &"v".repeat(1025), None).await);
+    quota(state.compare_and_swap(&scope, "long", None, &"v".repeat(1025), None).await.map(drop));
+    state.increment(&scope, "second", 1, None).await.unwrap();
+    quota(state.set(&scope, "third", "", None).await);
+    quota(state.increment(&scope, "third", 1, None).await.map(drop));
+    quota(state.compare_and_swap(&scope, "third", None, "", None).await.map(drop));
+    state.set(&scope, "second", "old keys can still be set", None).await.unwrap();
+    state.delete(&scope, "second").await.unwrap();
+    state.set(&scope, "third", "", None).await.unwrap();
+}
+
+#[tokio::test]
+async fn no_choice_of_names_reaches_anothers_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.db");
+    let own = |per_session| state(&file, StateDetails { per_session, ..StateDetails::default() });
+    let shared = |name: &str| {
+        state(&file, StateDetails { namespace: Some(name.into()), per_session: false, ..StateDetails::default() })
+    };
+    // Everybody writes the key `k` with a value of its own. Names are chosen to run into one another.
+    let everybody = [
+        (own(false), scope("a", "b", None), "k"),
+        (own(false), scope("a", "b\0k", None), "k"),
+        (own(false), scope("a\0b", "", None), "k"),
+        (own(false), scope("", "a/b", None), "k"),
+        (own(false), scope("a", "b:", None), "k"),
+        (own(false), scope("a", "shared:b", None), "k"),
+        (own(false), scope("a", "café", None), "k"),
+        (own(false), scope("a", "cafe\u{301}", None), "k"),
+        (own(true), scope("a", "b", None), "k"),
+        (own(true), scope("a", "b", Some("")), "k"),
+        (own(true), scope("a", "b", Some("session")), "k"),
+        (own(true), scope("a", "b", Some("' OR 1=1 --")), "k"),
+        (shared("b"), scope("a", "b", None), "k"),
+        (shared("hook:b"), scope("a", "b", None), "k"),
+        (own(false), scope("a", "b", None), "b\0k"),
+        (own(false), scope("a", "b", None), "../a/k"),
+    ];
+    for (index, (state, scope, key)) in everybody.iter().enumerate() {
+        assert_eq!(state.get(scope, key).await, Ok(None), "writer {index} sees another's value");
+        state.set(scope, key, &index.to_string(), None).await.unwrap();
+    }
+    for (index, (state, scope, key)) in everybody.iter().enumerate() {
+        assert_eq!(state.get(scope, key).await, Ok(Some(index.to_string())));
+    }
+    let other = scope("a", "another hook", None);
+    assert_eq!(shared("b").get(&other, "k").await, Ok(Some("12".into())), "a shared namespace is shared");
+    assert_eq!(shared("b").get(&scope("z", "b", None), "k").await, Ok(None), "but not among tenants");
+}
+
+#[tokio::test]
+async fn the_store_is_its_owners_alone_and_says_what_is_wrong_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made/for/us/state.db");
+    state(&file, StateDetails::default()).set(&scope("t", "h", None), "k", "v", None).await.unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(file.parent().unwrap()), 0o700);
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(mode(&file.with_extension("db-wal")), 0o600);
+
+    let broken = folder.path().join("broken.db");
+    std::fs::write(&broken, "this is no database, it is a text of more than a hundred characters. ".repeat(20))
+        .unwrap();
+    let error = state(&broken, StateDetails::default()).get(&scope("t", "h", None), "k").await.unwrap_err();
+    assert!(matches!(&error, StateError::Unavailable(why) if why.contains("broken.db")), "{error}");
+}
+
+#[tokio::test]
+async fn a_held_file_is_waited_for_until_the_deadline_and_no_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.db");
+    let state = state(&file, StateDetails::default());
+    state.set(&scope("t", "h", None), "k", "v", None).await.unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let started = Instant::now();
+    let short = Scope { deadline: started + Duration::from_millis(100), ..scope("t", "h", None) };
+    let error = state.set(&short, "k", "w", None).await.unwrap_err();
+    assert!(matches!(error, StateError::Unavailable(_)), "{error}");
+    assert!((100..1000).contains(&started.elapsed().as_millis()), "{:?}", started.elapsed());
+    assert_eq!(state.get(&scope("t", "h", None), "k").await.unwrap().as_deref(), Some("v"), "readers do not wait");
+    other.execute_batch("COMMIT").unwrap();
+    state.set(&scope("t", "h", None), "k", "w", None).await.unwrap();
+}
+
+/// What the children of the tests below do: this test binary again, with a file and a task in the environment.
+#[test]
+fn child() {
+    let (Ok(file), Ok(task)) = (std::env::var("STATE_FILE"), std::env::var("STATE_TASK")) else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (state, scope) = (state(Path::new(&file), StateDetails::default()), scope("t", "h", None));
+        match task.as_str() {
+            "count" => {
+                for _ in 0..1_000 {
+                    state.increment(&scope, "counter", 1, None).await.unwrap();
+                }
+            }
+            _ => {
+                for n in 0u64.. {
+                    state.set(&scope, &format!("{n}"), "v", None).await.unwrap();
+                    println!("\nacknowledged {n}");
+                    std::io::stdout().flush().unwrap();
+                }
+            }
+        }
+    });
+}
+
+fn spawn(file: &Path, task: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture"])
+        .envs([("STATE_FILE", file.as_os_str()), ("STATE_TASK", task.as_ref())])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Issue: "50 processes incrementing one counter 1,000 times each end at exactly 50,000". The file is new to all of
+/// them, so they also race to make it.
+#[tokio::test]
+async fn fifty_processes_count_to_fifty_thousand() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.db");
+    let children: Vec<Child> = (0..50).map(|_| spawn(&file, "count")).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let counter = state(&file, StateDetails::default()).get(&scope("t", "h", None), "counter").await.unwrap();
+    assert_eq!(counter.as_deref(), Some("50000"));
+}
+
+/// Issue: "survives kill -9 without losing an acknowledged write".
+#[tokio::test]
+async fn a_killed_process_loses_no_acknowledged_write() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..3 {
+        let file = folder.path().join(format!("{round}.db"));
+        let mut child = spawn(&file, "acknowledge");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let number = |line: &String| line.strip_prefix("acknowledged ").map(str::to_owned);
+        let mut acknowledged: BTreeSet<String> = lines.by_ref().filter_map(|l| number(&l)).take(200).collect();
+        child.kill().unwrap(); // SIGKILL
+        child.wait().unwrap();
+        acknowledged.extend(lines.filter_map(|l| number(&l)));
+        assert!(acknowledged.len() >= 200);
+        let kept = state(&file, StateDetails::default()).keys(&scope("t", "h", None), "").await.unwrap();
+        let kept: BTreeSet<String> = kept.into_iter().collect();
+        assert!(acknowledged.is_subset(&kept), "lost: {:?}", acknowledged.difference(&kept).collect::<Vec<_>>());
+    }
+}
