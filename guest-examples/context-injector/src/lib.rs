@@ -1,0 +1,65 @@
+//! Gives the model text from the configuration: once per session, or with every prompt.
+
+use hookbox_guest::prelude::*;
+
+struct ContextInjector;
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// What the model is told when a session begins.
+    session: Option<String>,
+    /// What the model is told with every prompt.
+    prompt: Option<String>,
+}
+
+impl SessionStart for ContextInjector {
+    fn handle(_: &Origin, _: &session_start::Event) -> Result<session_start::Decision> {
+        let Config { session, .. } = config::get()?;
+        Ok(session.map_or_else(pass, |text| pass().context(text)))
+    }
+}
+
+impl UserPromptSubmit for ContextInjector {
+    fn handle(_: &Origin, _: &user_prompt_submit::Event) -> Result<user_prompt_submit::Decision> {
+        let Config { prompt, .. } = config::get()?;
+        Ok(prompt.map_or_else(pass, |text| pass().context(text)))
+    }
+}
+
+hookbox_guest::export!(ContextInjector: SessionStart, UserPromptSubmit);
+
+#[cfg(test)]
+mod tests {
+    use hookbox_guest::testing;
+
+    use super::*;
+
+    fn start() -> Result<session_start::Decision> {
+        <ContextInjector as SessionStart>::handle(&Origin::default(), &session_start::Event::default())
+    }
+
+    fn prompt() -> Result<user_prompt_submit::Decision> {
+        <ContextInjector as UserPromptSubmit>::handle(&Origin::default(), &user_prompt_submit::Event::new("hello"))
+    }
+
+    #[test]
+    fn each_event_has_its_text() {
+        testing::host().config(json!({"session": "Use tabs.", "prompt": "Be brief."}));
+        assert_eq!(start(), Ok(pass().context("Use tabs.")));
+        assert_eq!(prompt(), Ok(pass().context("Be brief.")));
+    }
+
+    #[test]
+    fn without_a_text_there_is_nothing_to_say() {
+        testing::host();
+        assert_eq!(start(), Ok(pass()));
+        assert_eq!(prompt(), Ok(pass()));
+    }
+
+    #[test]
+    fn a_misspelt_configuration_is_a_fault() {
+        testing::host().config(json!({"promt": "Be brief."}));
+        assert!(matches!(prompt(), Err(Fault::Failed(why)) if why.contains("promt")));
+    }
+}

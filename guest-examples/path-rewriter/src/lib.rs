@@ -1,0 +1,117 @@
+//! Moves what an agent writes into a sandbox directory: `/etc/hosts` becomes `/sandbox/etc/hosts`.
+
+use hookbox_guest::prelude::*;
+
+struct PathRewriter;
+
+#[derive(serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// The directory that everything is written to; absolute.
+    prefix: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { prefix: "/sandbox".to_owned() }
+    }
+}
+
+impl PreToolUse for PathRewriter {
+    fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
+        if call.name != "Write" {
+            return Ok(pass());
+        }
+        let Config { prefix } = config::get()?;
+        if !prefix.starts_with('/') {
+            return Err(format!("configuration: prefix must be an absolute path, not `{prefix}`").into());
+        }
+        // claude and blade, then blade-callback.
+        for place in ["/file_path", "/filePath"] {
+            if let Some(path) = call.input.str(place) {
+                return match inside(&prefix, origin.cwd.as_deref(), path) {
+                    Some(moved) => Ok(allow().rewrite(call.input.with(place, moved)?)),
+                    None => Ok(pass()),
+                };
+            }
+        }
+        Ok(pass())
+    }
+}
+
+hookbox_guest::export!(PathRewriter: PreToolUse);
+
+/// The path below the prefix, or nothing when it is there already. `..` is worked out first: it must not lead out.
+fn inside(prefix: &str, cwd: Option<&str>, path: &str) -> Option<String> {
+    let prefix = parts(prefix);
+    let mut target = if path.starts_with('/') { Vec::new() } else { parts(cwd.unwrap_or_default()) };
+    walk(&mut target, path);
+    (!target.starts_with(&prefix)).then(|| format!("/{}", [prefix, target].concat().join("/")))
+}
+
+fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    walk(&mut parts, path);
+    parts
+}
+
+fn walk<'a>(parts: &mut Vec<&'a str>, path: &'a str) {
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hookbox_guest::testing;
+
+    use super::*;
+
+    fn decide(path: &str) -> Result<Decision> {
+        let origin = Origin { cwd: Some("/home/dev".to_owned()), ..Origin::default() };
+        PathRewriter::handle(&origin, &ToolCall::new("Write", json!({"file_path": path, "content": "x"})))
+    }
+
+    fn moved(path: &str) -> Decision {
+        allow().rewrite(json!({"file_path": path, "content": "x"}))
+    }
+
+    #[test]
+    fn paths_are_moved_below_the_prefix() {
+        testing::host();
+        assert_eq!(decide("/etc/hosts"), Ok(moved("/sandbox/etc/hosts")));
+        assert_eq!(decide("src/main.rs"), Ok(moved("/sandbox/home/dev/src/main.rs")));
+        assert_eq!(decide("/sandboxed/x"), Ok(moved("/sandbox/sandboxed/x")));
+    }
+
+    #[test]
+    fn dots_do_not_lead_out() {
+        testing::host();
+        assert_eq!(decide("/sandbox/../etc/hosts"), Ok(moved("/sandbox/etc/hosts")));
+        assert_eq!(decide("../../../../etc/hosts"), Ok(moved("/sandbox/etc/hosts")));
+    }
+
+    #[test]
+    fn what_is_inside_already_is_left_to_the_client() {
+        testing::host();
+        assert_eq!(decide("/sandbox/etc/hosts"), Ok(pass()));
+        let read = ToolCall::new("Read", json!({"file_path": "/etc/hosts"}));
+        assert_eq!(PathRewriter::handle(&Origin::default(), &read), Ok(pass()));
+    }
+
+    #[test]
+    fn the_prefix_comes_from_the_configuration() {
+        testing::host().config(json!({"prefix": "/tmp/box/"}));
+        assert_eq!(decide("/etc/hosts"), Ok(moved("/tmp/box/etc/hosts")));
+        testing::host().config(json!({"prefix": "box"}));
+        assert!(decide("/etc/hosts").is_err());
+        testing::host().config(json!({"prefxi": "/box"}));
+        assert!(decide("/etc/hosts").is_err());
+    }
+}
