@@ -1,0 +1,85 @@
+//! Keeps a record of tool calls in the hook's state, and says nothing.
+//!
+//! Entries are `entry/SESSION/NUMBER`, numbered from 1, each a JSON object. There is no clock in a hook: an entry has a
+//! time only where the client sends one.
+
+use hookbox_guest::prelude::*;
+
+struct AuditLog;
+
+/// Characters of a tool's input that are kept. Files that are written would fill the state.
+const INPUT: usize = 1024;
+
+impl PreToolUse for AuditLog {
+    fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
+        let input: String = call.input.to_string().chars().take(INPUT).collect();
+        append(origin, json!({"event": "PreToolUse", "tool": call.name, "use_id": call.use_id, "input": input}))?;
+        Ok(pass())
+    }
+}
+
+impl SessionEnd for AuditLog {
+    fn handle(origin: &Origin, event: &session_end::Event) -> Result<session_end::Decision> {
+        append(origin, json!({"event": "SessionEnd", "reason": event.reason}))?;
+        Ok(pass())
+    }
+}
+
+hookbox_guest::export!(AuditLog: PreToolUse, SessionEnd);
+
+/// Hooks run at once may append at once: the number is counted atomically, so that no entry overwrites another.
+fn append(origin: &Origin, entry: Value) -> Result<()> {
+    let session = origin.session_id.as_deref().unwrap_or_default();
+    let number = state::increment(&format!("count/{session}"), 1)?;
+    let entry = Json::from(entry).with("/timestamp", origin.timestamp.clone())?;
+    state::set(&format!("entry/{session}/{number:06}"), entry.to_string())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use hookbox_guest::testing;
+
+    use super::*;
+
+    fn origin() -> Origin {
+        Origin {
+            session_id: Some("s".to_owned()),
+            timestamp: Some("2026-01-01T00:00:00Z".to_owned()),
+            ..Origin::default()
+        }
+    }
+
+    fn call(call: &ToolCall) -> Result<Decision> {
+        <AuditLog as PreToolUse>::handle(&origin(), call)
+    }
+
+    #[test]
+    fn calls_are_recorded_in_order_and_nothing_is_said() {
+        let host = testing::host();
+        assert_eq!(call(&ToolCall::new("Bash", json!({"command": "ls"}))), Ok(pass()));
+        assert_eq!(call(&ToolCall::new("Read", json!({}))), Ok(pass()));
+        assert_eq!(host.keys(), ["count/s", "entry/s/000001", "entry/s/000002"]);
+        assert_eq!(
+            host.state("entry/s/000001").as_deref(),
+            Some(
+                r#"{"event":"PreToolUse","tool":"Bash","use_id":null,"input":"{\"command\":\"ls\"}","timestamp":"2026-01-01T00:00:00Z"}"#
+            )
+        );
+    }
+
+    #[test]
+    fn the_end_of_the_session_is_recorded() {
+        let host = testing::host();
+        let event = session_end::Event { reason: Some("logout".to_owned()), ..session_end::Event::default() };
+        assert_eq!(<AuditLog as SessionEnd>::handle(&origin(), &event), Ok(pass()));
+        assert!(host.state("entry/s/000001").is_some_and(|entry| entry.contains("logout")));
+    }
+
+    #[test]
+    fn long_inputs_are_cut() {
+        let host = testing::host();
+        assert_eq!(call(&ToolCall::new("Write", json!({"content": "x".repeat(100_000)}))), Ok(pass()));
+        assert!(host.state("entry/s/000001").is_some_and(|entry| entry.len() < 2 * INPUT));
+    }
+}

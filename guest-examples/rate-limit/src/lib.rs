@@ -1,0 +1,78 @@
+//! Limits how often a tool is called in a session.
+
+use std::collections::BTreeMap;
+
+use hookbox_guest::prelude::*;
+
+struct RateLimit;
+
+#[derive(serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// Calls of one tool in one session.
+    max: i64,
+    /// Other limits for single tools.
+    tools: BTreeMap<String, i64>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { max: 50, tools: BTreeMap::new() }
+    }
+}
+
+impl PreToolUse for RateLimit {
+    fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
+        let tool = &call.name;
+        let Config { max, tools } = config::get()?;
+        let max = tools.get(tool).copied().unwrap_or(max);
+        let session = origin.session_id.as_deref().unwrap_or_default();
+        let calls = state::increment(&format!("calls/{session}/{tool}"), 1)?;
+        Ok(if calls > max { skip(format!("{tool} is limited to {max} calls per session")) } else { pass() })
+    }
+}
+
+hookbox_guest::export!(RateLimit: PreToolUse);
+
+#[cfg(test)]
+mod tests {
+    use hookbox_guest::testing;
+
+    use super::*;
+
+    fn decide(session: &str, tool: &str) -> Result<Decision> {
+        let origin = Origin { session_id: Some(session.to_owned()), ..Origin::default() };
+        RateLimit::handle(&origin, &ToolCall::new(tool, json!({})))
+    }
+
+    #[test]
+    fn calls_beyond_the_limit_are_skipped() {
+        testing::host().config(json!({"max": 2}));
+        assert_eq!(decide("s", "Bash"), Ok(pass()));
+        assert_eq!(decide("s", "Bash"), Ok(pass()));
+        assert_eq!(decide("s", "Bash"), Ok(skip("Bash is limited to 2 calls per session")));
+    }
+
+    #[test]
+    fn tools_and_sessions_are_counted_apart() {
+        let host = testing::host().config(json!({"max": 1, "tools": {"WebFetch": 0}}));
+        assert_eq!(decide("a", "Bash"), Ok(pass()));
+        assert_eq!(decide("a", "Read"), Ok(pass()));
+        assert_eq!(decide("b", "Bash"), Ok(pass()));
+        assert_eq!(decide("b", "WebFetch"), Ok(skip("WebFetch is limited to 0 calls per session")));
+        assert_eq!(host.state("calls/a/Bash").as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn fifty_unless_configured() {
+        testing::host().set_state("calls/s/Bash", "49");
+        assert_eq!(decide("s", "Bash"), Ok(pass()));
+        assert_eq!(decide("s", "Bash"), Ok(skip("Bash is limited to 50 calls per session")));
+    }
+
+    #[test]
+    fn a_broken_count_is_a_fault_and_no_answer() {
+        testing::host().set_state("calls/s/Bash", "many");
+        assert!(decide("s", "Bash").is_err());
+    }
+}

@@ -1,0 +1,116 @@
+//! Keeps the agent going until the tests have passed.
+//!
+//! A test command that succeeds is remembered; a file that is changed afterwards takes it back.
+
+use hookbox_guest::prelude::*;
+
+struct StopUntilTestsPass;
+
+#[derive(serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// A command that contains one of these runs the tests.
+    commands: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { commands: ["cargo test", "go test", "npm test", "pytest"].map(String::from).to_vec() }
+    }
+}
+
+/// The tools that change files.
+const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+
+impl PostToolUse for StopUntilTestsPass {
+    fn handle(origin: &Origin, call: &ToolCall, outcome: &post_tool_use::Outcome) -> Result<post_tool_use::Decision> {
+        if WRITERS.contains(&call.name.as_str()) {
+            state::delete(&key(origin))?;
+        } else if let Some(command) = call.input.str("/command") {
+            let Config { commands } = config::get()?;
+            if commands.iter().any(|tests| command.contains(tests.as_str())) && succeeded(&outcome.output) {
+                state::set(&key(origin), command)?;
+            }
+        }
+        Ok(pass())
+    }
+}
+
+impl Stop for StopUntilTestsPass {
+    fn handle(origin: &Origin, event: &stop::Event) -> Result<stop::Decision> {
+        // Asked once already: an agent that cannot make the tests pass may say so and stop.
+        if event.stop_hook_active == Some(true) || state::get(&key(origin))?.is_some() {
+            return Ok(pass());
+        }
+        Ok(block("The tests have not passed since the last change: run them, and mend what fails."))
+    }
+}
+
+hookbox_guest::export!(StopUntilTestsPass: PostToolUse, Stop);
+
+fn key(origin: &Origin) -> String {
+    format!("tests-passed/{}", origin.session_id.as_deref().unwrap_or_default())
+}
+
+/// The event itself says that the tool succeeded; some clients send it for a command that failed, and say so in the
+/// output.
+fn succeeded(output: &Json) -> bool {
+    let failed = ["/is_error", "/isError", "/interrupted"].into_iter().any(|place| output.bool(place) == Some(true));
+    let code = ["/exit_code", "/exitCode"].into_iter().find_map(|place| output.i64(place));
+    !failed && code.unwrap_or(0) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use hookbox_guest::testing;
+
+    use super::*;
+
+    fn ran(tool: &str, input: Value, output: Value) -> Result<post_tool_use::Decision> {
+        <StopUntilTestsPass as PostToolUse>::handle(
+            &Origin::default(),
+            &ToolCall::new(tool, input),
+            &post_tool_use::Outcome::new(output),
+        )
+    }
+
+    fn stop(active: bool) -> Result<stop::Decision> {
+        let event = stop::Event { stop_hook_active: Some(active), ..stop::Event::default() };
+        <StopUntilTestsPass as Stop>::handle(&Origin::default(), &event)
+    }
+
+    fn kept_going() -> stop::Decision {
+        block("The tests have not passed since the last change: run them, and mend what fails.")
+    }
+
+    #[test]
+    fn the_agent_stops_when_the_tests_have_passed() {
+        testing::host();
+        assert_eq!(stop(false), Ok(kept_going()));
+        assert_eq!(ran("Bash", json!({"command": "cd a && cargo test"}), json!({"stdout": "ok"})), Ok(pass()));
+        assert_eq!(stop(false), Ok(pass()));
+    }
+
+    #[test]
+    fn a_change_takes_it_back() {
+        testing::host();
+        assert_eq!(ran("Bash", json!({"command": "cargo test"}), Value::Null), Ok(pass()));
+        assert_eq!(ran("Edit", json!({"file_path": "a.rs"}), Value::Null), Ok(pass()));
+        assert_eq!(stop(false), Ok(kept_going()));
+    }
+
+    #[test]
+    fn failed_tests_and_other_commands_do_not_count() {
+        testing::host();
+        assert_eq!(ran("Bash", json!({"command": "cargo test"}), json!({"exit_code": 101})), Ok(pass()));
+        assert_eq!(ran("exec", json!({"command": "cargo test"}), json!({"is_error": true})), Ok(pass()));
+        assert_eq!(ran("Bash", json!({"command": "cargo build"}), Value::Null), Ok(pass()));
+        assert_eq!(stop(false), Ok(kept_going()));
+    }
+
+    #[test]
+    fn it_asks_once() {
+        testing::host();
+        assert_eq!(stop(true), Ok(pass()));
+    }
+}
