@@ -1,32 +1,17 @@
 //! Named laws of merging and degrading, for every dialect they hold in.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "../fuzz/src/event.rs"]
+mod event;
+
+use event::event;
 use hookbox_protocol::{
     Answer, Dialect, Event, Halt, Kind, Merged, Rule, RuleKind, Scope,
     degrade::degrade,
     dialect::{self, EventRow, Flow},
-    event::decode_fields,
 };
 use proptest::{collection::vec, option, prelude::*, sample::select};
-use serde_json::{Map, Value, json};
-
-/// An event of this row, with the fields it must have.
-fn event(row: &EventRow) -> Event {
-    let name = if row.name.is_empty() { "BrandNewEvent" } else { row.name };
-    let candidates = [json!("x"), json!({}), json!([]), json!(1)];
-    // Which type each required field has, the table does not say: try.
-    (0..candidates.len().pow(u32::try_from(row.required.len()).unwrap()))
-        .find_map(|mut choice| {
-            let mut wire = Map::new();
-            for field in row.required {
-                wire.insert((*field).to_owned(), candidates[choice % candidates.len()].clone());
-                choice /= candidates.len();
-            }
-            let (origin, call, input, extra) = decode_fields(row, &[], "", &wire).ok()?;
-            Some(Event { name: name.to_owned(), origin, call, input, extra, raw: Value::Object(wire) })
-        })
-        .unwrap_or_else(|| panic!("no event of {name} decodes"))
-}
+use serde_json::json;
 
 fn rule() -> impl Strategy<Value = Rule> {
     select(vec![

@@ -170,9 +170,11 @@ pub fn encode_fields(row: &EventRow, origin_names: &[(&str, &str)], event: &Even
     }
     event.input.encode(&mut ours);
     let mut wire: Object = ours.into_iter().map(|(key, value)| (names.wire(&key).to_owned(), value)).collect();
-    for (key, value) in &event.extra {
-        wire.insert(key.clone(), value.clone());
+    // These stand under the wire's own names.
+    if let Input::OtherEvent(other) = &event.input {
+        wire.extend(other.payload.clone());
     }
+    wire.extend(event.extra.clone());
     wire
 }
 

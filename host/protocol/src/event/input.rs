@@ -35,7 +35,8 @@ macro_rules! inputs {
             pub(crate) fn encode(&self, to: &mut Object) {
                 match self {
                     $(Self::$name(input) => input.encode(to),)*
-                    Self::OtherEvent(input) => to.extend(input.payload.clone()),
+                    // Has the wire's names already: `encode_fields` adds it.
+                    Self::OtherEvent(_) => {}
                 }
             }
         }

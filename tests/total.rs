@@ -1,0 +1,152 @@
+//! Whatever the bytes, every dialect answers with a value or an error: the checks of the fuzz targets, in small.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[path = "../fuzz/src/lib.rs"]
+mod fuzz;
+
+use std::{path::Path, sync::LazyLock};
+
+use hookbox_protocol::dialect;
+use proptest::{collection::vec, prelude::*, sample::select};
+use serde_json::{Value, json};
+
+/// Every key and word a dialect knows, so that random JSON gets past the first check.
+fn words() -> Vec<String> {
+    let rows = dialect::ALL.iter().flat_map(|d| d.rows().iter().chain([d.other_row()]));
+    let of_rows =
+        rows.flat_map(|row| row.required.iter().chain([&row.name]).chain(row.names.iter().map(|(wire, _)| wire)));
+    let of_answers = dialect::ALL.iter().flat_map(|d| d.known_keys());
+    let values = [
+        "allow",
+        "ask",
+        "deny",
+        "defer",
+        "block",
+        "approve",
+        "continue",
+        "skip",
+        "abort",
+        "modify",
+        "respond",
+        "deny_tool",
+        "abort_turn",
+        "hard_abort",
+        "x",
+        "1",
+    ];
+    let keys = [
+        "hook_event_name",
+        "event",
+        "hookSpecificOutput",
+        "action",
+        "approved",
+        "jsonrpc",
+        "2.0",
+        "id",
+        "method",
+        "params",
+        "meta",
+        "Kind",
+        "Payload",
+        "context",
+        "call",
+        "request",
+        "response",
+        "result",
+        "tool",
+        "arguments",
+        "model",
+        "messages",
+        "behavior",
+        "session_id",
+        "agent_id",
+        "iteration",
+        "for_llm",
+        "modifiedInput",
+        "modifiedOutput",
+    ];
+    let mut all: Vec<String> = of_rows.chain(of_answers).chain(&values).chain(&keys).map(|w| (*w).to_owned()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn wire() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        select(words()).prop_map(Value::String),
+        select(vec![
+            json!(null),
+            json!(true),
+            json!(false),
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!(u64::MAX),
+            json!("")
+        ]),
+    ];
+    leaf.prop_recursive(4, 48, 8, |inner| {
+        prop_oneof![
+            4 => vec((select(words()), inner.clone()), 0..8).prop_map(|fields| fields.into_iter().collect()),
+            1 => vec(inner, 0..3).prop_map(Value::Array),
+        ]
+    })
+}
+
+/// The bytes for each dialect in turn.
+fn everywhere(bytes: &[u8], check: fn(&[u8])) {
+    for dialect in 0..dialect::ALL.len() {
+        let first = u8::try_from(dialect).unwrap();
+        check(&[&[first], bytes].concat());
+    }
+}
+
+/// Lines recorded from real clients.
+static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
+    let (mut folders, mut found) = (vec![folder], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push(std::fs::read(path).unwrap()),
+            }
+        }
+    }
+    assert!(found.len() > 100, "{} samples", found.len());
+    found
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bytes_are_an_event_or_an_error(bytes in vec(any::<u8>(), 0..64)) {
+        everywhere(&bytes, fuzz::decode);
+    }
+
+    #[test]
+    fn json_is_an_event_or_an_error(wire in wire()) {
+        everywhere(wire.to_string().as_bytes(), fuzz::decode);
+    }
+
+    #[test]
+    fn json_lines_are_answers_or_errors(lines in vec(wire(), 0..4)) {
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        everywhere(lines.join("\n").as_bytes(), fuzz::merge);
+    }
+
+    #[test]
+    fn what_an_answer_becomes_can_be_read_again(wire in wire()) {
+        everywhere(wire.to_string().as_bytes(), fuzz::encode);
+    }
+
+    #[test]
+    fn a_broken_sample_is_an_event_or_an_error(which: prop::sample::Index, at: prop::sample::Index, byte: u8, cut: bool) {
+        let mut sample = which.get(&SAMPLES).clone();
+        let at = at.index(sample.len());
+        sample[at] = byte;
+        sample.truncate(if cut { at + 1 } else { sample.len() });
+        everywhere(&sample, fuzz::decode);
+    }
+}
