@@ -75,6 +75,7 @@ pub struct Hook {
 
 /// What runs when a hook is called.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a configuration has a few of them, and most are components")]
 pub enum Handler {
     /// A component.
     Wasm(Wasm),

@@ -24,6 +24,7 @@ pub(super) const SETTINGS: &[&str] = &[
     "companyAnnouncements",
     "defaultMode",
     "deniedMcpServers",
+    "description",
     "disabledMcpjsonServers",
     "effortLevel",
     "enableAllProjectMcpServers",

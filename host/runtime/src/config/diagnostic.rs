@@ -97,12 +97,16 @@ impl Finding {
     }
 }
 
-/// The word that was probably meant: at most a third of it is different, capitals aside.
+/// How many letters are different, capitals aside.
+pub(super) fn distance(a: &str, b: &str) -> usize {
+    strsim::damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase())
+}
+
+/// The word that was probably meant: at most a third of its letters are different.
 pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
     known
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -10,11 +10,12 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use super::types::{HostSettings, Limits, Permissions};
+use super::types::{HostSettings, Limits, Permissions, WEEK};
 
 /// A hookbox configuration, or the settings file of a client: keys that only the client knows are left alone.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound = "H: DeserializeOwned")]
+#[schemars(title = "hookbox configuration")]
 pub(super) struct File<H> {
     /// The hook protocol; `claude` unless given.
     #[serde(default)]
@@ -130,7 +131,7 @@ pub(super) struct NamedEntry {
     /// Lower ones run first; 0 unless given.
     #[serde(default)]
     pub(super) priority: i64,
-    /// Kinds of events it is told of.
+    /// Kinds of events it is told of: `turn_start`, `tool_exec_start`, …; `*` for all.
     #[serde(default)]
     pub(super) observe: Vec<String>,
     /// Requests it answers: `before_llm`, `after_llm`, `before_tool`, `after_tool`, `approve_tool`.
@@ -143,7 +144,7 @@ pub(super) struct NamedEntry {
 }
 
 /// What every kind of handler can say.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = add_unused)]
 pub(super) struct Options {
@@ -164,7 +165,7 @@ pub(super) struct Options {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Runs {
     /// A WebAssembly component.
-    Wasm(WasmEntry),
+    Wasm(Box<WasmEntry>),
     /// A command that reads the event from stdin and writes the dialect's output JSON.
     Command(CommandEntry),
     /// A POST of the event.
@@ -371,15 +372,15 @@ words! {
     }
 }
 
-/// The longest timeout, in seconds: longer ones are mistaken units.
-const WEEK: u32 = 7 * 24 * 60 * 60;
-
 /// Fields of handlers that real clients know and hookbox does not use, with what they are for there.
 const UNUSED: &[(&str, &str)] = &[
     ("if", "a permission rule that has to match"),
-    ("once", "run once in a session"),
-    ("async", "run in the background"),
-    ("asyncRewake", "wake the agent when a background hook blocks"),
+    ("once", "only once in a session"),
+    ("async", "in the background"),
+    ("asyncRewake", "in the background, waking the agent when it blocks"),
+    ("rewakeMessage", "what a background hook says when it blocks"),
+    ("rewakeSummary", "what the user sees of that"),
+    ("continueOnBlock", "go on after a block"),
     ("statusMessage", "shown while the hook runs"),
     ("shell", "another shell"),
     ("description", "for people"),
@@ -389,8 +390,9 @@ const UNUSED: &[(&str, &str)] = &[
 fn add_unused(schema: &mut Schema) {
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
     for (name, meaning) in UNUSED {
-        let description = format!("Known to a client ({meaning}), not used by hookbox.");
-        properties.insert((*name).into(), serde_json::json!({ "description": description, "x-unused": true }));
+        let property =
+            serde_json::json!({ "description": "Known to a client, not used by hookbox.", "x-unused": meaning });
+        properties.insert((*name).into(), property);
     }
 }
 
@@ -399,9 +401,8 @@ fn dialect_names(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": names })
 }
 
-/// A part that may be wrong without hiding what is wrong elsewhere: `None` when absent or not understood. The
-/// validator has then said why.
-pub(super) struct Checked<T>(pub(super) Option<T>);
+/// A part that may be wrong without hiding what is wrong elsewhere; `None` when absent.
+pub(super) struct Checked<T>(pub(super) Option<serde_json::Result<T>>);
 
 impl<T> Default for Checked<T> {
     fn default() -> Self {
@@ -411,7 +412,7 @@ impl<T> Default for Checked<T> {
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Checked<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(|value| Self(serde_json::from_value(value).ok()))
+        Value::deserialize(deserializer).map(|value| Self(Some(serde_json::from_value(value))))
     }
 }
 

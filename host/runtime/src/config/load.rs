@@ -11,21 +11,21 @@ use hookbox_protocol::{
     dialect::{self, ConfigShape},
     json::{self, Object, describe, token},
 };
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{
     Config, ConfigErrors, Diagnostic, clients,
     diagnostic::{Finding, Severity, nearest, suggestion},
-    file::{File, Flat, Groups, Named},
     lines,
     resolve::Resolver,
-    schema, validate,
+    schema,
+    types::HostSettings,
+    validate,
 };
 
 /// The dialect of a file that names none.
-const DEFAULT_DIALECT: &str = "claude";
+pub(super) const DEFAULT_DIALECT: &str = "claude";
 
 /// A configuration, and what in it has no effect.
 #[derive(Debug, Clone)]
@@ -81,12 +81,10 @@ impl Config {
         };
         let config = read(object, file, dialect, text, &mut found);
         let diagnostics = located(file, Some(text), found).diagnostics;
-        match config {
-            Some(config) if !diagnostics.iter().any(Diagnostic::is_error) => {
-                Ok(Loaded { config, warnings: diagnostics })
-            }
-            _ => Err(ConfigErrors { diagnostics }),
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(ConfigErrors { diagnostics });
         }
+        Ok(Loaded { config, warnings: diagnostics })
     }
 }
 
@@ -117,13 +115,7 @@ fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>
     chosen
 }
 
-fn read(
-    object: &Object,
-    file: &Path,
-    dialect: &'static dyn Dialect,
-    text: &str,
-    found: &mut Vec<Finding>,
-) -> Option<Config> {
+fn read(object: &Object, file: &Path, dialect: &'static dyn Dialect, text: &str, found: &mut Vec<Finding>) -> Config {
     let shape = dialect.shape();
     let mut value = Value::Object(object.clone());
     if shape == ConfigShape::Named {
@@ -137,23 +129,20 @@ fn read(
     let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut resolver = Resolver::new(dialect, base);
     let settings = match shape {
-        ConfigShape::Groups => resolve(&mut resolver, value, Resolver::groups as fn(&mut Resolver, Groups)),
-        ConfigShape::Flat => resolve(&mut resolver, value, Resolver::flat as fn(&mut Resolver, Flat)),
-        ConfigShape::Named => resolve(&mut resolver, value, Resolver::named as fn(&mut Resolver, Named)),
-    };
-    found.append(&mut resolver.found);
-    let mut settings = match settings {
-        Ok(settings) => settings,
-        Err(error) => {
-            // The validator lets nothing through that is not understood; if it does, say so rather than lose a hook.
-            found.push(Finding::error("", error.to_string()));
-            return None;
-        }
-    };
-    if let Some(path) = &mut settings.state_file {
-        *path = resolver.base.join(&*path).to_string_lossy().into_owned();
+        ConfigShape::Groups => resolver.file(value, Resolver::groups),
+        ConfigShape::Flat => resolver.file(value, Resolver::flat),
+        ConfigShape::Named => resolver.file(value, Resolver::named),
     }
-    Some(Config {
+    .unwrap_or_else(|error| {
+        resolver.unread.push(Finding::error("", format!("not understood: {error}")));
+        HostSettings::default()
+    });
+    found.append(&mut resolver.found);
+    // The validator tells of what cannot be read. Should it miss something, no hook may be lost without a word.
+    if !found.iter().any(|finding| finding.severity == Severity::Error) {
+        found.append(&mut resolver.unread);
+    }
+    Config {
         file: file.to_path_buf(),
         dialect,
         fail_closed: resolver.fail_closed,
@@ -162,21 +151,7 @@ fn read(
         hooks: resolver.hooks,
         digest: digest(text),
         settings,
-    })
-}
-
-fn resolve<H: DeserializeOwned>(
-    resolver: &mut Resolver,
-    value: Value,
-    hooks: fn(&mut Resolver, H),
-) -> serde_json::Result<super::types::HostSettings> {
-    let file: File<H> = serde_json::from_value(value)?;
-    resolver.beside(&file);
-    if let Some(written) = file.hooks.0 {
-        hooks(resolver, written);
     }
-    resolver.can_use_tool(file.can_use_tool);
-    Ok(file.host.0.unwrap_or_default())
 }
 
 /// design.md: picoclaw's "own `command` array means `\"type\": \"process\"`".

@@ -7,11 +7,14 @@ use std::{path::PathBuf, time::Duration};
 
 use hookbox_protocol::{Behavior, Dialect, json::token, matcher::Matcher};
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use super::{
     Hook,
     diagnostic::Finding,
-    file::{Checked, Entry, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs},
-    types::Limits,
+    file::{Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs},
+    types::{HostSettings, Limits},
 };
 
 /// The event name under which the permission callback's handler is listed.
@@ -29,6 +32,8 @@ pub(super) struct Resolver {
     pub(super) max_concurrent: Option<usize>,
     pub(super) hooks: Vec<Hook>,
     pub(super) found: Vec<Finding>,
+    /// What could not be read, normally because of something that the validator has told of.
+    pub(super) unread: Vec<Finding>,
 }
 
 /// What a handler gets that says nothing of its own.
@@ -48,7 +53,6 @@ struct Place {
     timeout: Option<f64>,
     /// Under picoclaw, the name.
     name: Option<String>,
-    observe_only: bool,
 }
 
 impl Resolver {
@@ -63,21 +67,53 @@ impl Resolver {
             max_concurrent: None,
             hooks: Vec::new(),
             found: Vec::new(),
+            unread: Vec::new(),
         }
     }
 
-    /// What stands beside `hooks`. First, because hooks take their defaults from it.
-    pub(super) fn beside<H>(&mut self, file: &File<H>) {
-        self.limits = file.limits.0.clone().unwrap_or_default();
-        self.fail_closed = file.fail_closed.0 == Some(true);
-        self.enabled = file.disable_all_hooks.0 != Some(true);
+    /// Reads the whole file and gives the settings of the host.
+    pub(super) fn file<H: DeserializeOwned>(
+        &mut self,
+        value: Value,
+        hooks: fn(&mut Self, H),
+    ) -> serde_json::Result<HostSettings> {
+        let file: File<H> = serde_json::from_value(value)?;
+        // What stands beside `hooks` is first, because hooks take their defaults from it.
+        self.limits = self.take(file.limits, "/limits").unwrap_or_default();
+        self.fail_closed = self.take(file.fail_closed, "/failClosed") == Some(true);
+        self.enabled = self.take(file.disable_all_hooks, "/disableAllHooks") != Some(true);
+        if let Some(written) = self.take(file.hooks, "/hooks") {
+            hooks(self, written);
+        }
+        let pointer = format!("/{CAN_USE_TOOL}");
+        if let Some(entry) = self.take(file.can_use_tool, &pointer) {
+            self.entry(Place::new(pointer, vec![CAN_USE_TOOL.to_owned()]), entry.options, entry.runs);
+        }
+        let mut settings = self.take(file.host, "/host").unwrap_or_default();
+        if let Some(path) = &mut settings.state_file {
+            *path = self.base.join(&*path).to_string_lossy().into_owned();
+        }
+        Ok(settings)
     }
 
-    pub(super) fn can_use_tool(&mut self, entry: Checked<Entry>) {
-        if let Some(entry) = entry.0 {
-            let place = Place::new(format!("/{CAN_USE_TOOL}"), vec![CAN_USE_TOOL.to_owned()]);
-            self.entry(place, entry.options, entry.runs);
+    /// A part, if it could be read.
+    fn take<T>(&mut self, part: Checked<T>, pointer: &str) -> Option<T> {
+        match part.0? {
+            Ok(part) => Some(part),
+            Err(error) => {
+                self.unread.push(Finding::error(pointer, format!("not understood: {error}")));
+                None
+            }
         }
+    }
+
+    /// The parts of an array that could be read, with their pointers.
+    fn items<T>(&mut self, parts: Vec<Checked<T>>, pointer: &str) -> Vec<(String, T)> {
+        let pointers = (0..).map(|index: usize| format!("{pointer}/{index}"));
+        pointers
+            .zip(parts)
+            .filter_map(|(pointer, part)| self.take(part, &pointer).map(|part| (pointer, part)))
+            .collect()
     }
 
     pub(super) fn groups(&mut self, groups: Groups) {
@@ -91,8 +127,9 @@ impl Resolver {
         self.defaults = Defaults { timeout: groups.default_timeout, on_failure, on_timeout };
         for (event, groups) in groups.events.0 {
             let pointer = self.event_pointer(&event);
-            for (index, group) in present(groups.0) {
-                self.group(&event, &format!("{pointer}/{index}"), group);
+            let groups = self.take(groups, &pointer).unwrap_or_default();
+            for (pointer, group) in self.items(groups, &pointer) {
+                self.group(&event, &pointer, group);
             }
         }
     }
@@ -100,12 +137,12 @@ impl Resolver {
     fn group(&mut self, event: &str, pointer: &str, group: Group) {
         let matcher = self.matcher(event, group.matcher.as_deref(), pointer);
         let timeout = self.seconds(group.timeout, group.timeout_ms, pointer);
-        for (index, entry) in present(Some(group.hooks)) {
+        for (pointer, entry) in self.items(group.hooks, &format!("{pointer}/hooks")) {
             let place = Place {
                 matcher: matcher.clone(),
                 matcher_text: group.matcher.clone(),
                 timeout,
-                ..Place::new(format!("{pointer}/hooks/{index}"), vec![event.to_owned()])
+                ..Place::new(pointer, vec![event.to_owned()])
             };
             self.entry(place, entry.options, entry.runs);
         }
@@ -114,8 +151,8 @@ impl Resolver {
     pub(super) fn flat(&mut self, flat: Flat) {
         for (event, entries) in flat.events.0 {
             let pointer = self.event_pointer(&event);
-            for (index, FlatEntry { matcher: text, options, runs }) in present(entries.0) {
-                let pointer = format!("{pointer}/{index}");
+            let entries = self.take(entries, &pointer).unwrap_or_default();
+            for (pointer, FlatEntry { matcher: text, options, runs }) in self.items(entries, &pointer) {
                 let matcher = self.matcher(&event, text.as_deref(), &pointer);
                 let place = Place { matcher, matcher_text: text, ..Place::new(pointer, vec![event.clone()]) };
                 self.entry(place, options, runs);
@@ -125,23 +162,27 @@ impl Resolver {
 
     /// decisions.md, picoclaw: hooks run in "ascending `priority`, then name".
     pub(super) fn named(&mut self, named: Named) {
-        let mut hooks: Vec<(String, NamedEntry)> =
-            named.hooks.into_iter().filter_map(|(name, entry)| Some((name, entry.0?))).collect();
-        hooks.retain(|(_, entry)| entry.enabled != Some(false));
-        hooks.sort_by(|(a, x), (b, y)| (x.priority, a).cmp(&(y.priority, b)));
-        for (name, entry) in hooks {
+        let mut hooks = Vec::new();
+        for (name, entry) in named.hooks {
             let pointer = format!("/hooks/{}", token(&name));
-            self.intercepts(&entry.intercept, &pointer);
-            let place = Place { name: Some(name), ..Place::new(pointer, entry.intercept) };
-            let first = self.hooks.len();
-            let asked = !place.events.is_empty() || entry.observe.is_empty();
-            self.entry(place, entry.options, entry.runs);
-            // One that is asked and told is two hooks: only the first has a say.
-            let Some(hook) = self.hooks.get(first).filter(|_| !entry.observe.is_empty()).cloned() else { continue };
-            if !asked {
-                self.hooks.truncate(first);
+            hooks.extend(self.take(entry, &pointer).map(|entry| (entry.priority, name, pointer, entry)));
+        }
+        hooks.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        for (_, name, pointer, entry) in hooks {
+            let NamedEntry { enabled, intercept, observe, options, runs, .. } = entry;
+            let intercepts = self.intercepts(&intercept, &pointer);
+            let before = self.hooks.len();
+            self.entry(Place { name: Some(name), ..Place::new(pointer, intercepts) }, options, runs);
+            if let Some(hook) = self.hooks.get(before).filter(|_| !observe.is_empty()).cloned() {
+                // One that is asked and told is two hooks, of which the second has no say.
+                if intercept.is_empty() {
+                    self.hooks.truncate(before);
+                }
+                self.hooks.push(self.observer(hook, observe));
             }
-            self.hooks.push(Hook { events: entry.observe, observe_only: true, ..hook });
+            if enabled == Some(false) {
+                self.hooks.truncate(before);
+            }
         }
     }
 
@@ -156,9 +197,9 @@ impl Resolver {
             events: place.events,
             matcher: place.matcher,
             matcher_text: place.matcher_text,
-            observe_only: place.observe_only,
-            // The schema bounds it; what a second pair of limits in a handler says is bounded by the same schema.
-            timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(60)),
+            observe_only: false,
+            // Out of range only where the validator has already complained.
+            timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
             on_failure: on_failure.or(self.defaults.on_failure),
             on_timeout: options.on_timeout.map(Behavior::from).or(on_failure).or(self.defaults.on_timeout),
             handler,
@@ -180,19 +221,6 @@ impl Resolver {
 
 impl Place {
     fn new(pointer: String, events: Vec<String>) -> Self {
-        Self {
-            pointer,
-            events,
-            matcher: Matcher::Everything,
-            matcher_text: None,
-            timeout: None,
-            name: None,
-            observe_only: false,
-        }
+        Self { pointer, events, matcher: Matcher::Everything, matcher_text: None, timeout: None, name: None }
     }
-}
-
-/// The parts that were understood, with their places in the array.
-fn present<T>(parts: Option<Vec<Checked<T>>>) -> impl Iterator<Item = (usize, T)> {
-    parts.into_iter().flatten().enumerate().filter_map(|(index, part)| Some((index, part.0?)))
 }

@@ -1,33 +1,35 @@
+//! Tables of what a configuration can say and how it can be wrong.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod errors;
+mod schema;
+mod settings;
+mod shapes;
+mod warnings;
 
 use std::path::Path;
 
 use super::*;
 
-fn parse(text: &str) -> Result<Loaded, ConfigErrors> {
-    Config::parse(text, Path::new("hooks.json"), None)
+fn parse_as(dialect: &str, text: &str) -> Result<Loaded, ConfigErrors> {
+    Config::parse(text, Path::new("/project/hooks.json"), Some(dialect))
 }
 
-#[test]
-fn a_typo_is_shown_with_its_place_and_the_nearest_key() {
-    let text = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"hooks\": [],\n\n        \"mathcer\": \"Bash\"\n      }\n    ]\n  }\n}";
-    assert_eq!(
-        parse(text).unwrap_err().to_string(),
-        "error: unknown key `mathcer`\n   hooks.json  /hooks/PreToolUse/0/mathcer   (line 7)\n   did you mean `matcher`?"
-    );
+fn load(dialect: &str, text: &str) -> Config {
+    parse_as(dialect, text).unwrap_or_else(|errors| panic!("{errors}")).config
 }
 
-#[test]
-fn design_example() {
-    let text = r#"{ "dialect": "claude",
-  "limits": { "fuel": 50000000, "memoryMiB": 64, "timeout": 5, "outputKiB": 1024 },
-  "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [
-      { "type": "wasm", "component": "hooks/guard.wasm", "timeout": 2,
-        "permissions": { "state": true, "http": ["https://api.example.com"] },
-        "authority": { "decide": ["deny", "ask"], "rewrite": ["/command"] },
-        "config": { "pattern": "rm -rf" } },
-      { "type": "command", "command": "./legacy.sh" } ] } ] } }"#;
-    let loaded = parse(text).unwrap();
-    assert_eq!(loaded.warnings, []);
-    assert_eq!(loaded.config.hooks.len(), 2);
+/// Every error and warning as "pointer: message; help".
+fn told(dialect: &str, text: &str) -> Vec<String> {
+    let diagnostics = match parse_as(dialect, text) {
+        Ok(loaded) => loaded.warnings,
+        Err(errors) => errors.diagnostics,
+    };
+    let line = |d: &Diagnostic| format!("{}: {}; {}", d.pointer, d.message, d.help.as_deref().unwrap_or("-"));
+    diagnostics.iter().map(line).collect()
+}
+
+/// One handler on `PreToolUse`, at `/hooks/PreToolUse/0/hooks/0`.
+fn with_handler(handler: &str) -> String {
+    format!(r#"{{"hooks":{{"PreToolUse":[{{"matcher":"Bash","hooks":[{handler}]}}]}}}}"#)
 }

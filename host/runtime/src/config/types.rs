@@ -5,16 +5,22 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The longest timeout, in seconds: longer ones are mistaken units.
+pub(super) const WEEK: u32 = 7 * 24 * 60 * 60;
+
 /// Limits of one hook. Each is a fault of its own when it is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Limits {
     /// Instructions, roughly; deterministic.
+    #[schemars(range(min = 1))]
     pub fuel: u64,
     /// Linear memory of one call, in MiB.
     #[serde(rename = "memoryMiB")]
+    #[schemars(range(min = 1, max = 4096))]
     pub memory_mib: u32,
     /// Seconds (fractions allowed) a hook may take that says nothing of its own.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK))]
     pub timeout: f64,
     /// All JSON and text a hook returns, in KiB.
     #[serde(rename = "outputKiB")]
@@ -157,6 +163,7 @@ pub struct HostSettings {
     /// The language model of `prompt` and `agent` handlers and of the llm capability.
     pub llm: Option<LlmSettings>,
     /// Components that may run at once; more wait, and fail as `busy` after their timeout.
+    #[schemars(range(min = 1))]
     pub max_instances: Option<u32>,
 }
 

@@ -33,6 +33,25 @@ struct Rules<'a> {
     open: bool,
 }
 
+impl<'a> Rules<'a> {
+    fn property(&self, key: &str) -> Option<&'a Value> {
+        self.properties.iter().find(|(name, _)| *name == key).map(|(_, schema)| *schema)
+    }
+
+    fn near(&self, key: &str) -> Option<&'a str> {
+        nearest(key, self.properties.iter().map(|(name, _)| *name))
+    }
+
+    fn unknown(&self, key: &str, pointer: &str) -> Finding {
+        let used = self.properties.iter().filter(|(_, schema)| unused(schema).is_none());
+        let used: Vec<&str> = used.map(|(name, _)| *name).collect();
+        Finding::error(pointer, format!("unknown key `{key}`")).help(match self.near(key) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", list(&used)),
+        })
+    }
+}
+
 impl<'a> Walk<'a> {
     fn value(&mut self, schema: &'a Value, value: &Value, pointer: &str) {
         let alternatives = self.alternatives(schema);
@@ -101,26 +120,28 @@ impl<'a> Walk<'a> {
         } else {
             return;
         };
-        self.found.push(Finding::error(pointer, format!("expected a number, {expected}, found {number}")));
+        self.found.push(Finding::error(pointer, format!("expected a number, {expected}, found {}", describe(value))));
     }
 
     fn object(&mut self, schema: &'a Value, object: &Object, pointer: &str) {
         let mut rules = Rules::default();
         self.gather(schema, object, pointer, &mut rules);
-        let known: Vec<&str> = rules.properties.iter().map(|(name, _)| *name).collect();
         for (key, value) in object {
             let below = format!("{pointer}/{}", token(key));
-            match (rules.properties.iter().find(|(name, _)| name == key), rules.additional) {
-                (Some((_, schema)), _) if schema.get("x-unused").is_some() => {
-                    self.found.push(Finding::warning(below, format!("`{key}` has no effect: hookbox does not use it")));
-                }
-                (Some((_, schema)), _) => self.value(schema, value, &below),
+            match (rules.property(key), rules.additional) {
+                (Some(schema), _) => match unused(schema) {
+                    Some(meaning) => {
+                        let message = format!("`{key}` ({meaning}) is not used by hookbox");
+                        self.found.push(Finding::warning(below, message));
+                    }
+                    None => self.value(schema, value, &below),
+                },
                 // A key of its own that is misspelt would be read as one of the others.
-                (None, Some(schema)) if !self.fits(schema, value) && nearest(key, known.iter().copied()).is_some() => {
-                    self.found.push(unknown_key(key, &known, &below));
+                (None, Some(schema)) if !self.fits(schema, value) && rules.near(key).is_some() => {
+                    self.found.push(rules.unknown(key, &below));
                 }
                 (None, Some(schema)) => self.value(schema, value, &below),
-                (None, None) if rules.closed && !rules.open => self.found.push(unknown_key(key, &known, &below)),
+                (None, None) if rules.closed && !rules.open => self.found.push(rules.unknown(key, &below)),
                 (None, None) => {}
             }
         }
@@ -181,6 +202,11 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// What a key is for in the client that knows it, when we do not use it.
+fn unused(schema: &Value) -> Option<&str> {
+    schema.get("x-unused")?.as_str()
+}
+
 fn choices(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()
 }
@@ -234,10 +260,6 @@ fn expected(schemas: &[&Value]) -> String {
         }
     }
     names.join(" or ")
-}
-
-fn unknown_key(key: &str, known: &[&str], pointer: &str) -> Finding {
-    Finding::error(pointer, format!("unknown key `{key}`")).help(suggestion(key, known))
 }
 
 fn unknown_word(word: &str, known: &[&str], pointer: &str) -> Finding {

@@ -1,12 +1,19 @@
 //! Event names and matchers.
 
 use hookbox_protocol::{
+    Kind,
     json::token,
     matcher::{MatchStyle, Matcher},
 };
 
 use super::Resolver;
-use crate::config::diagnostic::{Finding, list, nearest};
+use crate::config::{
+    Hook,
+    diagnostic::{Finding, distance, nearest, suggestion},
+};
+
+/// Letters that a mistyped event name differs in. `PostCompact`, which is no typo of `PreCompact`, differs in three.
+const EVENT_TYPO: usize = 2;
 
 impl Resolver {
     /// The pointer of an event under `hooks`; warns when the name looks like a known one's typo.
@@ -14,6 +21,7 @@ impl Resolver {
         let pointer = format!("/hooks/{}", token(event));
         if self.dialect.row_by_name(event).is_none()
             && let Some(near) = nearest(event, self.dialect.rows().iter().map(|row| row.name))
+            && distance(event, near) <= EVENT_TYPO
         {
             // A warning only: clients add events every month, and a new name may resemble an old one.
             let message = format!("{} has no event `{event}`", self.dialect.name());
@@ -44,16 +52,38 @@ impl Resolver {
         if ignored { Matcher::Everything } else { matcher }
     }
 
-    /// Names under `intercept` that the dialect does not know: such a hook would never be asked.
-    pub(super) fn intercepts(&mut self, events: &[String], pointer: &str) {
-        let known: Vec<&str> = self.dialect.rows().iter().map(|row| row.name).collect();
-        for (index, event) in events.iter().enumerate().filter(|(_, event)| !known.contains(&event.as_str())) {
-            let finding =
-                Finding::warning(format!("{pointer}/intercept/{index}"), format!("`{event}` is never asked about"));
-            self.found.push(finding.help(match nearest(event, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", list(&known)),
-            }));
+    /// The wire names of what stands under `intercept`: `before_tool` is `hook.before_tool`. Warns of names the dialect
+    /// does not know: such a hook is never asked.
+    pub(super) fn intercepts(&mut self, events: &[String], pointer: &str) -> Vec<String> {
+        let rows = self.dialect.rows();
+        let known: Vec<&str> = rows.iter().filter(|row| row.blockable).map(|row| short(row.name)).collect();
+        let wire_name = |(index, event): (usize, &String)| {
+            if let Some(row) = rows.iter().find(|row| short(row.name) == short(event)) {
+                return row.name.to_owned();
+            }
+            let message = format!("{} never asks about `{event}`", self.dialect.name());
+            let finding = Finding::warning(format!("{pointer}/intercept/{index}"), message);
+            self.found.push(finding.help(suggestion(event, &known)));
+            event.clone()
+        };
+        events.iter().enumerate().map(wire_name).collect()
+    }
+
+    /// The hook as one that is told of events of these kinds.
+    pub(super) fn observer(&self, hook: Hook, kinds: Vec<String>) -> Hook {
+        let rows = self.dialect.rows().iter().filter(|row| row.kind == Kind::AgentEvent);
+        let all = kinds.iter().any(|kind| kind == "*");
+        Hook {
+            events: rows.map(|row| row.name.to_owned()).collect(),
+            matcher_text: Some(kinds.join("|")),
+            matcher: if all { Matcher::Everything } else { Matcher::Names(kinds) },
+            observe_only: true,
+            ..hook
         }
     }
+}
+
+/// The name of a method without the prefix that all of picoclaw's have on the wire.
+fn short(name: &str) -> &str {
+    name.strip_prefix("hook.").unwrap_or(name)
 }

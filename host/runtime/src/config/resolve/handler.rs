@@ -25,7 +25,7 @@ impl Resolver {
         let (name, handler) = match runs {
             Runs::Wasm(entry) => {
                 let timeout = entry.limits.get("timeout").and_then(Value::as_f64);
-                return Some((file_name(&entry.component), Handler::Wasm(self.wasm(entry, pointer)), timeout));
+                return Some((file_name(&entry.component), Handler::Wasm(self.wasm(*entry, pointer)), timeout));
             }
             Runs::Command(CommandEntry { command, args }) => {
                 (command.clone(), Handler::Command { command, args, dir: self.base.clone() })

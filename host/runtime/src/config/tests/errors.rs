@@ -1,0 +1,207 @@
+use super::*;
+
+const HANDLER: &str = "/hooks/PreToolUse/0/hooks/0";
+
+#[test]
+fn a_typo_is_shown_with_its_place_and_the_nearest_key() {
+    let text = "{\n \"hooks\": {\n  \"PreToolUse\": [\n   {\n    \"hooks\": [],\n\n    \"mathcer\": \"Bash\"\n   }\n  ]\n }\n}";
+    assert_eq!(
+        Config::parse(text, Path::new("hooks.json"), None).unwrap_err().to_string(),
+        "error: unknown key `mathcer`\n   hooks.json  /hooks/PreToolUse/0/mathcer   (line 7)\n   did you mean `matcher`?"
+    );
+}
+
+#[test]
+fn text_that_is_not_json_is_shown_with_line_and_column() {
+    for (text, line, message) in [
+        ("{\n \"hooks\": {},\n}", 3, "not valid JSON: trailing comma at line 3 column 1"),
+        ("{\"hooks\":{},\n\"hooks\":{}}", 2, "not valid JSON: key `hooks` appears twice at line 2 column 7"),
+        ("", 1, "not valid JSON: EOF while parsing a value at line 1 column 0"),
+    ] {
+        let errors = parse_as("claude", text).unwrap_err().diagnostics;
+        assert_eq!((errors[0].line, errors[0].message.as_str()), (Some(line), message));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_says_why() {
+    let errors = Config::load(Path::new("/nowhere/hooks.json"), None).unwrap_err();
+    assert_eq!(errors.diagnostics[0].help.as_deref(), Some("create the file, or name another one"));
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("hooks.json");
+    std::fs::write(&file, b"{\"a\":\"\xff\"}").unwrap();
+    let errors = Config::load(&file, None).unwrap_err();
+    assert_eq!(errors.diagnostics[0].message, "not UTF-8: byte 6 starts no character");
+}
+
+#[test]
+fn all_errors_at_once_in_the_order_of_the_file() {
+    let text = r#"{
+        "limits": { "fule": 1 },
+        "hooks": { "PreToolUse": [
+            { "matcher": "[", "hooks": [{ "type": "comand", "command": "x" }] },
+            { "hooks": [{ "type": "wasm" }, { "type": "command", "command": "x", "timeout": 0 }] }
+        ] },
+        "failclosed": true
+    }"#;
+    let errors = parse_as("claude", text).unwrap_err().diagnostics;
+    let told: Vec<_> = errors.iter().map(|e| (e.line.unwrap(), e.pointer.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (2, "/limits/fule"),
+            (4, "/hooks/PreToolUse/0/hooks/0/type"),
+            (4, "/hooks/PreToolUse/0/matcher"),
+            (5, "/hooks/PreToolUse/1/hooks/0"),
+            (5, "/hooks/PreToolUse/1/hooks/1/timeout"),
+            (7, "/failclosed"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_wrong_in_the_file() {
+    for (text, expected) in [
+        ("[]", ": expected an object, found an array of 0; -"),
+        (r#"{"hooks":[]}"#, "/hooks: expected an object, found an array of 0; -"),
+        (r#"{"hooks":null}"#, "/hooks: expected an object, found null; -"),
+        (r#"{"hook":{}}"#, "/hook: unknown key `hook`; did you mean `hooks`?"),
+        (r#"{"failClosed":"yes"}"#, "/failClosed: expected true or false, found the string \"yes\"; -"),
+        (r#"{"limits":{"memoryMib":64}}"#, "/limits/memoryMib: unknown key `memoryMib`; did you mean `memoryMiB`?"),
+        (r#"{"limits":{"fuel":-1}}"#, "/limits/fuel: expected a number, 1 or more, found the number -1; -"),
+        (r#"{"limits":{"fuel":1.5}}"#, "/limits/fuel: expected a whole number, found the number 1.5; -"),
+        (
+            r#"{"limits":{"hostCalls":4294967296}}"#,
+            "/limits/hostCalls: expected a number, 4294967295 or less, found the number 4294967296; -",
+        ),
+        (
+            r#"{"host":{"llm":{"provider":"openai"}}}"#,
+            "/host/llm/provider: unknown word `openai`; known are `anthropic`, `openai-compatible`",
+        ),
+        (r#"{"host":{"tennant":"a"}}"#, "/host/tennant: unknown key `tennant`; did you mean `tenant`?"),
+        (r#"{"hooks":{"Stop":{}}}"#, "/hooks/Stop: expected an array, found an object of 0; -"),
+        (r#"{"hooks":{"Stop":[{}]}}"#, "/hooks/Stop/0: missing key `hooks`; -"),
+        (
+            r#"{"hooks":{"failureBehaviour":"deny"}}"#,
+            "/hooks/failureBehaviour: unknown key `failureBehaviour`; did you mean `failureBehavior`?",
+        ),
+        (
+            r#"{"hooks":{"failureBehavior":"block"}}"#,
+            "/hooks/failureBehavior: unknown word `block`; known are `ignore`, `deny`, `ask`",
+        ),
+        (
+            r#"{"hooks":{"PreToolUse":[{"matcher":"a(","hooks":[]}]}}"#,
+            "/hooks/PreToolUse/0/matcher: pattern `a(` is not a regular expression: unclosed group at character 2; -",
+        ),
+        (r#"{"canUseTool":{"type":"wasm"}}"#, "/canUseTool: missing key `component`; -"),
+    ] {
+        assert_eq!(told("claude", text), [expected], "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_handler() {
+    for (handler, at, expected) in [
+        ("1", "", "expected an object, found the number 1; -"),
+        (
+            r#"{"command":"x"}"#,
+            "",
+            "missing key `type`; known are `wasm`, `command`, `http`, `prompt`, `agent`, `mcp_tool`, `process`",
+        ),
+        (r#"{"type":1}"#, "/type", "expected a string, found the number 1; -"),
+        (r#"{"type":"wasn","component":"a"}"#, "/type", "unknown word `wasn`; did you mean `wasm`?"),
+        (r#"{"type":"wasm"}"#, "", "missing key `component`; -"),
+        (r#"{"type":"command","command":["x"]}"#, "/command", "expected a string, found an array of 1; -"),
+        (
+            r#"{"type":"command","command":"x","timeout":0}"#,
+            "/timeout",
+            "expected a number, more than 0, found the number 0; -",
+        ),
+        (
+            r#"{"type":"command","command":"x","timeout":-2}"#,
+            "/timeout",
+            "expected a number, more than 0, found the number -2; -",
+        ),
+        (
+            r#"{"type":"command","command":"x","timeout":"5s"}"#,
+            "/timeout",
+            "expected a number, found the string \"5s\"; -",
+        ),
+        (
+            r#"{"type":"command","command":"x","timeout":1e300}"#,
+            "/timeout",
+            "expected a number, 604800 or less, found the number 1e+300; -",
+        ),
+        (
+            r#"{"type":"command","command":"x","timeout":1,"timeoutMs":1}"#,
+            "/timeoutMs",
+            "both `timeout` and `timeoutMs` are given; `timeout` is in seconds; keep one of the two",
+        ),
+        (
+            r#"{"type":"command","command":"x","onFailure":"deny"}"#,
+            "/onFailure",
+            "unknown word `deny`; known are `ignore`, `block`, `ask`",
+        ),
+        (
+            r#"{"type":"wasm","component":"a","permissions":{"stat":true}}"#,
+            "/permissions/stat",
+            "unknown key `stat`; did you mean `state`?",
+        ),
+        (
+            r#"{"type":"wasm","component":"a","permissions":{"state":"yes"}}"#,
+            "/permissions/state",
+            "expected true or false or an object, found the string \"yes\"; -",
+        ),
+        (
+            r#"{"type":"wasm","component":"a","permissions":{"http":["example.com"]}}"#,
+            "/permissions/http/0",
+            "`example.com` is no origin; an origin is scheme, host and, unless it is the scheme's own, port: `https://example.com`",
+        ),
+        (
+            r#"{"type":"wasm","component":"a","authority":"trust"}"#,
+            "/authority",
+            "unknown word `trust`; did you mean `trusted`?",
+        ),
+        (
+            r#"{"type":"wasm","component":"a","authority":{"decide":["denny"]}}"#,
+            "/authority/decide/0",
+            "unknown word `denny`; did you mean `deny`?",
+        ),
+        (
+            r#"{"type":"wasm","component":"a","authority":{"rewrite":"some"}}"#,
+            "/authority/rewrite",
+            "unknown word `some`; known are `all`",
+        ),
+        (
+            r#"{"type":"wasm","component":"a","limits":{"memoryMiB":5000}}"#,
+            "/limits/memoryMiB",
+            "expected a number, 4096 or less, found the number 5000; -",
+        ),
+        (
+            r#"{"type":"http","url":"example.com"}"#,
+            "/url",
+            "`example.com` is no http address; it starts with `https://`",
+        ),
+    ] {
+        assert_eq!(told("claude", &with_handler(handler)), [format!("{HANDLER}{at}: {expected}")], "{handler}");
+    }
+}
+
+#[test]
+fn an_unknown_dialect_is_the_only_error() {
+    assert_eq!(told("claud", "{\"x\":1}"), [": unknown dialect `claud`; did you mean `claude`?"]);
+    let text = r#"{"dialect":"claude2","hooks":1}"#;
+    let errors = Config::parse(text, Path::new("hooks.json"), None).unwrap_err().diagnostics;
+    assert_eq!((errors.len(), errors[0].pointer.as_str()), (1, "/dialect"));
+}
+
+#[test]
+fn fail_closed_is_seen_in_a_broken_file() {
+    for text in ["{\"failClosed\": true,", "{ \"failClosed\"\n:\ttrue, }", "}{\"failClosed\":false \"failClosed\":true"]
+    {
+        assert!(fail_closed_hint(text), "{text}");
+    }
+    for text in ["{\"failClosed\": false,", "failClosed: true", "{\"failClosed\"", ""] {
+        assert!(!fail_closed_hint(text), "{text}");
+    }
+}

@@ -1,0 +1,144 @@
+use hookbox_protocol::dialect::{ALL, ConfigShape};
+use serde_json::json;
+
+use super::*;
+
+/// For each shape a configuration that uses every key.
+fn full() -> Vec<(&'static str, Value)> {
+    let handlers = json!([
+        { "type": "wasm", "component": "a.wasm", "timeout": 1.5, "onFailure": "block", "onTimeout": "ask",
+          "permissions": { "state": { "perSession": true, "namespace": "n", "maxKeys": 1, "maxValueKiB": 1 },
+            "http": ["https://a.example", { "origin": "https://b.example", "methods": ["GET"], "private": true, "maxBodyKiB": 1 }],
+            "llm": { "maxCalls": 1, "maxTokens": 1 }, "read": { "/a": "a" }, "write": { "/b": "b" }, "env": ["HOME"] },
+          "authority": { "decide": ["deny"], "rewrite": "all", "context": true, "systemMessage": true },
+          "limits": { "fuel": 1, "timeout": 2 }, "config": { "a": [1] } },
+        { "type": "wasm", "component": "b.wasm", "authority": "gate", "permissions": { "state": true, "llm": true } },
+        { "type": "command", "command": "x", "args": ["y"], "timeoutMs": 5 },
+        { "type": "http", "url": "https://a.example", "headers": { "A": "b" }, "allowedEnvVars": ["PATH"] },
+        { "type": "prompt", "prompt": "p", "model": "m", "once": true },
+        { "type": "agent", "prompt": "p", "model": "m", "maxTurns": 2 },
+        { "type": "mcp_tool", "server": "s" }
+    ]);
+    let file = |hooks: Value| {
+        json!({ "$schema": "s", "limits": { "fuel": 5, "memoryMiB": 1, "timeout": 2.5, "outputKiB": 1, "logKiB": 1, "hostCalls": 1 },
+            "failClosed": true, "disableAllHooks": false, "canUseTool": { "type": "command", "command": "c" }, "hooks": hooks,
+            "host": { "tenant": "t", "stateFile": "f", "maxInstances": 2,
+                "llm": { "provider": "anthropic", "baseUrl": "u", "model": "m", "apiKeyEnv": "K" } } })
+    };
+    let named: Object = handlers
+        .as_array()
+        .unwrap()
+        .iter()
+        .enumerate()
+        .map(|(index, handler)| {
+            let mut hook = handler.as_object().unwrap().clone();
+            hook.extend(
+                json!({ "enabled": true, "priority": index, "observe": ["*"], "intercept": ["before_tool"] })
+                    .as_object()
+                    .unwrap()
+                    .clone(),
+            );
+            (format!("h{index}"), Value::Object(hook))
+        })
+        .collect();
+    [
+        (
+            ConfigShape::Groups,
+            json!({ "enabled": true, "defaultTimeout": 3, "timeoutBehavior": "ask", "failureBehavior": "deny",
+            "maxConcurrentHooks": 2, "PreToolUse": [{ "matcher": "Bash", "timeout": 4, "hooks": handlers }] }),
+        ),
+        (ConfigShape::Flat, json!({ "PreToolUse": handlers })),
+        (ConfigShape::Named, Value::Object(named)),
+    ]
+    .into_iter()
+    .filter_map(|(shape, hooks)| Some((ALL.iter().find(|dialect| dialect.shape() == shape)?.name(), hooks)))
+    .map(|(dialect, hooks)| (dialect, file(hooks)))
+    .collect()
+}
+
+type Object = serde_json::Map<String, Value>;
+
+#[test]
+fn every_key_is_known() {
+    for (dialect, value) in full() {
+        let loaded = parse_as(dialect, &value.to_string()).unwrap_or_else(|errors| panic!("{dialect}: {errors}"));
+        assert!(loaded.config.hooks.len() >= 6, "{dialect}");
+    }
+}
+
+/// Replaces and removes every node of the full configurations, one at a time: no panic, and whatever the validator
+/// lets through is read completely. The schema and the types cannot drift apart.
+#[test]
+fn what_is_valid_deserializes() {
+    let others: Vec<Value> =
+        serde_json::from_str(r#"[null, true, -1, 1.5, 1e18, "x", [], {}, [{}], {"type": []}]"#).unwrap();
+    for (dialect, value) in full() {
+        for pointer in pointers(&value) {
+            for other in others.iter().map(Some).chain([None]) {
+                let mut mutant = value.clone();
+                mutate(&mut mutant, &pointer, other);
+                let told = told(dialect, &mutant.to_string());
+                assert!(
+                    !told.iter().any(|line| line.contains("not understood")),
+                    "{dialect} {pointer} {other:?}: {told:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Cuts and flips bytes of the text: an error or a configuration, never a panic.
+#[test]
+fn no_text_panics() {
+    for (dialect, value) in full().into_iter().take(1) {
+        let text = value.to_string();
+        for at in 0..text.len() {
+            let _ = parse_as(dialect, text.get(..at).unwrap_or_default());
+            for byte in ["", "\"", "{", "]", "\u{0}", "é", "~/"] {
+                let (Some(before), Some(after)) = (text.get(..at), text.get(at + 1..)) else { continue };
+                let _ = parse_as(dialect, &format!("{before}{byte}{after}"));
+            }
+        }
+    }
+}
+
+fn pointers(value: &Value) -> Vec<String> {
+    let children: Vec<(String, &Value)> = match value {
+        Value::Object(object) => {
+            object.iter().map(|(key, child)| (hookbox_protocol::json::token(key), child)).collect()
+        }
+        Value::Array(items) => items.iter().enumerate().map(|(index, child)| (index.to_string(), child)).collect(),
+        _ => Vec::new(),
+    };
+    let below = children.into_iter().flat_map(|(token, child)| {
+        std::iter::once(format!("/{token}")).chain(pointers(child).into_iter().map(move |p| format!("/{token}{p}")))
+    });
+    below.collect()
+}
+
+fn mutate(value: &mut Value, pointer: &str, other: Option<&Value>) {
+    let Some(other) = other else {
+        let (parent, token) = pointer.rsplit_once('/').unwrap();
+        match value.pointer_mut(parent).unwrap() {
+            Value::Object(object) => drop(object.remove(&token.replace("~1", "/"))),
+            Value::Array(items) => drop(items.remove(token.parse().unwrap())),
+            _ => {}
+        }
+        return;
+    };
+    *value.pointer_mut(pointer).unwrap() = other.clone();
+}
+
+#[test]
+fn the_schema_that_is_checked_in_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/hookbox.schema.json");
+    let current = format!("{:#}\n", super::super::schema());
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, &current).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == current,
+        "docs/hookbox.schema.json is not current; UPDATE_SCHEMA=1 cargo test -p hookbox config writes it"
+    );
+}

@@ -1,0 +1,171 @@
+use hookbox_protocol::authority::{Power, Rewrite};
+
+use super::*;
+use crate::config::types::StateGrant;
+
+/// The settings file of a Claude Code user, with everything that is no business of ours.
+const SETTINGS: &str = r#"{
+  "$schema": "https://json.schemastore.org/claude-code-settings.json",
+  "apiKeyHelper": "/bin/generate_temp_api_key.sh",
+  "cleanupPeriodDays": 20,
+  "env": { "CLAUDE_CODE_ENABLE_TELEMETRY": "1" },
+  "includeCoAuthoredBy": false,
+  "model": "opus",
+  "permissions": { "allow": ["Bash(npm run lint)"], "deny": ["Read(./.env)"], "defaultMode": "acceptEdits" },
+  "statusLine": { "type": "command", "command": "~/.claude/statusline.sh" },
+  "enabledPlugins": { "formatter@tools": true },
+  "enableAllProjectMcpServers": true,
+  "sandbox": { "enabled": true },
+  "hooks": {
+    "PreToolUse": [
+      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/check.sh", "timeout": 10 }] },
+      { "matcher": "Write|Edit", "hooks": [{ "type": "command", "command": "lint", "args": ["--fix"], "timeoutMs": 1500 }] }
+    ],
+    "SessionStart": [{ "hooks": [{ "type": "command", "command": "context.sh" }] }],
+    "PostCompact": [{ "hooks": [{ "type": "prompt", "prompt": "Fine? $ARGUMENTS", "model": "haiku" }] }],
+    "Stop": [{ "matcher": "", "hooks": [{ "type": "agent", "prompt": "Done? $ARGUMENTS", "timeout": 120 }] }]
+  }
+}"#;
+
+#[test]
+fn a_real_settings_file_loads_without_a_word() {
+    let loaded = parse_as("claude", SETTINGS).unwrap();
+    assert_eq!(loaded.warnings, []);
+    let hooks: Vec<_> = loaded.config.hooks.iter().map(|h| (h.events[0].as_str(), h.timeout.as_millis())).collect();
+    assert_eq!(
+        hooks,
+        [
+            ("PreToolUse", 10_000),
+            ("PreToolUse", 1_500),
+            ("SessionStart", 60_000),
+            ("PostCompact", 60_000),
+            ("Stop", 120_000)
+        ]
+    );
+    let Handler::Command { command, args, dir } = &loaded.config.hooks[1].handler else { panic!() };
+    assert_eq!(
+        (command.as_str(), args.as_deref(), dir.as_path()),
+        ("lint", Some(&["--fix".to_owned()][..]), Path::new("/project"))
+    );
+    assert!(matches!(&loaded.config.hooks[4].handler, Handler::Agent { max_turns: 10, .. }));
+}
+
+#[test]
+fn a_component_gets_what_it_is_granted_and_no_more() {
+    let text = with_handler(
+        r#"{ "type": "wasm", "component": "hooks/guard.wasm",
+            "permissions": { "state": true, "llm": false, "http": ["https://api.example.com:8443"], "read": { "/src": "src" } },
+            "authority": { "decide": ["deny", "ask"], "rewrite": ["/command"] },
+            "limits": { "fuel": 7 },
+            "config": { "pattern": "rm -rf" } }"#,
+    );
+    let text = text.replacen('{', r#"{ "limits": { "memoryMiB": 8, "fuel": 9 }, "#, 1);
+    let config = load("claude", &text);
+    let hook = &config.hooks[0];
+    let Handler::Wasm(wasm) = &hook.handler else { panic!() };
+    assert_eq!(hook.name, "guard.wasm");
+    assert_eq!(hook.pointer, "/hooks/PreToolUse/0/hooks/0");
+    assert_eq!(wasm.component, Path::new("/project/hooks/guard.wasm"));
+    assert_eq!(wasm.permissions.state, Some(StateGrant::Enabled(true)));
+    assert_eq!(wasm.permissions.llm, None);
+    assert_eq!(wasm.permissions.read["/src"], "/project/src");
+    assert_eq!(wasm.authority.decide, [Power::Deny, Power::Ask]);
+    assert_eq!(wasm.authority.rewrite, Rewrite::Only(vec!["/command".into()]));
+    assert!(!wasm.authority.context && !wasm.authority.system_message);
+    assert_eq!((wasm.limits.fuel, wasm.limits.memory_mib, wasm.limits.host_calls), (7, 8, 10_000));
+    assert_eq!(wasm.config["pattern"], "rm -rf");
+}
+
+#[test]
+fn authority_is_trusted_unless_given() {
+    for (written, expected) in [
+        ("", Authority::trusted()),
+        (r#", "authority": "gate""#, Authority::gate()),
+        (r#", "authority": "rewriter""#, Authority::rewriter()),
+        (r#", "authority": "trusted""#, Authority::trusted()),
+    ] {
+        let config = load("claude", &with_handler(&format!(r#"{{ "type": "wasm", "component": "a.wasm"{written} }}"#)));
+        let Handler::Wasm(wasm) = &config.hooks[0].handler else { panic!() };
+        assert_eq!(wasm.authority, expected, "{written}");
+    }
+}
+
+#[test]
+fn the_nearest_timeout_wins() {
+    for (limits, default, group, own, expected) in [
+        ("", "", "", "", 60.0),
+        (r#""limits":{"timeout":5},"#, "", "", "", 5.0),
+        (r#""limits":{"timeout":5},"#, r#""defaultTimeout":4,"#, "", "", 4.0),
+        (r#""limits":{"timeout":5},"#, r#""defaultTimeout":4,"#, r#""timeout":3,"#, "", 3.0),
+        (r#""limits":{"timeout":5},"#, r#""defaultTimeout":4,"#, r#""timeoutMs":2500,"#, "", 2.5),
+        (r#""limits":{"timeout":5},"#, r#""defaultTimeout":4,"#, r#""timeout":3,"#, r#","timeout":0.25"#, 0.25),
+    ] {
+        let text = format!(
+            r#"{{{limits}"hooks":{{{default}"Stop":[{{{group}"hooks":[{{"type":"command","command":"x"{own}}}]}}]}}}}"#
+        );
+        assert_eq!(load("claude", &text).hooks[0].timeout, Duration::from_secs_f64(expected), "{text}");
+    }
+}
+
+#[test]
+fn behaviors_come_from_the_handler_then_the_file() {
+    use Behavior::{Ask, Deny, Ignore};
+    for (beside, defaults, own, on_failure, on_timeout) in [
+        ("", "", "", None, None),
+        ("", "", r#","onFailure":"block""#, Some(Deny), Some(Deny)),
+        ("", "", r#","onFailure":"block","onTimeout":"ask""#, Some(Deny), Some(Ask)),
+        ("", r#""failureBehavior":"deny","#, "", Some(Deny), Some(Ignore)),
+        (r#""failClosed":true,"#, r#""failureBehavior":"ask","#, "", Some(Ask), Some(Deny)),
+        ("", r#""timeoutBehavior":"ask","#, "", None, Some(Ask)),
+        (
+            "",
+            r#""failureBehavior":"deny","timeoutBehavior":"ask","#,
+            r#","onFailure":"ignore""#,
+            Some(Ignore),
+            Some(Ignore),
+        ),
+    ] {
+        let text = format!(
+            r#"{{{beside}"hooks":{{{defaults}"Stop":[{{"hooks":[{{"type":"command","command":"x"{own}}}]}}]}}}}"#
+        );
+        let hook = &load("claude", &text).hooks[0];
+        assert_eq!((hook.on_failure, hook.on_timeout), (on_failure, on_timeout), "{text}");
+    }
+}
+
+#[test]
+fn headers_take_only_the_variables_they_may() {
+    let path = std::env::var("PATH").unwrap();
+    let text = with_handler(
+        r#"{"type":"http","url":"http://a","headers":{"A":"x $PATH","B":"${PATH}y","C":"5 $ off"},"allowedEnvVars":["PATH"]}"#,
+    );
+    let loaded = parse_as("claude", &text).unwrap();
+    assert_eq!(loaded.warnings, []);
+    let Handler::Http { headers, .. } = &loaded.config.hooks[0].handler else { panic!() };
+    let values: Vec<_> = headers.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, [format!("x {path}"), format!("{path}y"), "5 $ off".into()]);
+}
+
+#[test]
+fn settings_of_the_host() {
+    let text = r#"{"failClosed":true,"host":{"tenant":"a","stateFile":"state.db","maxInstances":3}}"#;
+    let config = load("claude", text);
+    assert!(config.fail_closed && config.enabled);
+    assert_eq!(config.settings.state_file.as_deref(), Some("/project/state.db"));
+    assert_eq!(config.settings.max_instances, Some(3));
+    assert_eq!(config.digest.len(), 64);
+    assert!(!load("claude", r#"{"disableAllHooks":true}"#).enabled);
+}
+
+#[test]
+fn the_file_of_a_project_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(find(dir.path()), None);
+    for name in [".claude/settings.json", "hooks.json"] {
+        let file = dir.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "{}").unwrap();
+        assert_eq!(find(dir.path()), Some(file.clone()));
+        assert!(Config::load(&file, None).is_ok());
+    }
+}

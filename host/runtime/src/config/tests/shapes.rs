@@ -1,0 +1,91 @@
+use super::*;
+
+/// Pointer, events, matcher, told only.
+fn summary(config: &Config) -> Vec<(String, String, Option<String>, bool)> {
+    let row = |h: &Hook| (h.pointer.clone(), h.events.join(" "), h.matcher_text.clone(), h.observe_only);
+    config.hooks.iter().map(row).collect()
+}
+
+fn row(pointer: &str, events: &str, matcher: Option<&str>, told: bool) -> (String, String, Option<String>, bool) {
+    (pointer.into(), events.into(), matcher.map(Into::into), told)
+}
+
+#[test]
+fn groups() {
+    let text = r#"{ "canUseTool": { "type": "wasm", "component": "gate.wasm" }, "hooks": {
+        "enabled": true, "maxConcurrentHooks": 2,
+        "PreToolUse": [
+            { "matcher": "Bash", "hooks": [{ "type": "command", "command": "a" }, { "type": "command", "command": "b" }] },
+            { "hooks": [{ "type": "command", "command": "c" }] } ],
+        "Notification": [{ "hooks": [{ "type": "command", "command": "d" }] }] } }"#;
+    let config = load("claude", text);
+    assert_eq!((config.enabled, config.max_concurrent), (true, Some(2)));
+    assert_eq!(
+        summary(&config),
+        [
+            row("/hooks/PreToolUse/0/hooks/0", "PreToolUse", Some("Bash"), false),
+            row("/hooks/PreToolUse/0/hooks/1", "PreToolUse", Some("Bash"), false),
+            row("/hooks/PreToolUse/1/hooks/0", "PreToolUse", None, false),
+            row("/hooks/Notification/0/hooks/0", "Notification", None, false),
+            row("/canUseTool", "canUseTool", None, false),
+        ]
+    );
+    assert!(!load("claude", r#"{"hooks":{"enabled":false}}"#).enabled);
+}
+
+#[test]
+fn flat() {
+    let text = r#"{ "hooks": {
+        "PreToolUse": [{ "type": "wasm", "component": "a.wasm" }, { "matcher": "Bash", "type": "command", "command": "b" }] } }"#;
+    assert_eq!(
+        summary(&load("blade-callback", text)),
+        [
+            row("/hooks/PreToolUse/0", "PreToolUse", None, false),
+            row("/hooks/PreToolUse/1", "PreToolUse", Some("Bash"), false)
+        ]
+    );
+    assert_eq!(
+        told("blade-callback", r#"{"hooks":{"PreToolUse":[{"type":"wasm","component":"a","hooks":[]}]}}"#)[0]
+            .split(';')
+            .next(),
+        Some("/hooks/PreToolUse/0/hooks: unknown key `hooks`")
+    );
+}
+
+#[test]
+fn named() {
+    let text = r#"{ "hooks": {
+        "late": { "priority": 20, "intercept": ["before_tool", "approve_tool"], "type": "wasm", "component": "late.wasm" },
+        "b": { "priority": 10, "observe": ["tool_exec_start", "turn_end"], "type": "wasm", "component": "b.wasm" },
+        "a": { "priority": 10, "intercept": ["before_llm"], "observe": ["*"], "type": "command", "command": "a" },
+        "all": { "priority": -1, "type": "wasm", "component": "all.wasm" },
+        "off": { "enabled": false, "type": "wasm", "component": "off.wasm" } } }"#;
+    let config = load("picoclaw", text);
+    assert_eq!(
+        summary(&config),
+        [
+            row("/hooks/all", "", None, false),
+            row("/hooks/a", "hook.before_llm", None, false),
+            row("/hooks/a", "hook.event hook.runtime_event", Some("*"), true),
+            row("/hooks/b", "hook.event hook.runtime_event", Some("tool_exec_start|turn_end"), true),
+            row("/hooks/late", "hook.before_tool hook.approve_tool", None, false),
+        ]
+    );
+    assert_eq!(config.hooks[4].name, "late");
+    assert!(config.hooks[3].matcher.matches(Some("turn_end")) && !config.hooks[3].matcher.matches(Some("turn_start")));
+}
+
+#[test]
+fn named_warnings() {
+    assert_eq!(
+        told(
+            "picoclaw",
+            r#"{"hooks":{"own":{"priority":1,"command":["python3","hook.py"],"intercept":["before_tool"]}}}"#
+        ),
+        ["/hooks/own: handlers of type `process` are not run by hookbox; this hook is left out; -"]
+    );
+    assert_eq!(
+        told("picoclaw", r#"{"hooks":{"a":{"type":"command","command":"x","intercept":["before_tol"]}}}"#),
+        ["/hooks/a/intercept/0: picoclaw never asks about `before_tol`; did you mean `before_tool`?"]
+    );
+}
