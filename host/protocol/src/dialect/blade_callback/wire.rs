@@ -66,7 +66,9 @@ fn flatten_error(flat: &mut Object, kept: &mut Object) {
 
 /// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
 fn flatten_can_use_tool(flat: &mut Object, kept: &mut Object) -> Result<(), DecodeError> {
-    if let (false, Some(input)) = (flat.contains_key("input"), flat.shift_remove("toolInput")) {
+    if !flat.contains_key("input")
+        && let Some(input) = flat.shift_remove("toolInput")
+    {
         flat.insert("input".into(), input);
     }
     match flat.shift_remove("options") {

@@ -174,8 +174,9 @@ fn new_envelope(event: &Event) -> Object {
 
 fn encode_params(row: &EventRow, event: &Event) -> Object {
     let mut params = encode_fields(row, &[], &without_raw(event));
-    if event.raw.is_null() {
-        put_new(&mut params, "meta", encode_meta(&event.origin));
+    // An event that came over the wire has all of this in `extra`, as it came.
+    put_new(&mut params, "meta", encode_meta(&event.origin));
+    if !event.extra.contains_key("context") {
         put_texts(&mut params, [("channel", &event.origin.channel), ("chat_id", &event.origin.chat_id)]);
     }
     params
@@ -210,7 +211,7 @@ fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
         params.insert(payload.into(), value.clone());
     }
     let origin = &event.origin;
-    if event.raw.is_null() && snake {
+    if snake {
         put_texts(&mut params, [("time", &origin.timestamp)]);
         let mut scope = Object::new();
         put_texts(
@@ -224,7 +225,7 @@ fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
             ],
         );
         put_new(&mut params, "scope", scope);
-    } else if event.raw.is_null() {
+    } else {
         put_texts(&mut params, [("Time", &origin.timestamp)]);
         put_new(&mut params, "Meta", encode_meta(origin));
     }

@@ -1,0 +1,155 @@
+//! What vectors cannot show of the blade-callback dialect: the forms of an event, and last resorts.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use hookbox_protocol::{
+    Answer, DecodeError, Dialect, Event, Halt, Kind, Origin, Rule, Scope, ToolCall,
+    degrade::degrade,
+    dialect::blade_callback::DIALECT,
+    event::{CanUseTool, Input, PostToolUseFailure},
+};
+use serde_json::{Map, Value, json};
+
+fn decode(wire: &Value) -> Event {
+    DIALECT.decode_event(wire.to_string().as_bytes(), None).unwrap()
+}
+
+#[test]
+fn every_form_of_an_event_is_written_back_as_it_came() {
+    let options = json!({ "toolKind": "write", "affectedPaths": ["/a"], "signal": {} });
+    for wire in [
+        json!({ "event": "PreToolUse", "sessionId": "s", "toolName": "Bash", "toolInput": {}, "tool_name": "kept" }),
+        json!({ "event": "PostToolUse", "toolName": "Bash", "toolInput": 1, "toolOutput": { "output": 2 }, "output": 3 }),
+        json!({ "event": "UserPromptSubmit", "message": "hi", "prompt": "not ours" }),
+        json!({ "event": "PostToolUseFailure", "toolName": "Bash", "error": { "message": "m", "stack": "…" } }),
+        json!({ "event": "PostToolUseFailure", "toolName": "Bash", "error": "m" }),
+        json!({ "event": "PostToolUseFailure", "toolName": "Bash", "error": { "code": 1 } }),
+        json!({ "event": "PostToolUseFailure", "toolName": "Bash", "error": null }),
+        json!({ "event": "canUseTool", "toolName": "Write", "input": {}, "options": options }),
+        json!({ "event": "CanUseTool", "toolName": "Write", "toolInput": {}, "toolKind": "write", "options": {} }),
+        json!({ "event": "canUseTool", "toolName": "Write", "input": 1, "toolInput": 2, "affectedPaths": [] }),
+        json!({ "event": "SomethingNew", "sessionId": "s", "nested": { "a": [null] }, "none": null }),
+    ] {
+        let event = decode(&wire);
+        assert_eq!(DIALECT.encode_event(&event), wire);
+        assert_eq!(event.raw, wire);
+    }
+}
+
+#[test]
+fn the_typed_fields_are_filled_from_every_form() {
+    let failed = |error: Value| decode(&json!({ "event": "PostToolUseFailure", "toolName": "Bash", "error": error }));
+    for error in [json!("m"), json!({ "message": "m" })] {
+        let event = failed(error);
+        assert!(matches!(event.input, Input::PostToolUseFailure(f) if f.error.as_deref() == Some("m")));
+    }
+    let fields = json!({ "toolKind": "execute", "affectedPaths": ["/a", "/b"] });
+    let mut flat = json!({ "event": "CanUseTool", "toolName": "Bash", "toolInput": { "command": "ls" } });
+    flat.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let nested = json!({ "event": "canUseTool", "toolName": "Bash", "input": { "command": "ls" }, "options": fields });
+    for wire in [flat, nested] {
+        let event = decode(&wire);
+        assert_eq!(event.name, "canUseTool");
+        assert_eq!(event.call, Some(ToolCall::new("Bash", json!({ "command": "ls" }))));
+        let Input::CanUseTool(input) = event.input else { panic!("{wire}") };
+        assert_eq!(input.tool_kind.as_deref(), Some("execute"));
+        assert_eq!(input.affected_paths, Some(vec!["/a".to_owned(), "/b".to_owned()]));
+    }
+}
+
+#[test]
+fn an_event_that_never_came_over_a_wire_is_written_as_the_sdk_would() {
+    let event = |name: &str, input| Event {
+        name: name.into(),
+        origin: Origin { session_id: Some("s".into()), ..Origin::default() },
+        call: Some(ToolCall::new("Bash", json!({ "command": "ls" }))),
+        input,
+        extra: Map::new(),
+        raw: Value::Null,
+    };
+    let input = CanUseTool { tool_kind: Some("execute".into()), affected_paths: Some(vec![]) };
+    assert_eq!(
+        DIALECT.encode_event(&event("canUseTool", Input::CanUseTool(input))),
+        json!({ "event": "canUseTool", "sessionId": "s", "toolName": "Bash", "input": { "command": "ls" },
+                "options": { "toolKind": "execute", "affectedPaths": [] } })
+    );
+    let input = PostToolUseFailure { error: Some("m".into()), ..PostToolUseFailure::default() };
+    assert_eq!(
+        DIALECT.encode_event(&event("PostToolUseFailure", Input::PostToolUseFailure(input))),
+        json!({ "event": "PostToolUseFailure", "sessionId": "s", "toolName": "Bash", "toolInput": { "command": "ls" },
+                "error": { "message": "m" } })
+    );
+}
+
+#[test]
+fn a_missing_or_wrong_field_is_an_error_with_its_place() {
+    for (wire, place) in [
+        (json!({ "sessionId": "s" }), "/event"),
+        (json!({ "event": 1 }), "/event"),
+        (json!({ "event": "PreToolUse", "toolInput": {} }), "/toolName"),
+        (json!({ "event": "PreToolUse", "toolName": "Bash" }), "/toolInput"),
+        (json!({ "event": "PreToolUse", "toolName": 1, "toolInput": {} }), "/toolName"),
+        (json!({ "event": "UserPromptSubmit" }), "/message"),
+        (json!({ "event": "SessionStart", "sessionId": 1 }), "/sessionId"),
+        (json!({ "event": "canUseTool", "toolName": "Bash", "options": [] }), "/options"),
+    ] {
+        let error = DIALECT.decode_event(wire.to_string().as_bytes(), None).expect_err(&wire.to_string());
+        assert!(error.to_string().starts_with(&format!("{place}:")), "{error}");
+    }
+    assert!(matches!(DIALECT.decode_event(b"[]", None), Err(DecodeError::Type { .. })));
+}
+
+/// What a component may say and this dialect has no word for.
+#[test]
+fn every_decision_becomes_the_nearest_safer_word() {
+    let wire = json!({ "event": "PreToolUse", "toolName": "Bash", "toolInput": {} });
+    let event = decode(&wire);
+    let verdict = |mut answer: Answer| {
+        degrade(DIALECT.row(event.kind()), &mut answer);
+        DIALECT.encode_verdict(&event, &DIALECT.merge(&event, &[answer]).answer).unwrap()
+    };
+    let skip = json!({ "action": "skip", "reason": "r" });
+    for rule in [Rule::Deny, Rule::Ask, Rule::Skip] {
+        assert_eq!(verdict(Answer::rule(rule, "r")), skip);
+    }
+    assert_eq!(verdict(Answer::rule(Rule::Respond(json!({ "for_llm": "r" })), "")), skip);
+    assert_eq!(verdict(Answer::rule(Rule::Allow, "r")), json!({ "action": "continue" }));
+    for scope in [Scope::Turn, Scope::Session] {
+        let halt = Answer { halt: Some(Halt { scope, reason: Some("r".into()) }), ..Answer::default() };
+        assert_eq!(verdict(halt), json!({ "action": "abort", "reason": "r" }));
+    }
+}
+
+/// A halt is more than a denial; `canUseTool` has a word for that.
+#[test]
+fn a_halt_on_can_use_tool_denies_and_interrupts() {
+    let event = decode(&json!({ "event": "canUseTool", "toolName": "Bash", "input": {} }));
+    let halt = Halt { scope: Scope::Session, reason: Some("stop".into()) };
+    let mut answer = Answer { halt: Some(halt), ..Answer::default() };
+    degrade(DIALECT.row(Kind::CanUseTool), &mut answer);
+    let verdict = DIALECT.encode_verdict(&event, &DIALECT.merge(&event, &[answer]).answer);
+    assert_eq!(verdict, Some(json!({ "behavior": "deny", "message": "stop", "interrupt": true })));
+}
+
+/// In the SDK there is one callback; several of ours are believed strictest first.
+#[test]
+fn several_can_use_tool_callbacks_deny_before_they_ask_before_they_allow() {
+    let event = decode(&json!({ "event": "canUseTool", "toolName": "Bash", "input": {} }));
+    let allow = Answer { updated: Some(json!({ "a": 1 })), ..Answer::rule(Rule::Allow, "") };
+    let (ask, deny) = (Answer::rule(Rule::Ask, ""), Answer::rule(Rule::Deny, "no"));
+    let merge = |answers: &[Answer]| DIALECT.encode_verdict(&event, &DIALECT.merge(&event, answers).answer).unwrap();
+    assert_eq!(merge(std::slice::from_ref(&allow)), json!({ "behavior": "allow", "updatedInput": { "a": 1 } }));
+    assert_eq!(merge(&[allow.clone(), ask.clone()]), json!({ "behavior": "ask" }));
+    assert_eq!(merge(&[allow, ask, deny]), json!({ "behavior": "deny", "message": "no" }));
+}
+
+#[test]
+fn a_last_resort_blocks_in_the_words_of_the_event() {
+    let resort = |text: &str| DIALECT.last_resort(text.as_bytes(), "why");
+    let abort = Some(json!({ "action": "abort", "reason": "why" }));
+    assert_eq!(resort(r#"{"event":"PreToolUse"}"#), abort);
+    assert_eq!(resort("not json"), abort);
+    for name in ["canUseTool", "CanUseTool"] {
+        let deny = Some(json!({ "behavior": "deny", "message": "why" }));
+        assert_eq!(resort(&format!(r#"{{"event":"{name}","toolName":"a","toolName":"b"}}"#)), deny);
+    }
+}

@@ -1,0 +1,280 @@
+//! What vectors cannot show of the picoclaw dialect: errors, sizes, events that never came over a wire, last resorts.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use hookbox_protocol::{
+    Answer, DecodeError, Dialect, Event, Kind, NoteKind, Origin, Rule, ToolCall,
+    dialect::picoclaw::DIALECT,
+    event::{AfterLlm, AgentEvent, BeforeLlm, Input, PermissionRequest, PostToolUse, PreToolUse},
+};
+use serde_json::{Value, json};
+
+const MEBIBYTE: usize = 1024 * 1024;
+
+fn decode(line: &Value) -> Event {
+    DIALECT.decode_event(line.to_string().as_bytes(), None).unwrap()
+}
+
+fn request(method: &str, params: &Value) -> Event {
+    decode(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }))
+}
+
+fn said(event: &Event, result: &Value) -> Answer {
+    DIALECT.decode_answer(event, result.as_object().unwrap()).unwrap().0
+}
+
+/// The `result` of the reply, and the kinds of notes, when one hook printed this.
+fn reply(event: &Event, result: &Value) -> (Value, Vec<NoteKind>) {
+    let merged = DIALECT.merge(event, &[said(event, result)]);
+    let line = DIALECT.encode_verdict(event, &merged.answer).unwrap();
+    assert!(line.to_string().len() + 1 < MEBIBYTE, "the client's reader dies of this line");
+    (line["result"].clone(), merged.notes.iter().map(|(_, note)| note.kind).collect())
+}
+
+/// decisions.md: "Ids are integers; a string id or `2.0` is dropped."
+#[test]
+fn an_envelope_the_client_would_not_read_is_an_error() {
+    let good = json!({ "jsonrpc": "2.0", "id": 1, "method": "hook.before_tool", "params": { "tool": "exec" } });
+    decode(&good);
+    for (key, value, pointer) in [
+        ("id", json!("1"), "/id"),
+        ("id", json!(2.0), "/id"),
+        ("id", json!(-1), "/id"),
+        ("jsonrpc", json!("1.0"), "/jsonrpc"),
+        ("jsonrpc", json!(2.0), "/jsonrpc"),
+        ("jsonrpc", Value::Null, "/jsonrpc"),
+        ("method", json!(4), "/method"),
+        ("params", json!([]), "/params"),
+    ] {
+        let mut line = good.clone();
+        line[key] = value;
+        match DIALECT.decode_event(line.to_string().as_bytes(), None) {
+            Err(DecodeError::Type { pointer: found, .. }) => assert_eq!(found, pointer, "{line}"),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+    for key in ["jsonrpc", "method"] {
+        let mut line = good.clone();
+        line.as_object_mut().unwrap().shift_remove(key);
+        let error = DIALECT.decode_event(line.to_string().as_bytes(), None);
+        assert!(matches!(error, Err(DecodeError::Missing { .. })), "{line}: {error:?}");
+    }
+}
+
+#[test]
+fn a_missing_or_wrong_parameter_is_an_error_with_its_place() {
+    for (method, params, place) in [
+        ("hook.before_tool", json!({ "arguments": {} }), "/params/tool"),
+        ("hook.approve_tool", json!({}), "/params/tool"),
+        ("hook.after_tool", json!({ "tool": "exec", "duration": "long" }), "/params/duration"),
+        ("hook.before_tool", json!({ "tool": 1 }), "/params/tool"),
+        ("hook.before_tool", json!({ "tool": "exec", "meta": "main" }), "/params/meta"),
+        ("hook.before_tool", json!({ "tool": "exec", "meta": { "TurnID": 4 } }), "/params/meta/TurnID"),
+        ("hook.event", json!({ "Payload": {} }), "/params/Kind"),
+        ("hook.event", json!({ "Kind": [] }), "/params/Kind"),
+        ("hook.runtime_event", json!({ "Kind": "x" }), "/params/kind"),
+    ] {
+        let line = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let error = DIALECT.decode_event(line.to_string().as_bytes(), None).expect_err(method);
+        assert!(error.to_string().starts_with(&format!("{place}:")), "{error}");
+    }
+}
+
+/// decisions.md: "`hook.event` (≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 = `tool_exec_start`)".
+#[test]
+fn integer_kinds_have_their_names() {
+    for (number, name) in [(0, "turn_start"), (8, "tool_exec_start"), (18, "error"), (19, "event_kind(19)")] {
+        let line = json!({ "jsonrpc": "2.0", "method": "hook.event", "params": { "Kind": number } });
+        let event = decode(&line);
+        assert!(matches!(&event.input, Input::AgentEvent(AgentEvent { kind: Some(kind), .. }) if kind == name));
+        assert_eq!(DIALECT.encode_event(&event), line);
+    }
+}
+
+#[test]
+fn the_origin_is_read_from_wherever_the_version_puts_it() {
+    let meta = json!({ "AgentID": "a", "TurnID": "t", "ParentTurnID": "", "SessionKey": "s", "Iteration": 3 });
+    let expected = Origin {
+        session_id: Some("s".into()),
+        agent_id: Some("a".into()),
+        turn_id: Some("t".into()),
+        parent_turn_id: Some(String::new()),
+        iteration: Some(3),
+        channel: Some("cli".into()),
+        chat_id: Some("direct".into()),
+        ..Origin::default()
+    };
+    let top = json!({ "tool": "exec", "meta": meta, "channel": "cli", "chat_id": "direct" });
+    let inbound = json!({ "channel": "cli", "chat_id": "direct" });
+    let context = json!({ "tool": "exec", "meta": meta, "context": { "inbound": inbound } });
+    for params in [top, context] {
+        assert_eq!(request("hook.before_tool", &params).origin, expected);
+    }
+    let scope = json!({ "agent_id": "a", "session_key": "s", "turn_id": "t", "channel": "cli", "chat_id": "direct" });
+    let event = request("hook.runtime_event", &json!({ "kind": "agent.turn.start", "scope": scope, "time": "now" }));
+    let expected = Origin { parent_turn_id: None, iteration: None, timestamp: Some("now".into()), ..expected };
+    assert_eq!(event.origin, expected);
+}
+
+fn typed(name: &str, call: Option<ToolCall>, input: Input) -> Event {
+    let origin = Origin {
+        session_id: Some("s".into()),
+        turn_id: Some("t".into()),
+        channel: Some("cli".into()),
+        ..Origin::default()
+    };
+    Event { name: name.into(), origin, call, input, extra: serde_json::Map::new(), raw: Value::Null }
+}
+
+#[test]
+fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
+    let call = || Some(ToolCall::new("exec", json!({ "command": "ls" })));
+    let meta = json!({ "TurnID": "t", "SessionKey": "s" });
+    let result = json!({ "for_llm": "hi" });
+    for (event, params) in [
+        (
+            typed("hook.before_tool", call(), Input::PreToolUse(PreToolUse {})),
+            json!({ "meta": meta, "tool": "exec", "arguments": { "command": "ls" }, "channel": "cli" }),
+        ),
+        (
+            typed("hook.approve_tool", call(), Input::PermissionRequest(PermissionRequest::default())),
+            json!({ "meta": meta, "tool": "exec", "arguments": { "command": "ls" }, "channel": "cli" }),
+        ),
+        (
+            typed(
+                "hook.after_tool",
+                call(),
+                Input::PostToolUse(PostToolUse { output: Some(result.clone()), duration_ns: Some(5) }),
+            ),
+            json!({ "meta": meta, "tool": "exec", "arguments": { "command": "ls" }, "result": result, "duration": 5,
+                    "channel": "cli" }),
+        ),
+        (
+            typed(
+                "hook.before_llm",
+                None,
+                Input::BeforeLlm(BeforeLlm { model: Some("m".into()), ..BeforeLlm::default() }),
+            ),
+            json!({ "meta": meta, "model": "m", "channel": "cli" }),
+        ),
+        (
+            typed("hook.after_llm", None, Input::AfterLlm(AfterLlm { model: None, response: Some(json!({})) })),
+            json!({ "meta": meta, "response": {}, "channel": "cli" }),
+        ),
+    ] {
+        let line = DIALECT.encode_event(&event);
+        assert_eq!(line, json!({ "jsonrpc": "2.0", "id": 1, "method": event.name, "params": params }));
+        let back = decode(&line);
+        assert_eq!((&back.origin, &back.call, &back.input), (&event.origin, &event.call, &event.input));
+        // With or without its line, the reply has an id to go to.
+        for event in [&event, &Event { raw: line, ..event.clone() }] {
+            assert_eq!(DIALECT.encode_verdict(event, &Answer::default()).unwrap()["id"], 1);
+        }
+    }
+    let event = typed(
+        "hook.runtime_event",
+        None,
+        Input::AgentEvent(AgentEvent { kind: Some("agent.turn.start".into()), payload: Some(json!({ "a": 1 })) }),
+    );
+    let params = json!({ "kind": "agent.turn.start", "payload": { "a": 1 },
+                         "scope": { "session_key": "s", "turn_id": "t", "channel": "cli" } });
+    let line = json!({ "jsonrpc": "2.0", "method": "hook.runtime_event", "params": params });
+    assert_eq!(DIALECT.encode_event(&event), line);
+}
+
+#[test]
+fn a_rewrite_keeps_the_origin_of_an_event_that_never_came_over_a_wire() {
+    let call = ToolCall::new("exec", json!({ "command": "ls" }));
+    let mut event = typed("hook.before_tool", Some(call), Input::PreToolUse(PreToolUse {}));
+    event.raw = DIALECT.encode_event(&event);
+    let mut expected = event.raw.clone();
+    expected["params"]["arguments"] = json!({ "command": "pwd" });
+    DIALECT.rewrite(&mut event, &Answer { updated: Some(json!({ "command": "pwd" })), ..Answer::default() });
+    assert_eq!(event.raw, expected);
+}
+
+/// decisions.md: "larger replies must become `continue` … with a diagnostic".
+#[test]
+fn a_rewrite_too_long_for_the_client_is_none() {
+    let event = request("hook.before_tool", &json!({ "tool": "exec", "arguments": {} }));
+    let long = json!({ "action": "modify", "call": { "arguments": { "command": "x".repeat(MEBIBYTE) } } });
+    assert_eq!(reply(&event, &long), (json!({ "action": "continue" }), vec![NoteKind::Dropped]));
+    let event = request("hook.before_llm", &json!({ "model": "m" }));
+    let long = json!({ "action": "modify", "request": { "messages": ["x".repeat(MEBIBYTE)] } });
+    assert_eq!(reply(&event, &long).0, json!({ "action": "continue" }));
+}
+
+/// decisions.md: "a block is never lost for its size: its reason is cut".
+#[test]
+fn a_block_too_long_for_the_client_keeps_blocking() {
+    let reason = "x".repeat(2 * MEBIBYTE);
+    let event = request("hook.before_tool", &json!({ "tool": "exec" }));
+    for action in ["deny_tool", "abort_turn", "hard_abort"] {
+        let (result, _) = reply(&event, &json!({ "action": action, "reason": reason }));
+        assert_eq!(result["action"], action);
+        assert!(result["reason"].as_str().unwrap().starts_with("xxxx"));
+    }
+    let long = json!({ "action": "respond", "result": { "for_llm": reason } });
+    assert_eq!(reply(&event, &long).0["action"], "deny_tool");
+    let event = request("hook.approve_tool", &json!({ "tool": "exec" }));
+    assert_eq!(reply(&event, &json!({ "approved": false, "reason": reason })).0["approved"], false);
+    let (result, notes) = reply(&event, &json!({ "approved": true, "essay": reason }));
+    assert_eq!((result, notes), (json!({ "approved": true }), vec![NoteKind::Dropped]));
+}
+
+/// The limit counts bytes of the line as it is written, escapes and newline among them.
+#[test]
+fn the_longest_line_the_client_reads_is_not_cut() {
+    let event = request("hook.before_tool", &json!({ "tool": "exec" }));
+    let frame = DIALECT.encode_verdict(&event, &Answer::rule(Rule::Deny, "")).unwrap().to_string().len() + 1;
+    for (length, whole) in [(MEBIBYTE - frame - 1, true), (MEBIBYTE - frame, false)] {
+        let (result, _) = reply(&event, &json!({ "action": "deny_tool", "reason": "x".repeat(length) }));
+        assert_eq!(result["reason"].as_str().unwrap().len() == length, whole, "{length}");
+    }
+}
+
+/// A component may give a text for a tool's result; the client wants an object.
+#[test]
+fn a_text_in_place_of_a_result_is_what_the_model_reads() {
+    let merge = |result: Value| {
+        let event = request("hook.after_tool", &json!({ "tool": "exec", "result": result }));
+        let merged = DIALECT.merge(&event, &[Answer { updated: Some(json!("***")), ..Answer::default() }]);
+        DIALECT.encode_verdict(&event, &merged.answer).unwrap()["result"]["result"]["result"].clone()
+    };
+    let both = json!({ "for_llm": "key", "for_user": "key", "silent": true });
+    assert_eq!(merge(both), json!({ "for_llm": "***", "for_user": "***", "silent": true }));
+    let one = json!({ "for_llm": "key", "for_user": "done" });
+    assert_eq!(merge(one), json!({ "for_llm": "***", "for_user": "done" }));
+}
+
+#[test]
+fn a_last_resort_blocks_by_method() {
+    let line = |method: &str, id: Value| {
+        // Broken on purpose behind the head: the same parameter twice.
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"tool":"a","tool":"b"}}}}"#)
+    };
+    let resort = |text: &str| DIALECT.last_resort(text.as_bytes(), "why").map(|line| line["result"].clone());
+    for (method, expected) in [
+        ("hook.before_tool", json!({ "action": "deny_tool", "reason": "why" })),
+        ("hook.approve_tool", json!({ "approved": false, "reason": "why" })),
+        ("hook.before_llm", json!({ "action": "abort_turn", "reason": "why" })),
+        ("hook.after_llm", json!({ "action": "abort_turn", "reason": "why" })),
+        ("hook.after_tool", json!({ "action": "abort_turn", "reason": "why" })),
+        ("hook.later", json!({ "action": "abort_turn", "reason": "why" })),
+    ] {
+        assert_eq!(resort(&line(method, json!(3))), Some(expected), "{method}");
+        assert_eq!(resort(&line(method, json!(0))), None, "{method}");
+        assert_eq!(resort(&line(method, json!("3"))), None, "{method}");
+    }
+    assert_eq!(resort(&line("hook.event", json!(3))), None);
+    assert_eq!(resort("not json"), None);
+    let deep =
+        format!(r#"{{"id":3,"method":"hook.before_tool","params":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(resort(&deep), Some(json!({ "action": "deny_tool", "reason": "why" })));
+}
+
+#[test]
+fn the_handshake_has_a_row_and_later_methods_another() {
+    assert_eq!(DIALECT.row_by_name("hook.hello").unwrap().kind, Kind::OtherEvent);
+    assert!(!DIALECT.row_by_name("hook.hello").unwrap().blockable);
+    assert!(DIALECT.row(Kind::OtherEvent).blockable);
+}
