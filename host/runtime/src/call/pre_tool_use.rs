@@ -1,7 +1,7 @@
 //! `pre-tool-use`
 
 use hookbox_protocol::{Answer, Rule};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::input::tool_call;
 use crate::bindings::{
@@ -36,9 +36,7 @@ interface! {
 
 /// A tool result as [`Rule::Respond`] has it.
 fn result(for_llm: String, for_user: Option<String>, silent: bool, is_error: bool) -> Value {
-    let mut result = json!({ "for_llm": for_llm, "silent": silent, "is_error": is_error });
-    if let (Some(for_user), Some(members)) = (for_user, result.as_object_mut()) {
-        members.insert("for_user".into(), for_user.into());
-    }
-    result
+    let for_user = for_user.map(|text| ("for_user".to_owned(), text.into()));
+    let others = [("for_llm", for_llm.into()), ("silent", silent.into()), ("is_error", is_error.into())];
+    Value::Object(others.into_iter().map(|(key, value)| (key.to_owned(), value)).chain(for_user).collect())
 }
