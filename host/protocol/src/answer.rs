@@ -208,6 +208,11 @@ fn strip(object: &mut Object, known: &[&str], notes: &mut Vec<Note>) {
     });
 }
 
+/// The text of a [`Rule::Respond`]'s result, for where the result itself cannot be given.
+pub(crate) fn respond_text(result: &Value) -> String {
+    result.get("for_llm").and_then(Value::as_str).map_or_else(|| result.to_string(), str::to_owned)
+}
+
 /// Joins texts with one newline in the given order; nothing in, nothing out.
 ///
 /// decisions.md: "Joined texts are joined with one newline, in configuration order."

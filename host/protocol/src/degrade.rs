@@ -1,7 +1,7 @@
 //! What a dialect cannot say becomes the nearest safer thing it can.
 
 use crate::{
-    answer::{Answer, Halt, Note, Rule, RuleKind, Scope, join},
+    answer::{Answer, Halt, Note, Rule, RuleKind, Scope, join, respond_text},
     dialect::EventRow,
     event::Kind,
 };
@@ -79,8 +79,7 @@ fn degrade_rule(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
     }
     // decisions of design.md: "`respond` under claude = deny with the text".
     if let Rule::Respond(result) = &rule {
-        answer.reason =
-            Some(result.get("for_llm").and_then(|t| t.as_str()).map_or_else(|| result.to_string(), str::to_owned));
+        answer.reason = Some(respond_text(result));
     }
     match becomes(row, from) {
         Becomes::Rule(to) => {

@@ -1,0 +1,80 @@
+//! Which parts of a rewrite are granted.
+
+use serde_json::Value;
+
+/// `old` with those differences of `new` that are at or below one of the JSON pointers (RFC 6901). A pointer grants
+/// what it points at: `/command` says nothing about `/commands`, nor about the object that `/a/b` would need to be in.
+pub(super) fn granted(old: &Value, new: &Value, pointers: &[String]) -> Value {
+    let paths: Vec<Vec<String>> = pointers.iter().filter_map(|pointer| tokens(pointer)).collect();
+    let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
+    keep(Some(old), Some(new), &paths).unwrap_or_default()
+}
+
+/// The reference tokens of a pointer; `None` for a text that is no pointer and so points at nothing.
+fn tokens(pointer: &str) -> Option<Vec<String>> {
+    if pointer.is_empty() {
+        return Some(Vec::new());
+    }
+    let tokens = pointer.strip_prefix('/')?.split('/');
+    Some(tokens.map(|token| token.replace("~1", "/").replace("~0", "~")).collect())
+}
+
+/// `None` is a member that is not there: being added and being removed are differences as any other.
+fn keep(old: Option<&Value>, new: Option<&Value>, paths: &[&[String]]) -> Option<Value> {
+    if paths.iter().any(|path| path.is_empty()) {
+        return new.cloned();
+    }
+    match (old, new) {
+        (Some(Value::Object(old)), Some(Value::Object(new))) if !paths.is_empty() => {
+            let added = new.keys().filter(|key| !old.contains_key(*key));
+            let member = |key: &String| Some((key.clone(), keep(old.get(key), new.get(key), &below(paths, key))?));
+            Some(Value::Object(old.keys().chain(added).filter_map(member).collect()))
+        }
+        // Items that moved cannot be told from items that changed: that takes a grant of the whole array.
+        (Some(Value::Array(old)), Some(Value::Array(new))) if !paths.is_empty() && old.len() == new.len() => {
+            let items = old.iter().zip(new).enumerate();
+            items.map(|(index, (old, new))| keep(Some(old), Some(new), &below(paths, &index.to_string()))).collect()
+        }
+        _ => old.cloned(),
+    }
+}
+
+/// What the pointers that go through `token` grant below it.
+fn below<'a>(paths: &[&'a [String]], token: &str) -> Vec<&'a [String]> {
+    paths
+        .iter()
+        .filter_map(|path| path.split_first().filter(|(first, _)| *first == token).map(|(_, rest)| rest))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_granted_differs() {
+        let cases = [
+            (json!({"command": 1, "b": 2}), json!({"command": 9, "b": 9}), "/command", json!({"command": 9, "b": 2})),
+            (json!({"commands": 1}), json!({"commands": 9}), "/command", json!({"commands": 1})),
+            (json!({}), json!({"command": 9, "new": 9}), "/command", json!({"command": 9})),
+            (json!({"command": 1, "b": 2}), json!({}), "/command", json!({"b": 2})),
+            (json!({"a": {"b": 1, "c": 2}}), json!({"a": {"b": 9, "c": 9}}), "/a/b", json!({"a": {"b": 9, "c": 2}})),
+            (json!({"a": {"b": 1}}), json!({"a": 9}), "/a/b", json!({"a": {"b": 1}})),
+            (json!({}), json!({"a": {"b": 9}}), "/a/b", json!({})),
+            (json!({"a/b": 1, "a~1b": 1}), json!({"a/b": 9, "a~1b": 9}), "/a~1b", json!({"a/b": 9, "a~1b": 1})),
+            (json!({"~": 1}), json!({"~": 9}), "/~0", json!({"~": 9})),
+            (json!({"": 1, "b": 1}), json!({"": 9, "b": 9}), "/", json!({"": 9, "b": 1})),
+            (json!([1, 2]), json!([9, 9]), "/1", json!([1, 9])),
+            (json!([1, 2]), json!([9]), "/1", json!([1, 2])),
+            (json!({"a": [1]}), json!({"a": [9, 9]}), "/a", json!({"a": [9, 9]})),
+            (json!("prompt"), json!("other"), "/prompt", json!("prompt")),
+            (json!("prompt"), json!("other"), "", json!("other")),
+            (json!({"command": 1}), json!({"command": 9}), "command", json!({"command": 1})),
+        ];
+        for (old, new, pointer, expected) in cases {
+            assert_eq!(granted(&old, &new, &[pointer.to_owned()]), expected, "{old} to {new} under {pointer}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Laws of [`Authority::limit`].
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use hookbox_protocol::{
+    Answer, Event, Halt, Rule, RuleKind, Scope,
+    authority::{Authority, Power, Rewrite},
+    dialect,
+};
+use proptest::{collection::vec, option, prelude::*};
+use serde_json::{Value, json};
+
+fn event(name: &str) -> Event {
+    let wire = json!({
+        "hook_event_name": name, "session_id": "s", "transcript_path": "", "cwd": "/", "prompt": "hello",
+        "tool_name": "Bash", "tool_input": {"command": "ls", "commands": 1, "env": {"A": "1"}},
+        "tool_response": {"stdout": "x"}, "stop_hook_active": false,
+    });
+    dialect::by_name("claude").unwrap().decode_event(wire.to_string().as_bytes(), None).unwrap()
+}
+
+const EVENTS: [&str; 5] = ["PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "Stop"];
+
+fn authority() -> impl Strategy<Value = Authority> {
+    let pointers = prop::sample::subsequence(vec!["/command", "/env", "/env/A", "/stdout", "", "no pointer"], 0..=6);
+    let rewrite = prop_oneof![
+        1 => Just(Rewrite::All),
+        4 => pointers.prop_map(|p| Rewrite::Only(p.into_iter().map(str::to_owned).collect())),
+    ];
+    let powers = prop::sample::subsequence(Power::ALL.to_vec(), 0..=6);
+    (powers, rewrite, any::<bool>(), any::<bool>()).prop_map(|(decide, rewrite, context, system_message)| Authority {
+        decide,
+        rewrite,
+        context,
+        system_message,
+    })
+}
+
+fn rule() -> impl Strategy<Value = Rule> {
+    prop_oneof![
+        Just(Rule::Allow),
+        Just(Rule::Ask),
+        Just(Rule::Defer),
+        Just(Rule::Deny),
+        Just(Rule::Skip),
+        Just(Rule::Respond(json!({"for_llm": "instead"}))),
+    ]
+}
+
+fn updated() -> impl Strategy<Value = Value> {
+    let member = prop_oneof![Just("command"), Just("commands"), Just("env"), Just("stdout"), Just("new")];
+    let value = prop_oneof![Just(json!("ls")), Just(json!(1)), Just(json!({"A": "2", "B": "3"})), Just(Value::Null)];
+    let object = vec((member, value), 0..4);
+    prop_oneof![
+        4 => object.prop_map(|members| members.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()),
+        1 => Just(json!("another prompt")),
+    ]
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    let halt = option::of((any::<bool>(), option::of(Just("enough".to_owned()))));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (option::of(rule()), option::of(updated()), halt, flags).prop_map(|(rule, updated, halt, flags)| Answer {
+        reason: rule.as_ref().map(|_| "because".to_owned()),
+        rule,
+        updated,
+        updated_tool: flags.0.then(|| "Write".to_owned()),
+        updated_permissions: flags.1.then(|| json!([])),
+        interrupt: flags.2,
+        context: flags.3.then(|| "context".to_owned()),
+        system_message: flags.4.then(|| "message".to_owned()),
+        halt: halt.map(|(turn, reason)| Halt { scope: if turn { Scope::Turn } else { Scope::Session }, reason }),
+        env: json!({"A": "1"}).as_object().filter(|_| flags.5).cloned().unwrap_or_default(),
+        extra: json!({"later": 1}).as_object().filter(|_| flags.5).cloned().unwrap_or_default(),
+        ..Answer::default()
+    })
+}
+
+/// The naive form of a value: everything in it with its pointer, an object as itself without its members.
+fn leaves(at: &str, value: &Value, into: &mut Vec<(String, Value)>) {
+    let Value::Object(members) = value else { return into.push((at.to_owned(), value.clone())) };
+    into.push((at.to_owned(), json!({})));
+    for (key, value) in members {
+        leaves(&format!("{at}/{key}"), value, into);
+    }
+}
+
+fn old_value(event: &Event) -> Value {
+    match event.name.as_str() {
+        "PreToolUse" | "PermissionRequest" => event.call.as_ref().unwrap().input.clone(),
+        "PostToolUse" => json!({"stdout": "x"}),
+        "UserPromptSubmit" => json!("hello"),
+        _ => Value::Null,
+    }
+}
+
+fn is_under(place: &str, pointer: &str) -> bool {
+    pointer.is_empty() || place == pointer || place.starts_with(&format!("{pointer}/"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_limited_answer_never_exceeds_the_authority(
+        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut answer in answer(),
+    ) {
+        let event = event(name);
+        let before = answer.clone();
+        let notes = authority.limit(&event, &mut answer);
+        let may = |power| authority.decide.contains(&power);
+        let within = match answer.rule_kind() {
+            None => true,
+            Some(RuleKind::Allow) => may(Power::Allow),
+            Some(RuleKind::Ask | RuleKind::Defer) => may(Power::Ask),
+            Some(RuleKind::Skip) => may(Power::Skip),
+            Some(RuleKind::Respond) => may(Power::Respond),
+            Some(RuleKind::Deny) => may(Power::Deny),
+        };
+        prop_assert!(within);
+        prop_assert!(answer.halt.is_none() || may(Power::Abort));
+        prop_assert!(!answer.interrupt || may(Power::Abort));
+        prop_assert!(answer.updated_permissions.is_none() || may(Power::Allow));
+        prop_assert!((answer.context.is_none() && answer.env.is_empty()) || authority.context);
+        prop_assert!(answer.system_message.is_none() || authority.system_message);
+        prop_assert!(answer.extra.is_empty() || authority == Authority::trusted());
+        if let (Rewrite::Only(pointers), Some(updated)) = (&authority.rewrite, &answer.updated) {
+            prop_assert!(answer.updated_tool.is_none());
+            let (mut old, mut new) = (Vec::new(), Vec::new());
+            leaves("", &old_value(&event), &mut old);
+            leaves("", updated, &mut new);
+            let differs = |a: &[(String, Value)], b: &[(String, Value)]| -> Vec<String> {
+                a.iter().filter(|leaf| !b.contains(leaf)).map(|(place, _)| place.clone()).collect()
+            };
+            for place in differs(&old, &new).into_iter().chain(differs(&new, &old)) {
+                prop_assert!(pointers.iter().any(|p| is_under(&place, p)), "{place} changed under {pointers:?}");
+            }
+        }
+        let unchanged = |a: &Answer| Answer { updated: None, ..a.clone() };
+        prop_assert!(!notes.is_empty() || unchanged(&before) == unchanged(&answer), "something was taken in silence");
+    }
+
+    #[test]
+    fn trusted_changes_nothing(name in prop::sample::select(&EVENTS[..]), answer in answer()) {
+        let mut limited = answer.clone();
+        prop_assert!(Authority::trusted().limit(&event(name), &mut limited).is_empty());
+        prop_assert_eq!(limited, answer);
+    }
+
+    #[test]
+    fn limiting_twice_is_limiting_once(
+        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut answer in answer(),
+    ) {
+        authority.limit(&event(name), &mut answer);
+        let once = answer.clone();
+        prop_assert!(authority.limit(&event(name), &mut answer).is_empty());
+        prop_assert_eq!(answer, once);
+    }
+
+    #[test]
+    fn nothing_but_allow_becomes_allow(
+        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut answer in answer(),
+    ) {
+        let before = answer.rule_kind();
+        authority.limit(&event(name), &mut answer);
+        prop_assert!(answer.rule_kind() != Some(RuleKind::Allow) || before == Some(RuleKind::Allow));
+    }
+}
+
+fn limited(authority: &Authority, name: &str, mut answer: Answer) -> Answer {
+    authority.limit(&event(name), &mut answer);
+    answer
+}
+
+fn may(decide: &[Power]) -> Authority {
+    Authority { decide: decide.to_vec(), ..Authority::gate() }
+}
+
+#[test]
+fn what_is_said_instead() {
+    let respond = Rule::Respond(json!({"for_llm": "the text"}));
+    let cases = [
+        (Rule::Allow, vec![Power::Deny, Power::Ask], None),
+        (respond.clone(), vec![Power::Deny], Some((RuleKind::Deny, "the text"))),
+        (Rule::Skip, vec![Power::Deny], Some((RuleKind::Deny, "why"))),
+        (Rule::Deny, vec![Power::Ask], Some((RuleKind::Ask, "why"))),
+        (Rule::Ask, vec![Power::Deny], Some((RuleKind::Deny, "why"))),
+        (Rule::Deny, vec![Power::Allow], None),
+        (respond, vec![], None),
+    ];
+    for (rule, powers, expected) in cases {
+        let answer = limited(&may(&powers), "PreToolUse", Answer::rule(rule.clone(), "why"));
+        let said = answer.rule_kind().zip(answer.reason.as_deref());
+        assert_eq!(said, expected, "{rule:?} under {powers:?}");
+    }
+    // On events that are no question, `ask` would become a denial after all.
+    assert_eq!(limited(&may(&[Power::Ask]), "Stop", Answer::rule(Rule::Deny, "go on")), Answer::default());
+}
+
+#[test]
+fn a_halt_that_is_not_granted_denies_but_never_keeps_the_agent_going() {
+    let halt = Halt { scope: Scope::Session, reason: Some("enough".into()) };
+    let answer = Answer { halt: Some(halt), ..Answer::rule(Rule::Allow, "fine") };
+    let denied = limited(&may(&[Power::Deny, Power::Allow]), "PreToolUse", answer.clone());
+    assert_eq!(denied, Answer::rule(Rule::Deny, "enough"));
+    let stopped = limited(&may(&[Power::Deny]), "Stop", Answer { rule: None, reason: None, ..answer });
+    assert_eq!(stopped, Answer::default());
+}
+
+#[test]
+fn a_permission_for_a_rewrite_goes_with_the_rewrite() {
+    let rewriter = |pointer: &str| Authority { rewrite: Rewrite::Only(vec![pointer.into()]), ..may(&[Power::Allow]) };
+    let wanted = json!({"command": "ls -l", "commands": 2, "env": {"A": "1"}});
+    let answer = Answer { updated: Some(wanted), ..Answer::rule(Rule::Allow, "now it is safe") };
+    let part = limited(&rewriter("/command"), "PreToolUse", answer.clone());
+    assert_eq!(part.updated, Some(json!({"command": "ls -l", "commands": 1, "env": {"A": "1"}})));
+    assert_eq!(part.rule, Some(Rule::Allow));
+    assert_eq!(limited(&rewriter("/file_path"), "PreToolUse", answer), Answer::default());
+}
