@@ -228,6 +228,11 @@ impl Fields<'_> {
         }
     }
 
+    /// Puts a field back that the types cannot hold without loss.
+    pub(crate) fn keep(&mut self, name: &str, value: Value) {
+        self.left.insert(name.to_owned(), value);
+    }
+
     /// Takes everything that is left, by the wire's names.
     pub(crate) fn take_rest(&mut self) -> Object {
         let left = std::mem::take(&mut self.left);

@@ -43,6 +43,8 @@ pub mod testing;
 mod tool_call;
 pub mod verb;
 mod wire;
+#[cfg(test)]
+mod wire_tests;
 
 pub use capability::{config, http, llm, log, state};
 pub use decision::{Decides, Decision, Denial, Effects, Gate, Halt, Permission, Scope};

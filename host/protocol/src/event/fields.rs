@@ -100,8 +100,13 @@ impl ToolCall {
     }
 
     pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+        let name = fields.take("tool_name", String::EXPECTED)?;
+        if let Some("") = name.as_deref() {
+            // Encoding writes no empty name, because here it means that there was none.
+            fields.keep("tool_name", Value::String(String::new()));
+        }
         Ok(Self {
-            name: fields.take("tool_name", String::EXPECTED)?.unwrap_or_default(),
+            name: name.unwrap_or_default(),
             input: fields.take("tool_input", Value::EXPECTED)?.unwrap_or_default(),
             use_id: fields.take("tool_use_id", String::EXPECTED)?,
         })

@@ -45,7 +45,10 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
     let specific = take_specific(&mut top, event, &mut notes)?;
     let mut fields = Fields { specific, top };
 
-    take_decision(event.kind(), &mut fields, &mut answer)?;
+    take_decisions(event.kind(), &mut fields, &mut answer)?;
+    if event.kind() == Kind::CanUseTool {
+        answer.interrupt = fields.take("interrupt")?.unwrap_or_default() && answer.rule == Some(Rule::Deny);
+    }
     // decisions.md: "`contextInjection`/`additionalContext` are joined".
     answer.context = join(&[fields.take("contextInjection")?, fields.take("additionalContext")?]);
     match event.kind() {
@@ -83,17 +86,6 @@ impl Fields {
         self.both(|place| place.take_object(key)).map(|[inside, top]| inside.or(top))
     }
 
-    /// A decision's word; the stricter one of both places, so that no deny is lost.
-    fn take_rule(&mut self, key: &str, words: &[(&str, Rule)]) -> Result<Option<Rule>, DecodeError> {
-        let said = self.both(|place| place.take_word(key, words))?;
-        Ok(said.into_iter().flatten().max_by_key(Rule::kind))
-    }
-
-    fn take_flag(&mut self, key: &str) -> Result<Option<Rule>, DecodeError> {
-        let said = self.both(|place| place.take::<bool>(key))?;
-        Ok(said.contains(&Some(true)).then_some(Rule::Deny))
-    }
-
     fn both<T>(
         &mut self,
         mut take: impl FnMut(&mut Taker) -> Result<Option<T>, DecodeError>,
@@ -103,43 +95,52 @@ impl Fields {
     }
 }
 
-/// Takes the decision in the event's own form, and in the one every event has.
-fn take_decision(kind: Kind, fields: &mut Fields, answer: &mut Answer) -> Result<(), DecodeError> {
-    // decisions.md: "Top-level `decision:"block"` counts as deny where the event can be blocked." Where it cannot,
-    // `degrade` keeps the reason only.
-    let blocks = fields.take_rule("decision", &[("block", Rule::Deny)])?;
-    let block_reason = fields.take::<String>("reason")?;
-    let (rule, reason) = match kind {
-        // blade-config.md: "`permissionDecision` | 'allow' | 'deny' | 'ask'".
-        Kind::PreToolUse => (fields.take_rule(MARK, &[ASK, DENY, ALLOW])?, fields.take("permissionDecisionReason")?),
-        // blade-config.md: "`permissionDecision` | 'approve' | 'deny' | 'ask'".
-        Kind::PermissionRequest => {
-            (fields.take_rule(MARK, &[ASK, DENY, APPROVE])?, fields.take("permissionDecisionReason")?)
+/// Takes the decisions of both places; the strictest is the hook's.
+fn take_decisions(kind: Kind, fields: &mut Fields, answer: &mut Answer) -> Result<(), DecodeError> {
+    let inside = fields.specific.as_mut().map(|specific| (specific, true));
+    let mut unclaimed = None;
+    for (place, inside) in inside.into_iter().chain([(&mut fields.top, false)]) {
+        // decisions.md: "Top-level `decision:"block"` counts as deny where the event can be blocked." Where it cannot,
+        // `degrade` keeps the reason only.
+        let block = (place.take_word("decision", &[("block", Rule::Deny)])?, place.take("reason")?);
+        for (rule, reason) in [take_own(kind, place, inside)?, block] {
+            if rule.is_none() {
+                unclaimed = unclaimed.or(reason.clone());
+            }
+            decide(answer, rule, reason);
         }
-        Kind::OtherEvent => {
-            (fields.take_rule(MARK, &[ASK, DENY, ALLOW, APPROVE])?, fields.take("permissionDecisionReason")?)
-        }
-        // blade-config.md: "`behavior` | 'allow' | 'deny' | 'ask'", "`message` | 拒绝时显示的消息" (shown on a refusal).
-        Kind::CanUseTool => {
-            answer.interrupt = fields.take("interrupt")?.unwrap_or_default();
-            (fields.take_rule("behavior", &[ASK, DENY, ALLOW])?, fields.take("message")?)
-        }
-        // decisions.md: "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on `true`,
-        // `SubagentStop` blocks the stop on `false`. Both are exactly as written; do not "fix" the asymmetry."
-        Kind::Stop => (take_continue(fields, true)?, fields.take("continueReason")?),
-        Kind::SubagentStop => (take_continue(fields, false)?, fields.take("continueReason")?),
-        // blade-config.md: "`blockCompletion` | boolean | 阻止任务完成" (keeps the task open).
-        Kind::TaskCompleted => (fields.take_flag("blockCompletion")?, fields.take("blockReason")?),
-        // blade-config.md: "`blockCompaction` | boolean | 阻止压缩" (keeps the context as it is).
-        Kind::PreCompact => (fields.take_flag("blockCompaction")?, fields.take("blockReason")?),
-        _ => (None, None),
-    };
-    decide(answer, rule, reason.clone());
-    decide(answer, blocks, block_reason.clone());
+    }
     if answer.rule.is_some() {
-        answer.reason = answer.reason.take().or(reason).or(block_reason);
+        answer.reason = answer.reason.take().or(unclaimed);
     }
     Ok(())
+}
+
+/// Takes the decision in the event's own form, and its reason.
+fn take_own(kind: Kind, place: &mut Taker, inside: bool) -> Result<(Option<Rule>, Option<String>), DecodeError> {
+    Ok(match kind {
+        // blade-config.md: "`permissionDecision` | 'allow' | 'deny' | 'ask'".
+        Kind::PreToolUse => (place.take_word(MARK, &[ASK, DENY, ALLOW])?, place.take("permissionDecisionReason")?),
+        // blade-config.md: "`permissionDecision` | 'approve' | 'deny' | 'ask'".
+        Kind::PermissionRequest => {
+            (place.take_word(MARK, &[ASK, DENY, APPROVE])?, place.take("permissionDecisionReason")?)
+        }
+        Kind::OtherEvent => {
+            (place.take_word(MARK, &[ASK, DENY, ALLOW, APPROVE])?, place.take("permissionDecisionReason")?)
+        }
+        // blade-config.md: "`behavior` | 'allow' | 'deny' | 'ask'", "`message` | 拒绝时显示的消息" (shown on a refusal).
+        Kind::CanUseTool => (place.take_word("behavior", &[ASK, DENY, ALLOW])?, place.take("message")?),
+        // decisions.md: "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on `true`,
+        // `SubagentStop` blocks the stop on `false`. Both are exactly as written; do not "fix" the asymmetry."
+        Kind::Stop if inside => (take_flag(place, "continue", true)?, place.take("continueReason")?),
+        Kind::SubagentStop if inside => (take_flag(place, "continue", false)?, place.take("continueReason")?),
+        Kind::Stop | Kind::SubagentStop => (None, place.take("continueReason")?),
+        // blade-config.md: "`blockCompletion` | boolean | 阻止任务完成" (keeps the task open).
+        Kind::TaskCompleted => (take_flag(place, "blockCompletion", true)?, place.take("blockReason")?),
+        // blade-config.md: "`blockCompaction` | boolean | 阻止压缩" (keeps the context as it is).
+        Kind::PreCompact => (take_flag(place, "blockCompaction", true)?, place.take("blockReason")?),
+        _ => (None, None),
+    })
 }
 
 const ALLOW: (&str, Rule) = ("allow", Rule::Allow);
@@ -147,10 +148,9 @@ const APPROVE: (&str, Rule) = ("approve", Rule::Allow);
 const ASK: (&str, Rule) = ("ask", Rule::Ask);
 const DENY: (&str, Rule) = ("deny", Rule::Deny);
 
-/// The event's own `continue`, which blocks when it is `blocking`.
-fn take_continue(fields: &mut Fields, blocking: bool) -> Result<Option<Rule>, DecodeError> {
-    let Some(specific) = &mut fields.specific else { return Ok(None) };
-    Ok((specific.take::<bool>("continue")? == Some(blocking)).then_some(Rule::Deny))
+/// A flag that blocks when it is `blocking`.
+fn take_flag(place: &mut Taker, key: &str, blocking: bool) -> Result<Option<Rule>, DecodeError> {
+    Ok((place.take::<bool>(key)? == Some(blocking)).then_some(Rule::Deny))
 }
 
 /// blade-config.md: "`env` | Record<string, string>".

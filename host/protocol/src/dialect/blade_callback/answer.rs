@@ -29,6 +29,13 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
         Kind::CanUseTool => decode_permission(&mut top, &mut notes)?,
         kind => decode_output(kind, &mut top, &mut notes)?,
     };
+    // blade-callback.md: "canUseTool 与 Hooks 是两个独立的系统" (two separate systems): the one's words say nothing in the
+    // other, and must not look as if they had.
+    for key in KNOWN_KEYS {
+        if top.take::<Value>(key)?.is_some() {
+            notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
+        }
+    }
     answer.extra = top.rest();
     Ok((answer, notes))
 }

@@ -31,7 +31,9 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
     let mut answer = match event.kind() {
         // picoclaw.md: "观察型事件,仅广播,无需响应" (events for observers are only told, not answered).
         Kind::AgentEvent => {
-            notes.push(Note::dropped(format!("{} is never answered", event.name)));
+            if !wire.is_empty() {
+                notes.push(Note::dropped(format!("{} is never answered", event.name)));
+            }
             return Ok((Answer::default(), notes));
         }
         Kind::PermissionRequest => decode_approval(&mut top, &mut notes)?,
@@ -70,6 +72,7 @@ fn decode_approval(top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, Dec
     let approved = top.take::<bool>("approved")?;
     let reason = top.take::<String>("reason")?;
     if approved.is_none() {
+        top.take::<Value>("action")?;
         notes.push(Note::warning("an approval without `approved` is a denial"));
     }
     let rule = if approved == Some(true) { Rule::Allow } else { Rule::Deny };
