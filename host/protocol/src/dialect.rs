@@ -158,6 +158,7 @@ pub struct EventRow {
 
 /// What an answer to one event can say in one dialect. [`crate::degrade`] makes everything else the nearest safer thing.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // one per thing that can be said, not one state
 pub struct Says {
     /// The decisions the wire has words for.
     pub rules: &'static [RuleKind],

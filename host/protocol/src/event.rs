@@ -219,13 +219,10 @@ impl Fields<'_> {
         expected: &str,
     ) -> Result<Option<T>, DecodeError> {
         let Some(value) = self.left.shift_remove(name) else { return Ok(None) };
-        match T::deserialize(&value) {
-            Ok(typed) => Ok(Some(typed)),
-            Err(_) => {
-                let pointer = format!("{}/{}", self.at, token(self.names.wire(name)));
-                Err(DecodeError::wrong_type(pointer, expected, &value))
-            }
-        }
+        T::deserialize(&value).map(Some).map_err(|_| {
+            let pointer = format!("{}/{}", self.at, token(self.names.wire(name)));
+            DecodeError::wrong_type(pointer, expected, &value)
+        })
     }
 
     /// Puts a field back that the types cannot hold without loss.

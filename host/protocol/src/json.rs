@@ -169,6 +169,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

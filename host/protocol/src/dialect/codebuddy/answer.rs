@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::{
     answer::{Answer, Note, Rule},
     dialect::common::{
-        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_permission,
-        take_specific,
+        MARK, PERMISSION, Taker, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common,
+        take_permission, take_specific,
     },
     event::{Event, Kind},
     json::{DecodeError, Object},
@@ -47,7 +47,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
     report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
     keep_extra(&mut answer, top, specific);
     if event.kind() == Kind::OtherEvent {
-        for form in [MARK, "decision"] {
+        for form in [MARK, PERMISSION] {
             if shows_form(wire, form) {
                 mark_form(&mut answer, form);
             }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     answer::{Answer, Rule},
     dialect::common::{
-        MARK, put_common, put_decision, put_extra, put_permission, put_specific, put_text, specific_extra,
+        MARK, PERMISSION, put_common, put_decision, put_extra, put_permission, put_specific, put_text, specific_extra,
     },
     event::{Event, Kind},
     json::Object,
@@ -26,7 +26,7 @@ pub(super) fn encode(event: &Event, answer: &Answer) -> Value {
         Kind::PreToolUse => put_decision(answer, &mut specific),
         // In the form in which the hooks said it: which form the event has, only they knew.
         Kind::OtherEvent => {
-            if extra.contains_key("decision") {
+            if extra.contains_key(PERMISSION) {
                 put_permission(answer, &mut specific);
             }
             if extra.contains_key(MARK) {
@@ -36,7 +36,7 @@ pub(super) fn encode(event: &Event, answer: &Answer) -> Value {
         _ => {}
     }
     put_text(&mut specific, "additionalContext", answer.context.as_ref());
-    for (key, value) in extra.into_iter().filter(|(key, _)| key != MARK && key != "decision") {
+    for (key, value) in extra.into_iter().filter(|(key, _)| key != MARK && key != PERMISSION) {
         specific.entry(key).or_insert(value);
     }
     put_specific(event, &mut wire, specific);
