@@ -1,1 +1,44 @@
-fn main() {}
+//! `hookbox` at the command line. One file per subcommand; this one only maps outcomes to exit codes.
+
+mod commands;
+mod exit;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::{Parser, error::ErrorKind};
+
+use crate::{commands::Command, exit::Exit};
+
+/// Run AI agent hooks as sandboxed WebAssembly components, under five hook protocols.
+#[derive(Debug, Parser)]
+#[command(name = "hookbox", version, max_term_width = 100, after_help = exit::HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(tracing_subscriber::EnvFilter::from_env("HOOKBOX_LOG"))
+        .without_time()
+        .init();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap's own code for a usage error is 2, which to a client means "block".
+            let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            let _ = error.print();
+            return if shown { Exit::Ok } else { Exit::Usage }.into();
+        }
+    };
+    match cli.command.run() {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            let exit = Exit::of(&error);
+            report::error(&error);
+            exit.into()
+        }
+    }
+}

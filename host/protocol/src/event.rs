@@ -16,7 +16,7 @@ pub use input::{
 };
 
 use crate::{
-    dialect::EventRow,
+    dialect::{Dialect, EventRow},
     json::{DecodeError, Object, token},
 };
 
@@ -38,6 +38,36 @@ pub struct Event {
 }
 
 impl Event {
+    /// An event that never was on a wire, as the dialect's client would have sent it.
+    pub fn new(dialect: &dyn Dialect, origin: Origin, call: Option<ToolCall>, input: Input) -> Self {
+        let name = dialect.row(input.kind()).name.to_owned();
+        let mut event = Self { name, origin, call, input, extra: Object::new(), raw: Value::Null };
+        event.raw = dialect.encode_event(&event);
+        event
+    }
+
+    /// The same event as hooks of another stage see it (see [`Dialect::stages`]).
+    pub fn seen_as(&self, kind: Kind, dialect: &dyn Dialect) -> Self {
+        if kind == self.kind() {
+            return self.clone();
+        }
+        let mut event = Self::new(dialect, self.origin.clone(), self.call.clone(), Input::empty(kind));
+        event.extra.clone_from(&self.extra);
+        event.raw = dialect.encode_event(&event);
+        event
+    }
+
+    /// A text field by our name, for matchers.
+    pub fn field(&self, name: &str) -> Option<String> {
+        if name == "tool_name" {
+            return self.call.as_ref().map(|call| call.name.clone());
+        }
+        let mut fields = Object::new();
+        self.origin.encode(&mut fields);
+        self.input.encode(&mut fields);
+        fields.get(name).and_then(Value::as_str).map(str::to_owned)
+    }
+
     /// Which event this is.
     pub fn kind(&self) -> Kind {
         self.input.kind()

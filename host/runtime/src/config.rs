@@ -10,7 +10,11 @@ mod schema;
 pub mod types;
 mod validate;
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use hookbox_protocol::{Behavior, Dialect, authority::Authority, matcher::Matcher};
 use serde_json::Value;
@@ -39,6 +43,16 @@ pub struct Config {
     pub digest: String,
     /// The `state`, `llm` and `tenant` settings of the host.
     pub settings: types::HostSettings,
+}
+
+impl Config {
+    /// The folder relative paths are relative to.
+    pub fn folder(&self) -> &Path {
+        match self.file.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        }
+    }
 }
 
 impl fmt::Debug for Config {
@@ -111,6 +125,8 @@ pub enum Handler {
         /// Turns at most.
         max_turns: u32,
     },
+    /// A closure given in code; it stands in no file.
+    Callback,
 }
 
 /// A component and what it is granted.

@@ -1,4 +1,23 @@
 //! Run AI agent hooks as sandboxed WebAssembly components.
+//!
+//! ```no_run
+//! # async fn example(event_json: &str) -> Result<(), Box<dyn std::error::Error>> {
+//! use hookbox::{Host, Origin, ToolCall};
+//! use serde_json::json;
+//!
+//! let host = Host::builder().config_file("hooks.json")?.build().await?;
+//!
+//! let verdict = host.dispatch(event_json).await?; // wire in
+//! println!("{}", String::from_utf8(verdict.wire())?); // wire out
+//! for hook in verdict.hooks() {
+//!     println!("{} {:?} {:?}", hook.name(), hook.outcome(), hook.fuel());
+//! }
+//!
+//! // Typed, no wire at all:
+//! let verdict = host.pre_tool_use(Origin::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod bindings;
 mod cache;
@@ -7,9 +26,23 @@ pub mod capability;
 pub mod component;
 pub mod config;
 pub mod engine;
+pub mod error;
+pub mod handler;
+pub mod host;
 pub mod permission;
+mod pipeline;
+mod record;
+mod run;
 mod sandbox;
+pub mod verdict;
 
 pub use call::{CallContext, CallReport};
 pub use component::{Component, LoadError};
 pub use engine::{Engine, EngineOptions};
+pub use error::{BuildError, DispatchError, HookError};
+pub use hookbox_protocol::{
+    Answer, Behavior, Cause, DecodeError, Dialect, Event, Failure, Halt, Kind, Note, NoteKind, Origin, Rule, RuleKind,
+    Scope, ToolCall, dialect, event,
+};
+pub use host::{Host, HostBuilder};
+pub use verdict::{HookReport, Status, Verdict};

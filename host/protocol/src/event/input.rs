@@ -25,6 +25,14 @@ macro_rules! inputs {
                 match self { $(Self::$name(_) => Kind::$name,)* Self::OtherEvent(_) => Kind::OtherEvent }
             }
 
+            /// An event of this kind with no field set.
+            pub fn empty(kind: Kind) -> Self {
+                match kind {
+                    $(Kind::$name => Self::$name($name::default()),)*
+                    Kind::OtherEvent => Self::OtherEvent(OtherEvent::default()),
+                }
+            }
+
             pub(crate) fn decode(kind: Kind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
                 Ok(match kind {
                     $(Kind::$name => Self::$name($name::decode(fields)?),)*

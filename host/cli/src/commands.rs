@@ -1,0 +1,52 @@
+//! The subcommands, one file each.
+
+mod build;
+mod check;
+mod completions;
+mod explain;
+mod inspect;
+mod run;
+mod schema;
+
+use clap::Subcommand;
+
+use crate::exit::Exit;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Judge one event: its JSON on stdin, the verdict's JSON on stdout
+    Run(run::Run),
+    /// Show which hooks an event meets, what each says, and what decides
+    Explain(explain::Explain),
+    /// Find everything that is wrong with a configuration and its hooks
+    Check(check::Check),
+    /// Show what a component handles and what it asks for
+    Inspect(inspect::Inspect),
+    /// Compile a hook to a component
+    Build(build::Build),
+    /// Print the JSON Schema of the configuration file
+    Schema(schema::Schema),
+    /// Print a completion script for a shell
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> anyhow::Result<Exit> {
+        match self {
+            Self::Run(command) => command.run(),
+            Self::Explain(command) => command.run(),
+            Self::Check(command) => command.run(),
+            Self::Inspect(command) => command.run(),
+            Self::Build(command) => command.run(),
+            Self::Schema(command) => command.run(),
+            Self::Completions(command) => command.run(),
+        }
+    }
+}
+
+/// Runs a future on a runtime of this thread alone: one event needs no more, and threads cost start-up time.
+fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+}

@@ -1,0 +1,56 @@
+//! `hookbox check`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hookbox::Host;
+
+use super::{block_on, run::Source};
+use crate::exit::Exit;
+
+/// Find everything that is wrong with a configuration and its hooks.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The same, as under `run`
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    config: Option<PathBuf>,
+    /// The hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+}
+
+impl Check {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let source = Source { config: self.config.or(self.file), dialect: self.dialect, event: None };
+        let path = source.path()?;
+        let (mut errors, mut warnings) = (0, 0);
+        match hookbox::config::Config::load(&path, source.dialect.as_deref()) {
+            Ok(loaded) => {
+                warnings = loaded.warnings.len();
+                for warning in &loaded.warnings {
+                    println!("{warning}");
+                }
+                let found = block_on(async {
+                    let host = Host::builder().config(loaded.config).lazy().build().await?;
+                    Ok(host.check().await)
+                })?;
+                errors += found.len();
+                for error in found {
+                    println!("{error}");
+                }
+            }
+            Err(found) => {
+                for diagnostic in &found.diagnostics {
+                    println!("{diagnostic}");
+                    if diagnostic.is_error() { errors += 1 } else { warnings += 1 }
+                }
+            }
+        }
+        let plural = |count, word| if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") };
+        println!("{}, {} in {}", plural(errors, "error"), plural(warnings, "warning"), path.display());
+        Ok(if errors == 0 { Exit::Ok } else { Exit::Config })
+    }
+}

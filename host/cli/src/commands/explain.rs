@@ -1,0 +1,103 @@
+//! `hookbox explain`: people come here when a gate surprises them.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use hookbox::{Host, Verdict, verdict::{HookReport, Status}};
+
+use super::{block_on, run::{Source, read_event}};
+use crate::{exit::Exit, report};
+
+/// Show which hooks an event meets, what each says, and what decides.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The event's JSON; stdin when left out
+    #[arg(long, value_name = "FILE")]
+    event: Option<PathBuf>,
+    /// The hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+    /// The event's name, when its JSON does not carry it
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+impl Explain {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let wire = match &self.event {
+            Some(path) => read_event(std::fs::File::open(path).with_context(|| path.display().to_string())?)?,
+            None => read_event(std::io::stdin().lock())?,
+        };
+        let source = Source { config: self.config, dialect: self.dialect, event: self.name };
+        let verdict = block_on(async {
+            let config = source.load(&source.path()?)?;
+            let host = Host::builder().config(config).lazy().build().await?;
+            source.dispatch(&host, &wire).await
+        })?;
+        print(&verdict);
+        Ok(Exit::Ok)
+    }
+}
+
+fn print(verdict: &Verdict) {
+    let profile = if verdict.dialect.contains('@') { "" } else { " (documented)" };
+    let tool = verdict.tool.as_deref().map(|tool| format!("  {tool}")).unwrap_or_default();
+    println!("{}{tool} under {}{profile}", verdict.event, verdict.dialect);
+    let name = verdict.hooks.iter().map(|hook| hook.name.chars().count()).max().unwrap_or_default();
+    let matched = verdict.hooks.iter().map(|hook| matching(hook).chars().count()).max().unwrap_or_default();
+    for (number, hook) in verdict.hooks.iter().enumerate() {
+        let line = format!("{:3}  {:name$}  {:matched$}  {}", number + 1, hook.name, matching(hook), said(hook));
+        println!("{}", line.trim_end());
+        for aside in report::asides(hook) {
+            println!("     {:name$}  {aside}", "");
+        }
+    }
+    if verdict.hooks.is_empty() {
+        println!("  no hook is configured for {}", verdict.event);
+    }
+    let merged = &verdict.merged;
+    println!("verdict  {}   \"{}\"", report::decision(&merged.answer), merged.clause);
+    if let Some(reason) = &merged.answer.reason {
+        println!("reason   {}", report::first_line(reason));
+    }
+    let dropped: Vec<String> = dropped(verdict).collect();
+    println!("dropped  {}", if dropped.is_empty() { "nothing".to_owned() } else { dropped.join("\n         ") });
+    match &verdict.wire {
+        Some(wire) => println!("output   {wire}"),
+        None => println!("output   none: nobody waits for an answer"),
+    }
+}
+
+fn matching(hook: &HookReport) -> String {
+    let pattern = hook.matcher.as_deref().filter(|pattern| !pattern.is_empty()).unwrap_or("*");
+    let verb = if matches!(hook.status, Status::NotMatched) { "not matched" } else { "matched" };
+    format!("{verb} \"{pattern}\"")
+}
+
+fn said(hook: &HookReport) -> String {
+    match &hook.status {
+        Status::NotMatched => String::new(),
+        Status::NotHandled => "the component does not handle this event".into(),
+        Status::NotReached => "not reached: an earlier hook ended the event".into(),
+        Status::Ran(ran) => {
+            let text = match &ran.result {
+                Ok(answer) => answer.reason.as_deref().map(report::first_line).unwrap_or_default(),
+                Err(failure) => failure.to_string(),
+            };
+            let fuel = ran.fuel.map(|fuel| format!("   {fuel} fuel")).unwrap_or_default();
+            format!("{:8} {text}   {}{fuel}", report::word(hook), report::time(ran.time))
+        }
+    }
+}
+
+fn dropped(verdict: &Verdict) -> impl Iterator<Item = String> {
+    let of_hooks = verdict.hooks.iter().flat_map(|hook| match &hook.status {
+        Status::Ran(ran) => ran.notes.iter().map(|note| format!("{}: {}", hook.name, note.text)).collect(),
+        _ => Vec::new(),
+    });
+    of_hooks.chain(verdict.merged.notes.iter().map(|(_, note)| note.text.clone()))
+}

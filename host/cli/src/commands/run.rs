@@ -1,0 +1,163 @@
+//! `hookbox run`: one event in, one verdict out.
+
+use std::{
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use hookbox::{Dialect, Host, Verdict, config::{self, Config}};
+
+use super::block_on;
+use crate::{exit::Exit, report};
+
+/// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub source: Source,
+    /// What to print about each hook, on stderr
+    #[arg(long, value_enum, default_value_t = Diagnostics::Human)]
+    diagnostics: Diagnostics,
+}
+
+/// Where the configuration and the event's dialect and name come from.
+#[derive(Debug, Args)]
+pub struct Source {
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME")]
+    pub dialect: Option<String>,
+    /// The event's name, when its JSON does not carry it
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+}
+
+/// How hooks are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Diagnostics {
+    /// One line per hook
+    Human,
+    /// One JSON object per line
+    Json,
+    /// Nothing but errors
+    Off,
+}
+
+/// Larger events are refused before they are read: what they would do to a hook is not worth finding out.
+const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
+
+impl Run {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let wire = read_event(std::io::stdin().lock());
+        let verdict = match judge(&self.source, wire) {
+            Ok(verdict) => verdict,
+            Err(failed) => return failed.end(),
+        };
+        match self.diagnostics {
+            Diagnostics::Human => report::human(&verdict),
+            Diagnostics::Json => report::json_lines(&verdict),
+            Diagnostics::Off => {}
+        }
+        print(verdict.wire())
+    }
+}
+
+/// Judges one event, or says what came in the way and whether that must block.
+fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<Verdict, Failed> {
+    let path = source.path().map_err(|error| Failed { error, closed: false, dialect: None, wire: Vec::new() })?;
+    let config = source.load(&path).map_err(|error| {
+        let closed = std::fs::read_to_string(&path).is_ok_and(|text| config::fail_closed_hint(&text));
+        let dialect = hookbox::dialect::by_name(source.dialect.as_deref().unwrap_or("claude"));
+        Failed { error, closed, dialect, wire: Vec::new() }
+    })?;
+    let (closed, dialect) = (config.fail_closed, Some(config.dialect));
+    let wire = wire.map_err(|error| Failed { error, closed, dialect, wire: Vec::new() })?;
+    let verdict = block_on(async {
+        let host = Host::builder().config(config).lazy().build().await?;
+        source.dispatch(&host, &wire).await
+    });
+    verdict.map_err(|error| Failed { error, closed, dialect, wire })
+}
+
+impl Source {
+    /// The configuration file.
+    pub fn path(&self) -> anyhow::Result<PathBuf> {
+        let found = || config::find(Path::new("."));
+        self.config.clone().or_else(found).ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
+    }
+
+    /// Loads the configuration, telling of warnings.
+    pub fn load(&self, path: &Path) -> anyhow::Result<Config> {
+        let loaded = Config::load(path, self.dialect.as_deref())?;
+        for warning in &loaded.warnings {
+            eprintln!("{warning}");
+        }
+        Ok(loaded.config)
+    }
+
+    /// Judges the event under the name given, or its own.
+    pub async fn dispatch(&self, host: &Host, wire: &[u8]) -> anyhow::Result<Verdict> {
+        Ok(match &self.event {
+            Some(name) => host.dispatch_as(name, wire).await?,
+            None => host.dispatch(wire).await?,
+        })
+    }
+}
+
+/// A failure of ours.
+struct Failed {
+    error: anyhow::Error,
+    /// The configuration says `failClosed`.
+    closed: bool,
+    dialect: Option<&'static dyn Dialect>,
+    /// The event, as far as it was read.
+    wire: Vec<u8>,
+}
+
+impl Failed {
+    /// Ends the process so that nothing slips through where the configuration forbids it.
+    ///
+    /// decisions.md: "Exit 2 with the reason on stderr is kept for our own failures under `failClosed`."
+    fn end(self) -> anyhow::Result<Exit> {
+        if !self.closed || !self.may_block() {
+            return Err(self.error);
+        }
+        report::error(&self.error);
+        let reason = format!("hookbox failed and the configuration says failClosed: {}", report::one_line(&self.error));
+        eprintln!("{reason}");
+        if let Some(reply) = self.dialect.and_then(|dialect| dialect.last_resort(&self.wire, &reason)) {
+            print(reply.to_string().into_bytes())?;
+        }
+        Ok(Exit::Block)
+    }
+
+    /// Whether the event can be blocked. One that cannot even be read may be one that can.
+    fn may_block(&self) -> bool {
+        let Some(dialect) = self.dialect else { return true };
+        dialect.decode_event(&self.wire, None).map_or(true, |event| dialect.row(event.kind()).blockable)
+    }
+}
+
+/// Reads one event, and refuses one that is too large.
+pub fn read_event(from: impl Read) -> anyhow::Result<Vec<u8>> {
+    let mut wire = Vec::new();
+    from.take(INPUT_LIMIT + 1).read_to_end(&mut wire).context("cannot read the event from stdin")?;
+    if wire.len() as u64 > INPUT_LIMIT {
+        return Err(Exit::Data.error("the event is larger than 64 MiB"));
+    }
+    Ok(wire)
+}
+
+/// Prints the verdict whole or not at all.
+fn print(mut wire: Vec<u8>) -> anyhow::Result<Exit> {
+    if !wire.is_empty() {
+        wire.push(b'\n');
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(&wire).and_then(|()| stdout.flush()).context("cannot write the verdict to stdout")?;
+    }
+    Ok(Exit::Ok)
+}

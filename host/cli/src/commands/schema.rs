@@ -1,0 +1,16 @@
+//! `hookbox schema`
+
+use clap::Args;
+
+use crate::exit::Exit;
+
+/// Print the JSON Schema of the configuration file.
+#[derive(Debug, Args)]
+pub struct Schema {}
+
+impl Schema {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        println!("{:#}", hookbox::config::schema());
+        Ok(Exit::Ok)
+    }
+}

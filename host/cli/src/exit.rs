@@ -1,0 +1,85 @@
+//! Exit codes. 0 and 2 mean something to the clients (2: block); our own failures keep away from both, and from 1, which
+//! shells and crashes use.
+
+use std::process::ExitCode;
+
+use hookbox::{BuildError, DispatchError, config::ConfigErrors};
+
+/// Shown below `hookbox --help`.
+pub const HELP: &str = "\
+Exit codes:
+  0   done; under `run` the verdict is on stdout
+  2   `run` with \"failClosed\": true: hookbox itself failed, and the client is told to block
+  64  wrong usage
+  65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
+  70  hookbox could not do its work (a file, a process, a bug)
+  78  the configuration or a hook of it cannot be used";
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The work is done.
+    Ok,
+    /// The client must block.
+    Block,
+    /// Wrong usage.
+    Usage,
+    /// The event is not valid.
+    Data,
+    /// We could not do our work.
+    Software,
+    /// The configuration cannot be used.
+    Config,
+}
+
+impl Exit {
+    /// The code of an error on its way out of a command.
+    pub fn of(error: &anyhow::Error) -> Self {
+        if let Some(DispatchError::Decode(_)) = error.downcast_ref() {
+            Self::Data
+        } else if error.is::<DispatchError>() || error.is::<BuildError>() || error.is::<ConfigErrors>() {
+            Self::Config
+        } else {
+            error.downcast_ref::<Failure>().map_or(Self::Software, |failure| failure.exit)
+        }
+    }
+
+    const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Block => 2,
+            Self::Usage => 64,
+            Self::Data => 65,
+            Self::Software => 70,
+            Self::Config => 78,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code().into()
+    }
+}
+
+/// A failure of the command line's own, with its exit code.
+#[derive(Debug)]
+pub struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Exit {
+    /// An error that ends the process with this code.
+    pub fn error(self, message: impl Into<String>) -> anyhow::Error {
+        Failure { exit: self, message: message.into() }.into()
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,155 @@
+//! What people and log collectors read: never stdout, which is protocol.
+
+use std::time::Duration;
+
+use hookbox::{
+    Answer, Failure, Verdict,
+    verdict::{HookReport, Status},
+};
+use serde_json::{Value, json};
+
+/// One block per verdict: what was decided, then a line per hook with its notes below.
+pub fn human(verdict: &Verdict) {
+    eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, decision(verdict.answer()));
+    let width = verdict.hooks.iter().map(|hook| hook.name.chars().count()).max().unwrap_or_default().min(40);
+    for hook in &verdict.hooks {
+        eprintln!("  {:width$}  {}", hook.name, outcome(hook));
+        for line in asides(hook) {
+            eprintln!("  {:width$}    {line}", "");
+        }
+    }
+    for (_, note) in &verdict.merged.notes {
+        eprintln!("  {}: {}", note.kind.word(), note.text);
+    }
+}
+
+/// One JSON object per hook, then one for the verdict.
+pub fn json_lines(verdict: &Verdict) {
+    for hook in &verdict.hooks {
+        eprintln!("{}", hook_json(hook));
+    }
+    let notes: Vec<Value> = verdict.merged.notes.iter().map(|(_, note)| note_json(note)).collect();
+    eprintln!(
+        "{}",
+        json!({
+            "event": verdict.event, "dialect": verdict.dialect, "verdict": decision(verdict.answer()),
+            "clause": verdict.merged.clause, "notes": notes,
+        })
+    );
+}
+
+/// An error and its causes, as a person wants to read it.
+pub fn error(error: &anyhow::Error) {
+    let text = format!("{error}");
+    if text.starts_with("error") {
+        eprintln!("{text}");
+    } else {
+        eprintln!("error: {}", causes(error));
+    }
+}
+
+/// An error on one line.
+pub fn one_line(error: &anyhow::Error) -> String {
+    causes(error).lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// The chain of causes, without those that only repeat what was said.
+fn causes(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+/// An answer's decision in one word.
+pub fn decision(answer: &Answer) -> &'static str {
+    match (&answer.rule, &answer.halt) {
+        (_, Some(_)) => "stop",
+        (Some(rule), None) => rule.kind().word(),
+        (None, None) if answer.is_silent() => "nothing",
+        (None, None) => "none",
+    }
+}
+
+/// What became of a hook, in one word.
+pub fn word(hook: &HookReport) -> &'static str {
+    match &hook.status {
+        Status::Ran(ran) => ran.result.as_ref().map_or("failed", decision),
+        Status::NotMatched => "not matched",
+        Status::NotHandled => "not handled",
+        Status::NotReached => "not reached",
+    }
+}
+
+/// One hook: word, time, fuel, reason.
+fn outcome(hook: &HookReport) -> String {
+    let Status::Ran(ran) = &hook.status else { return word(hook).to_owned() };
+    let mut line = format!("{:8} {:>8}", word(hook), time(ran.time));
+    if let Some(fuel) = ran.fuel {
+        line += &format!("  {fuel} fuel");
+    }
+    match &ran.result {
+        Ok(answer) => line += &answer.reason.as_ref().map(|r| format!("  {}", first_line(r))).unwrap_or_default(),
+        Err(failure) => line += &format!("  {failure}"),
+    }
+    line
+}
+
+/// Notes and log lines of a hook.
+pub fn asides(hook: &HookReport) -> Vec<String> {
+    let Status::Ran(ran) = &hook.status else { return Vec::new() };
+    let notes = ran.notes.iter().map(|note| format!("{}: {}", note.kind.word(), note.text));
+    let logs = ran.logs.iter().map(|line| format!("log {}: {}", line.level.to_string().to_lowercase(), line.message));
+    notes.chain(logs).collect()
+}
+
+fn hook_json(hook: &HookReport) -> Value {
+    let mut line = json!({ "hook": hook.name, "pointer": hook.pointer, "verdict": word(hook) });
+    if let Status::Ran(ran) = &hook.status {
+        line["timeUs"] = json!(u64::try_from(ran.time.as_micros()).unwrap_or(u64::MAX));
+        if let Some(fuel) = ran.fuel {
+            line["fuel"] = fuel.into();
+        }
+        match &ran.result {
+            Ok(answer) if answer.reason.is_some() => line["reason"] = json!(answer.reason),
+            Ok(_) => {}
+            Err(Failure { cause, message }) => {
+                line["cause"] = cause.word().into();
+                line["message"] = message.clone().into();
+            }
+        }
+        line["notes"] = ran.notes.iter().map(note_json).collect();
+        line["logs"] = ran
+            .logs
+            .iter()
+            .map(|log| json!({ "level": log.level.to_string().to_lowercase(), "message": log.message }))
+            .collect();
+    }
+    line
+}
+
+fn note_json(note: &hookbox::Note) -> Value {
+    json!({ "kind": note.kind.word(), "text": note.text })
+}
+
+/// A duration in the unit a person would use.
+pub fn time(time: Duration) -> String {
+    match time.as_micros() {
+        micros @ ..1_000 => format!("{micros} µs"),
+        micros @ ..1_000_000 => format!("{} ms", micros / 1_000),
+        micros => format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10),
+    }
+}
+
+/// The first line of a text, with `…` where there are more.
+pub fn first_line(text: &str) -> String {
+    match text.split_once('\n') {
+        Some((first, _)) => format!("{first} …"),
+        None => text.to_owned(),
+    }
+}

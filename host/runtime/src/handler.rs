@@ -1,0 +1,83 @@
+//! What runs when a hook is called. Every kind of handler is one [`Handler`]; the pipeline knows no other difference.
+
+mod callback;
+mod command;
+mod component;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use hookbox_protocol::{Answer, Cause, Dialect, DecodeError, Event, Failure, Kind, Note};
+use tokio::time::Instant;
+
+pub use callback::Callback;
+pub(crate) use command::Command;
+pub(crate) use component::Component;
+
+use crate::verdict::LogLine;
+
+/// One call of one hook.
+pub struct Call<'a> {
+    /// The event, as the hook is to see it.
+    pub event: &'a Event,
+    /// The dialect the hook speaks.
+    pub dialect: &'static dyn Dialect,
+    /// When it must be done. The pipeline drops the call then; a handler need not watch it, only clean up on drop.
+    pub deadline: Instant,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub struct Report {
+    /// The answer, or why there is none.
+    pub result: Result<Answer, Failure>,
+    /// What should be known about the answer.
+    pub notes: Vec<Note>,
+    /// Fuel used, for components.
+    pub fuel: Option<u64>,
+    /// What the hook wrote for people.
+    pub logs: Vec<LogLine>,
+}
+
+impl From<Result<(Answer, Vec<Note>), Failure>> for Report {
+    fn from(result: Result<(Answer, Vec<Note>), Failure>) -> Self {
+        let (result, notes) = match result {
+            Ok((answer, notes)) => (Ok(answer), notes),
+            Err(failure) => (Err(failure), Vec::new()),
+        };
+        Self { result, notes, fuel: None, logs: Vec::new() }
+    }
+}
+
+/// Something that answers events.
+#[async_trait]
+pub trait Handler: Send + Sync {
+    /// Whether it takes this event at all. Components do not take events they do not export.
+    fn handles(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    /// SHA-256 of what runs, in hexadecimal, where that is known.
+    fn digest(&self) -> Option<&str> {
+        None
+    }
+
+    /// Answers one event.
+    async fn call(&self, call: Call<'_>) -> Report;
+}
+
+/// Reads what a handler that speaks the dialect's JSON printed: one object, or nothing.
+///
+/// decisions.md, blade: "parse stdout as JSON (empty stdout = nothing to say; text that is not JSON = a non-blocking
+/// error kept in diagnostics)".
+pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(Answer, Vec<Note>), Failure> {
+    if output.trim_ascii().is_empty() {
+        return Ok((Answer::default(), Vec::new()));
+    }
+    let bad = |error: DecodeError| Failure::new(Cause::BadOutput, format!("output: {error}"));
+    let object = hookbox_protocol::json::parse_object(output).map_err(bad)?;
+    call.dialect.decode_answer(call.event, &object).map_err(bad)
+}
+
+/// A handler that several hooks or hosts may share.
+pub type SharedHandler = Arc<dyn Handler>;

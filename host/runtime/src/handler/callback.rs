@@ -1,0 +1,60 @@
+//! A Rust async closure that speaks the dialect's JSON.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use async_trait::async_trait;
+use hookbox_protocol::{Cause, Failure};
+use serde_json::Value;
+
+use super::{Call, Handler, Report};
+
+type Pending = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
+
+/// A closure that takes the event's JSON and returns the output's JSON, or why it failed. `null` says nothing.
+#[derive(Clone)]
+pub struct Callback(Arc<dyn Fn(Value) -> Pending + Send + Sync>);
+
+impl Callback {
+    /// Wraps a closure.
+    pub fn new<F, R>(closure: F) -> Self
+    where
+        F: Fn(Value) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        Self(Arc::new(move |event| Box::pin(closure(event))))
+    }
+}
+
+#[async_trait]
+impl Handler for Callback {
+    async fn call(&self, call: Call<'_>) -> Report {
+        // Polled in a task of its own, so that a closure that panics is a failed hook and not a failed host.
+        let answer = tokio::spawn((self.0)(call.event.raw.clone()));
+        let abort = AbortOnDrop(answer.abort_handle());
+        let answer = answer.await;
+        drop(abort);
+        let result = match answer {
+            Ok(Ok(Value::Null)) => Ok(Default::default()),
+            Ok(Ok(Value::Object(object))) => call
+                .dialect
+                .decode_answer(call.event, &object)
+                .map_err(|e| Failure::new(Cause::BadOutput, format!("output: {e}"))),
+            Ok(Ok(other)) => {
+                let found = hookbox_protocol::json::describe(&other);
+                Err(Failure::new(Cause::BadOutput, format!("output: expected an object, found {found}")))
+            }
+            Ok(Err(message)) => Err(Failure::new(Cause::Guest, message)),
+            Err(_) => Err(Failure::new(Cause::Guest, "the callback panicked")),
+        };
+        result.into()
+    }
+}
+
+/// A callback that ran past its timeout does not go on in the background.
+struct AbortOnDrop(tokio::task::AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,194 @@
+//! A command that reads the event's JSON on stdin and prints an answer.
+//!
+//! blade-config.md, "退出码": 0 = JSON on stdout, 2 = block with stderr as the message, others = an error that blocks
+//! nothing. decisions.md: claude and codebuddy have the same; the other two dialects get them too.
+
+use std::{path::PathBuf, process::Stdio, time::Duration};
+
+use async_trait::async_trait;
+use hookbox_protocol::{Answer, Cause, Failure, Note, Rule};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    process::{Child, Command as Process},
+};
+
+use super::{Call, Handler, Report, read_output};
+use crate::verdict::{LogLevel, LogLine};
+
+/// A command handler.
+#[derive(Debug, Clone)]
+pub(crate) struct Command {
+    /// The command line, or the executable when there are `args`.
+    pub(crate) command: String,
+    /// Arguments, without a shell.
+    pub(crate) args: Option<Vec<String>>,
+    /// The configuration's folder.
+    pub(crate) dir: PathBuf,
+    /// Bytes of stdout or stderr at most.
+    pub(crate) output_limit: usize,
+}
+
+/// How long output is waited for after the command itself has ended: something it left in the background may hold the
+/// pipes open, and must not turn a block into a timeout.
+const DRAIN: Duration = Duration::from_millis(100);
+
+#[async_trait]
+impl Handler for Command {
+    async fn call(&self, call: Call<'_>) -> Report {
+        let (result, stderr) = match self.run(&call).await {
+            Ok(output) => {
+                let stderr = text(&output.stderr);
+                (self.answer(&call, output), stderr)
+            }
+            Err(failure) => (Err(failure), String::new()),
+        };
+        let mut report = Report::from(result);
+        report.logs =
+            stderr.lines().map(|line| LogLine { level: LogLevel::Info, message: line.to_owned() }).collect();
+        report
+    }
+}
+
+struct Output {
+    status: std::process::ExitStatus,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+impl Command {
+    async fn run(&self, call: &Call<'_>) -> Result<Output, Failure> {
+        let mut group = Group::spawn(self.process(call), &self.command)?;
+        let child = &mut group.child;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let mut event = call.event.raw.to_string();
+        event.push('\n');
+        // Beside everything else: a command may answer without reading, and then its stdin breaks.
+        let write = async move {
+            if let Some(mut stdin) = stdin {
+                let _ = stdin.write_all(event.as_bytes()).await;
+            }
+        };
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let status = {
+            let read = async { tokio::join!(fill(stdout, self.output_limit, &mut out), fill(stderr, self.output_limit, &mut err)) };
+            tokio::pin!(read, write);
+            let (mut reading, mut writing) = (true, true);
+            let status = loop {
+                tokio::select! {
+                    status = child.wait() => break status,
+                    (out_full, err_full) = &mut read, if reading => {
+                        if out_full || err_full {
+                            let limit = self.output_limit / 1024;
+                            return Err(Failure::new(Cause::OutputTooLarge, format!("more than {limit} KiB of output")));
+                        }
+                        reading = false;
+                    }
+                    () = &mut write, if writing => writing = false,
+                }
+            };
+            if reading {
+                let _ = tokio::time::timeout(DRAIN, read).await;
+            }
+            status
+        };
+        group.done = true;
+        let status = status.map_err(|e| Failure::new(Cause::Spawn, format!("{}: {e}", self.command)))?;
+        Ok(Output { status, stdout: out, stderr: err })
+    }
+
+    fn process(&self, call: &Call<'_>) -> Process {
+        let mut process = match &self.args {
+            None => {
+                let mut shell = Process::new("sh");
+                shell.arg("-c").arg(&self.command);
+                shell
+            }
+            Some(args) => {
+                let mut process = Process::new(&self.command);
+                process.args(args);
+                process
+            }
+        };
+        process.current_dir(self.working_dir(call));
+        // The client sets this for its own hooks; a hook must not notice that somebody else runs it.
+        if let (Some(cwd), None) = (&call.event.origin.cwd, std::env::var_os("CLAUDE_PROJECT_DIR")) {
+            process.env("CLAUDE_PROJECT_DIR", cwd);
+        }
+        process
+    }
+
+    /// The configuration's folder; for a client's own settings file the folder the client would run it in.
+    fn working_dir(&self, call: &Call<'_>) -> PathBuf {
+        let settings = self.dir.file_name().is_some_and(|name| name == ".claude" || name == ".codebuddy");
+        let cwd = call.event.origin.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
+        match (settings, cwd, self.dir.parent()) {
+            (true, Some(cwd), _) => cwd,
+            (true, None, Some(project)) => project.to_owned(),
+            _ => self.dir.clone(),
+        }
+    }
+
+    fn answer(&self, call: &Call<'_>, output: Output) -> Result<(Answer, Vec<Note>), Failure> {
+        match output.status.code() {
+            Some(0) => read_output(call, &output.stdout),
+            // decisions.md: "Exit 2: blocking error on a blockable event, reason = stderr verbatim". The newline that
+            // ends the last line is not part of the reason.
+            Some(2) => {
+                let stderr = text(&output.stderr);
+                let reason = stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned();
+                let reason = (!reason.is_empty()).then_some(reason);
+                Ok((Answer { rule: Some(Rule::Deny), reason, ..Answer::default() }, Vec::new()))
+            }
+            Some(127 | 126) if output.stdout.is_empty() => {
+                let why = text(&output.stderr).trim().to_owned();
+                Err(Failure::new(Cause::Spawn, format!("{} could not be started: {why}", self.command)))
+            }
+            Some(code) => Err(Failure::new(Cause::Exit, format!("exit code {code}"))),
+            None => Err(Failure::new(Cause::Exit, "ended by a signal")),
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Reads to the end, or until there is more than the limit; then returns true.
+async fn fill<R: AsyncRead + Unpin>(from: Option<R>, limit: usize, into: &mut Vec<u8>) -> bool {
+    if let Some(mut from) = from {
+        let mut chunk = vec![0; 16 * 1024];
+        while let Ok(read @ 1..) = from.read(&mut chunk).await {
+            into.extend_from_slice(chunk.get(..read).unwrap_or_default());
+            if into.len() > limit {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// A child in a process group of its own, which dies as a whole when the call is dropped before it is done.
+struct Group {
+    child: Child,
+    id: Option<Pid>,
+    done: bool,
+}
+
+impl Group {
+    fn spawn(mut process: Process, name: &str) -> Result<Self, Failure> {
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+        let child =
+            process.spawn().map_err(|e| Failure::new(Cause::Spawn, format!("{name} could not be started: {e}")))?;
+        let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok(Self { child, id, done: false })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let (false, Some(id)) = (self.done, self.id) {
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+}

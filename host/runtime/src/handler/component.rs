@@ -1,0 +1,66 @@
+//! A component, with what its hook is granted.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use hookbox_protocol::Kind;
+
+use super::{Call, Handler, Report};
+use crate::{
+    capability::Capabilities,
+    call::CallContext,
+    component::{self, LoadError},
+    config,
+    host::Host,
+};
+
+/// A component handler.
+pub(crate) struct Component {
+    component: component::Component,
+    tenant: String,
+    hook: String,
+    config_json: String,
+    limits: config::types::Limits,
+    capabilities: Arc<Capabilities>,
+}
+
+impl Component {
+    pub(crate) async fn load(host: &Host, hook: &config::Hook, wasm: &config::Wasm) -> Result<Self, LoadError> {
+        let folder = host.config().folder();
+        let engine = host.engine().await?;
+        let component = component::Component::load(engine, &wasm.component, &wasm.permissions, folder).await?;
+        Ok(Self {
+            component,
+            tenant: host.config().settings.tenant.clone().unwrap_or_else(|| "default".into()),
+            hook: hook.name.clone(),
+            config_json: wasm.config.to_string(),
+            limits: wasm.limits.clone(),
+            capabilities: Arc::new(host.capabilities(&wasm.permissions)?),
+        })
+    }
+}
+
+#[async_trait]
+impl Handler for Component {
+    fn handles(&self, kind: Kind) -> bool {
+        self.component.handles().contains(&kind)
+    }
+
+    fn digest(&self) -> Option<&str> {
+        Some(self.component.digest())
+    }
+
+    async fn call(&self, call: Call<'_>) -> Report {
+        let context = CallContext {
+            tenant: self.tenant.clone(),
+            hook: self.hook.clone(),
+            session: call.event.origin.session_id.clone(),
+            config_json: self.config_json.clone(),
+            limits: self.limits.clone(),
+            deadline: call.deadline.into_std(),
+            capabilities: self.capabilities.clone(),
+        };
+        let report = self.component.call(call.event, call.dialect, &context).await;
+        Report { result: report.result, notes: report.notes, fuel: Some(report.fuel), logs: report.logs }
+    }
+}

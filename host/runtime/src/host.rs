@@ -1,0 +1,113 @@
+//! The embeddable host: a configuration, its hooks, and [`Host::dispatch`].
+
+mod builder;
+mod load;
+
+use hookbox_protocol::{Dialect, Event, Origin, ToolCall, event::Input};
+use tokio::sync::OnceCell;
+
+pub use builder::HostBuilder;
+
+use crate::{
+    config::{self, Config},
+    capability::Capabilities,
+    component::LoadError,
+    engine::Engine,
+    error::{DispatchError, HookError},
+    handler::SharedHandler,
+    pipeline,
+    verdict::Verdict,
+};
+
+/// Runs the hooks of one configuration. Cheap to share behind an `Arc`; every call has a sandbox of its own.
+pub struct Host {
+    config: Config,
+    slots: Vec<Slot>,
+    engine: OnceCell<Engine>,
+    resources: load::Resources,
+}
+
+/// One hook of the configuration, loaded when it is first needed (or when the host is built).
+pub(crate) struct Slot {
+    pub(crate) hook: config::Hook,
+    handler: OnceCell<SharedHandler>,
+}
+
+impl Host {
+    /// Starts to build a host.
+    pub fn builder() -> HostBuilder {
+        HostBuilder::default()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The dialect of the configuration, with its profile.
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.config.dialect
+    }
+
+    /// Judges one event: wire JSON in, verdict out.
+    ///
+    /// # Errors
+    /// [`DispatchError`]: the input is no event, or a hook it is for cannot be loaded. What hooks do wrong is in the
+    /// verdict instead.
+    pub async fn dispatch(&self, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
+        pipeline::dispatch(self, wire.as_ref(), None).await
+    }
+
+    /// As [`Host::dispatch`], with the event's name for wires that do not carry it.
+    ///
+    /// # Errors
+    /// As [`Host::dispatch`].
+    pub async fn dispatch_as(&self, name: &str, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
+        pipeline::dispatch(self, wire.as_ref(), Some(name)).await
+    }
+
+    /// Judges a typed event that never was on a wire.
+    ///
+    /// # Errors
+    /// [`DispatchError::Hook`]
+    pub async fn judge(&self, origin: Origin, call: Option<ToolCall>, input: Input) -> Result<Verdict, DispatchError> {
+        pipeline::judge(self, Event::new(self.dialect(), origin, call, input)).await
+    }
+
+    /// Judges a tool call that is about to happen.
+    ///
+    /// # Errors
+    /// [`DispatchError::Hook`]
+    pub async fn pre_tool_use(&self, origin: Origin, call: ToolCall) -> Result<Verdict, DispatchError> {
+        self.judge(origin, Some(call), Input::PreToolUse(Default::default())).await
+    }
+
+    /// The hooks, unless the configuration turns all of them off.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().filter(|_| self.config.enabled)
+    }
+
+    /// The hook, loaded.
+    pub(crate) async fn handler(&self, slot: &Slot) -> Result<SharedHandler, HookError> {
+        slot.handler.get_or_try_init(|| load::load(self, &slot.hook)).await.cloned()
+    }
+
+    /// The engine, started with the first component: a configuration without components pays nothing for it.
+    pub(crate) async fn engine(&self) -> Result<&Engine, LoadError> {
+        self.engine.get_or_try_init(|| async { Engine::new(self.resources.engine_options(&self.config)) }).await
+    }
+
+    /// What a hook's permissions give it, ready to use.
+    pub(crate) fn capabilities(&self, _permissions: &config::types::Permissions) -> Result<Capabilities, LoadError> {
+        Ok(Capabilities::default())
+    }
+
+    /// Loads every hook and tells of each that cannot be loaded.
+    pub async fn check(&self) -> Vec<HookError> {
+        let mut errors = Vec::new();
+        for slot in &self.slots {
+            errors.extend(self.handler(slot).await.err());
+        }
+        errors
+    }
+}

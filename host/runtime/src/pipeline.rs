@@ -1,0 +1,48 @@
+//! The way of one event: decode → match → call → merge → encode. Nothing else does it a second time: library, command
+//! line, stdio and daemon all come through [`dispatch`].
+
+use futures_util::{StreamExt, stream};
+use hookbox_protocol::{Event, dialect::Flow};
+
+use crate::{
+    error::DispatchError,
+    host::Host,
+    run::{run, run_chain, select},
+    verdict::{HookReport, Verdict, answers},
+};
+
+/// Wire JSON in, verdict out.
+pub(crate) async fn dispatch(host: &Host, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
+    let event = host.dialect().decode_event(wire, name)?;
+    judge(host, event).await
+}
+
+/// A typed event in, verdict out.
+pub(crate) async fn judge(host: &Host, event: Event) -> Result<Verdict, DispatchError> {
+    let dialect = host.dialect();
+    let mut reports: Vec<HookReport> = Vec::new();
+    for stage in dialect.stages(event.kind()) {
+        // The stage before this one did not decide.
+        reports.iter_mut().for_each(HookReport::fall_back);
+        reports.extend(call_all(host, event.seen_as(*stage, dialect)).await?);
+        if dialect.decides(*stage, &answers(&reports)) {
+            break;
+        }
+    }
+    let merged = dialect.merge(&event, &answers(&reports));
+    let wire = dialect.encode_verdict(&event, &merged.answer);
+    Ok(Verdict::new(dialect, &event, reports, merged, wire))
+}
+
+/// Calls every hook of one stage, in the order and with the overlap the dialect asks for.
+async fn call_all(host: &Host, mut event: Event) -> Result<Vec<HookReport>, DispatchError> {
+    let dialect = host.dialect();
+    let selected = select(host, &event).await?;
+    let at_once = match dialect.flow() {
+        Flow::Chained => return Ok(run_chain(host, &mut event, selected).await),
+        Flow::Sequential => 1,
+        Flow::Concurrent(bound) => host.config().max_concurrent.unwrap_or(bound).max(1),
+    };
+    // `buffered` keeps the order of configuration, whoever finishes first.
+    Ok(stream::iter(selected).map(|hook| run(host, &event, hook)).buffered(at_once).collect().await)
+}

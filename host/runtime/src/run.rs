@@ -1,0 +1,165 @@
+//! One hook on one event: whether it is for it, what it said, and what of that counts.
+
+use std::time::Instant;
+
+use hookbox_protocol::{
+    Answer, Behavior, Cause, Dialect, Event, Failure, Kind, Note,
+    authority::Authority,
+    degrade::degrade,
+    dialect::EventRow,
+    failure::settle,
+};
+
+use crate::{
+    config,
+    error::DispatchError,
+    handler::{Call, SharedHandler},
+    host::{Host, Slot},
+    verdict::{HookReport, Ran, Status},
+};
+
+/// A hook that is subscribed to an event, and whether it is to run.
+pub(crate) struct Selected<'a> {
+    slot: &'a Slot,
+    decision: Result<SharedHandler, Status>,
+}
+
+impl Selected<'_> {
+    fn report(&self, status: Status) -> HookReport {
+        let hook = &self.slot.hook;
+        HookReport {
+            name: hook.name.clone(),
+            pointer: hook.pointer.clone(),
+            matcher: hook.matcher_text.clone(),
+            status,
+        }
+    }
+
+    /// The report of a hook that an earlier one kept from running.
+    pub(crate) fn not_reached(self) -> HookReport {
+        let status = self.decision.as_ref().err().cloned().unwrap_or(Status::NotReached);
+        self.report(status)
+    }
+}
+
+/// The hooks subscribed to an event, in configuration order. Those that are to run are loaded.
+pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Result<Vec<Selected<'a>>, DispatchError> {
+    let row = host.dialect().row(event.kind());
+    let field = row.matched.and_then(|field| event.field(field));
+    let mut selected = Vec::new();
+    for slot in host.slots().filter(|slot| subscribed(&slot.hook, event, host.dialect())) {
+        // A row without a matched field ignores matchers, as its specification says.
+        let matches = row.matched.is_none() || slot.hook.matcher.matches(field.as_deref());
+        let decision = if matches {
+            let handler = host.handler(slot).await?;
+            if handler.handles(event.kind()) { Ok(handler) } else { Err(Status::NotHandled) }
+        } else {
+            Err(Status::NotMatched)
+        };
+        selected.push(Selected { slot, decision });
+    }
+    Ok(selected)
+}
+
+fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {
+    let named = |name: &String| {
+        *name == event.name
+            || dialect.row_by_name(name).is_some_and(|row| row.kind == event.kind() && row.kind != Kind::OtherEvent)
+    };
+    hook.events.is_empty() || hook.events.iter().any(named)
+}
+
+/// Runs one hook within its timeout.
+pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> HookReport {
+    let handler = match &selected.decision {
+        Ok(handler) => handler.clone(),
+        Err(status) => return selected.report(status.clone()),
+    };
+    let hook = &selected.slot.hook;
+    let started = Instant::now();
+    let deadline = tokio::time::Instant::from_std(started) + hook.timeout;
+    let call = Call { event, dialect: host.dialect(), deadline };
+    let mut report = tokio::time::timeout_at(deadline, handler.call(call)).await.unwrap_or_else(|_| {
+        let after = format!("ran past its timeout of {} s", hook.timeout.as_secs_f64());
+        Err(Failure::new(Cause::Timeout, after)).into()
+    });
+    let row = host.dialect().row(event.kind());
+    let (counted, notes) = count(host, row, hook, event, &report.result);
+    report.notes.extend(notes);
+    let digest = handler.digest().map(str::to_owned);
+    let ran = Ran {
+        result: report.result,
+        counted,
+        notes: report.notes,
+        time: started.elapsed(),
+        fuel: report.fuel,
+        logs: report.logs,
+        digest,
+    };
+    selected.report(Status::Ran(Box::new(ran)))
+}
+
+/// Each hook sees the event as the hooks before it left it, until one of them ends it.
+pub(crate) async fn run_chain(host: &Host, event: &mut Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
+    let dialect = host.dialect();
+    let mut reports: Vec<HookReport> = Vec::new();
+    let mut ended = false;
+    for hook in selected {
+        let report = if ended { hook.not_reached() } else { run(host, event, hook).await };
+        if let Status::Ran(ran) = &report.status {
+            ended = ended || dialect.stops(event, &ran.counted);
+            dialect.rewrite(event, &ran.counted);
+        }
+        reports.push(report);
+    }
+    reports
+}
+
+/// What counts of a hook's result: failure behaviour, then authority, then what the dialect can say.
+fn count(
+    host: &Host,
+    row: &EventRow,
+    hook: &config::Hook,
+    event: &Event,
+    result: &Result<Answer, Failure>,
+) -> (Answer, Vec<Note>) {
+    let mut notes = Vec::new();
+    let mut answer = match result {
+        Ok(answer) => {
+            let mut answer = answer.clone();
+            if let Some(authority) = authority(hook) {
+                notes.extend(authority.limit(event, &mut answer));
+            }
+            answer
+        }
+        Err(failure) => {
+            let (answer, note) = settle(row, &hook.name, failure, behavior(host, row, hook, failure.cause));
+            notes.extend(note);
+            answer
+        }
+    };
+    if hook.observe_only && !answer.is_silent() {
+        notes.push(Note::dropped("an observer is told, not asked"));
+        answer = Answer::default();
+    }
+    notes.extend(degrade(row, &mut answer));
+    (answer, notes)
+}
+
+/// Handlers that are not sandboxed can do everything anyway; limiting their words would promise what does not hold.
+fn authority(hook: &config::Hook) -> Option<&Authority> {
+    match &hook.handler {
+        config::Handler::Wasm(wasm) => Some(&wasm.authority),
+        _ => None,
+    }
+}
+
+fn behavior(host: &Host, row: &EventRow, hook: &config::Hook, cause: Cause) -> Behavior {
+    let configured = match cause {
+        Cause::Timeout => hook.on_timeout.or(hook.on_failure),
+        _ => hook.on_failure,
+    };
+    configured.unwrap_or_else(|| {
+        if host.config().fail_closed && row.blockable { Behavior::Deny } else { host.dialect().default_behavior(row.kind) }
+    })
+}

@@ -1,0 +1,152 @@
+//! What became of one event, and how.
+
+use std::time::Duration;
+
+use hookbox_protocol::{Answer, Dialect, Event, Failure, Kind, Merged, Note};
+use serde_json::Value;
+
+pub use crate::call::{LogLevel, LogLine};
+
+/// The verdict of all hooks on one event.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// The event's name as the client wrote it.
+    pub event: String,
+    /// Which event it is.
+    pub kind: Kind,
+    /// The tool, on events about a tool.
+    pub tool: Option<String>,
+    /// The dialect and profile it was judged under.
+    pub dialect: &'static str,
+    /// Every hook of the event in configuration order, also those that did not run.
+    pub hooks: Vec<HookReport>,
+    /// What all of them together say, and the sentence of the specification that decided.
+    pub merged: Merged,
+    /// What the client is told; `None` when nobody waits for an answer.
+    pub wire: Option<Value>,
+}
+
+impl Verdict {
+    pub(crate) fn new(
+        dialect: &dyn Dialect,
+        event: &Event,
+        mut hooks: Vec<HookReport>,
+        mut merged: Merged,
+        wire: Option<Value>,
+    ) -> Self {
+        // Each hook gets the notes the merge made about its answer.
+        merged.notes.retain(|(index, note)| match index.and_then(|index| hooks.get_mut(index)) {
+            Some(HookReport { status: Status::Ran(ran), .. }) => {
+                ran.notes.push(note.clone());
+                false
+            }
+            _ => true,
+        });
+        let tool = event.call.as_ref().map(|call| call.name.clone());
+        Self { event: event.name.clone(), kind: event.kind(), tool, dialect: dialect.name(), hooks, merged, wire }
+    }
+
+    /// The bytes for the client, without a newline. Empty when nobody waits for an answer.
+    pub fn wire(&self) -> Vec<u8> {
+        self.wire.as_ref().map(|wire| wire.to_string().into_bytes()).unwrap_or_default()
+    }
+
+    /// Every hook of the event, also those that did not run.
+    pub fn hooks(&self) -> &[HookReport] {
+        &self.hooks
+    }
+
+    /// What all hooks together say.
+    pub fn answer(&self) -> &Answer {
+        &self.merged.answer
+    }
+
+    /// Whether some hook that ran failed.
+    pub fn any_failed(&self) -> bool {
+        self.hooks.iter().any(|hook| matches!(&hook.status, Status::Ran(ran) if ran.result.is_err()))
+    }
+}
+
+/// One hook's part in a verdict.
+#[derive(Debug, Clone)]
+pub struct HookReport {
+    /// The hook's name.
+    pub name: String,
+    /// JSON pointer of the hook in the configuration.
+    pub pointer: String,
+    /// The matcher as written; `None`: everything.
+    pub matcher: Option<String>,
+    /// What became of it.
+    pub status: Status,
+}
+
+impl HookReport {
+    /// Takes its decision out, because another stage is asked; what else it said still counts.
+    pub(crate) fn fall_back(&mut self) {
+        if let Status::Ran(ran) = &mut self.status {
+            ran.notes.extend(ran.counted.fall_back());
+        }
+    }
+
+    /// The hook's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it said, when it ran and did not fail.
+    pub fn outcome(&self) -> Option<&Result<Answer, Failure>> {
+        match &self.status {
+            Status::Ran(ran) => Some(&ran.result),
+            _ => None,
+        }
+    }
+
+    /// Fuel it used: instructions, roughly. `None` for handlers that are not components.
+    pub fn fuel(&self) -> Option<u64> {
+        match &self.status {
+            Status::Ran(ran) => ran.fuel,
+            _ => None,
+        }
+    }
+}
+
+/// What counts of each hook, in order. A hook that did not run said nothing.
+pub(crate) fn answers(hooks: &[HookReport]) -> Vec<Answer> {
+    let counted = |hook: &HookReport| match &hook.status {
+        Status::Ran(ran) => ran.counted.clone(),
+        _ => Answer::default(),
+    };
+    hooks.iter().map(counted).collect()
+}
+
+/// What became of a hook.
+#[derive(Debug, Clone)]
+pub enum Status {
+    /// It ran.
+    Ran(Box<Ran>),
+    /// Its matcher does not take this event.
+    NotMatched,
+    /// The component does not export this event.
+    NotHandled,
+    /// An earlier hook ended the event.
+    NotReached,
+}
+
+/// A hook that ran.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// What it said, or why it said nothing.
+    pub result: Result<Answer, Failure>,
+    /// What counts of it: after failure behaviour, authority and degradation.
+    pub counted: Answer,
+    /// What was taken out or changed on the way there, and what the merge dropped.
+    pub notes: Vec<Note>,
+    /// How long it ran.
+    pub time: Duration,
+    /// Fuel it used, for components.
+    pub fuel: Option<u64>,
+    /// What it wrote to the log, or to stderr.
+    pub logs: Vec<LogLine>,
+    /// SHA-256 of the component, in hexadecimal.
+    pub digest: Option<String>,
+}

@@ -1,0 +1,57 @@
+# `./just RECIPE` installs what is needed first; plain `just RECIPE` works where that has been done.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+target := env("CARGO_TARGET_DIR", justfile_directory() / "target")
+export CARGO_TARGET_DIR := target
+# One profile for everything that runs on this machine: wasmtime is compiled once.
+hookbox := target / "debug/hookbox"
+deny_version := "0.20.2"
+
+[private]
+default:
+    @just --list --unsorted
+
+# A recorded PreToolUse event, denied by a hook that is built here and now
+demo: build
+    {{hookbox}} build guest-examples/command-guard --profile guest
+    {{hookbox}} inspect guest-examples/command-guard/command-guard.wasm
+    @echo '$ hookbox run --config guest-examples/command-guard/hooks.json < docs/rm.json'
+    {{hookbox}} run --config guest-examples/command-guard/hooks.json < docs/rm.json
+
+# Everything that must hold before a change lands
+test: lint
+    cargo test --workspace --no-fail-fast
+
+# The command line
+build:
+    cargo build -p hookbox-cli
+
+# Formatting, lints, docs, licences
+lint: deny-installed
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p hookbox-protocol -p hookbox -p hookbox-guest
+    cargo-deny --log-level error check bans licenses sources
+
+# Hostile guests against the sandbox
+hostile:
+    cargo test -p hookbox-cli --test hostile
+
+# Known vulnerabilities; needs the advisory database from the network
+audit: deny-installed
+    cargo-deny check advisories
+
+# The checked-in schema and tables, written anew from the code
+generate:
+    UPDATE_SCHEMA=1 UPDATE_DOCS=1 cargo test -p hookbox -p hookbox-cli -- schema docs
+
+# The fuzz targets, a minute each
+fuzz seconds="60":
+    cd fuzz && for target in decode merge encode; do \
+        cargo +nightly fuzz run $target --target-dir {{target}}/fuzz -- -max_total_time={{seconds}}; done
+
+[private]
+deny-installed:
+    @[ "$({{target}}/tools/bin/cargo-deny --version 2>/dev/null)" = "cargo-deny {{deny_version}}" ] || \
+        cargo install cargo-deny --version {{deny_version}} --locked --debug --root {{target}}/tools --target-dir {{target}}/tools/target

@@ -1,0 +1,74 @@
+//! The invariants of ARCHITECTURE.md that the compiler does not hold.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for path in fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())).map(|e| e.unwrap().path()) {
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push((path.clone(), fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found
+}
+
+#[test]
+fn no_dialect_imports_another() {
+    let dir = root().join("host/protocol/src/dialect");
+    let all = sources(&dir);
+    let module = |path: &Path| {
+        let first = path.strip_prefix(&dir).unwrap().components().next().unwrap();
+        Path::new(first.as_os_str()).file_stem().unwrap().to_string_lossy().into_owned()
+    };
+    let mut modules: Vec<String> = all.iter().map(|(path, _)| module(path)).filter(|name| name != "common").collect();
+    modules.sort();
+    modules.dedup();
+    assert!(modules.len() >= 5, "{modules:?}");
+    for (path, text) in &all {
+        for other in modules.iter().filter(|other| **other != module(path)) {
+            for form in [format!("dialect::{other}::"), format!("super::{other}::"), format!("{other}::merge"), format!("{other}::events")] {
+                assert!(!text.contains(&form), "{} uses {form}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn protocol_is_pure() {
+    let manifest = fs::read_to_string(root().join("host/protocol/Cargo.toml")).unwrap();
+    for (path, text) in sources(&root().join("host/protocol/src")) {
+        for word in ["std::fs", "std::net", "std::time", "std::process", "std::env", "std::thread", "tokio", "wasmtime"] {
+            assert!(!text.contains(word), "{} mentions {word}", path.display());
+            assert!(!manifest.contains(word));
+        }
+    }
+}
+
+#[test]
+fn unsafe_stands_in_one_place() {
+    let mut places = Vec::new();
+    for (path, text) in sources(&root().join("host")) {
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        places.extend(code.filter(|line| line.contains("unsafe {") || line.contains("unsafe fn")).map(|_| path.clone()));
+    }
+    assert_eq!(places.len(), 1, "{places:?}");
+    assert!(places[0].ends_with("host/runtime/src/cache.rs"), "{places:?}");
+}
+
+#[test]
+fn the_pipeline_fits_on_a_screen() {
+    let text = fs::read_to_string(root().join("host/runtime/src/pipeline.rs")).unwrap();
+    assert!(text.lines().count() <= 60, "{} lines", text.lines().count());
+    let steps = ["decode_event", "select", "run(", "merge", "encode_verdict"];
+    assert!(steps.iter().all(|step| text.contains(step)), "the way of one event is not to be seen");
+}

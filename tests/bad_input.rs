@@ -1,0 +1,132 @@
+//! Whatever comes in on stdin: a clear error on stderr, a documented exit code, nothing on stdout, no panic.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::json;
+
+fn run(config: &Path, wire: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
+        .args(["run", "--config"])
+        .arg(config)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let wire = wire.to_vec();
+    let write = std::thread::spawn(move || drop(stdin.write_all(&wire)));
+    let output = child.wait_with_output().unwrap();
+    write.join().unwrap();
+    output
+}
+
+fn config(dir: &Path, fail_closed: bool) -> std::path::PathBuf {
+    let path = dir.join("hooks.json");
+    let hook = json!({ "type": "command", "command": "cat >/dev/null; echo '{}'" });
+    let hooks = json!({ "PreToolUse": [{ "hooks": [hook] }] });
+    fs::write(&path, json!({ "dialect": "claude", "failClosed": fail_closed, "hooks": hooks }).to_string()).unwrap();
+    path
+}
+
+fn pre_tool_use(command: &str) -> String {
+    format!(r#"{{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":{command}}}}}"#)
+}
+
+fn bad_inputs() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let deep = format!(
+        r#"{{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}1{}}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    vec![
+        ("nothing", Vec::new(), "not valid JSON"),
+        ("not JSON", b"rm -rf /".to_vec(), "not valid JSON"),
+        ("not an object", b"[1]".to_vec(), "expected an object"),
+        ("two objects", b"{} {}".to_vec(), "trailing characters"),
+        ("no event name", br#"{"tool_name":"Bash"}"#.to_vec(), "/hook_event_name: missing"),
+        ("event name of a wrong type", br#"{"hook_event_name":5}"#.to_vec(), "/hook_event_name: expected"),
+        ("tool name of a wrong type", br#"{"hook_event_name":"PreToolUse","tool_name":5,"tool_input":{}}"#.to_vec(), "/tool_name: expected a string"),
+        ("no tool input", br#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#.to_vec(), "/tool_input: missing"),
+        ("deep nesting", deep.into_bytes(), "recursion limit"),
+        ("invalid UTF-8", pre_tool_use("\"a\"").replace('a', "\u{80}").into_bytes().iter().map(|b| if *b == 0xc2 { 0xff } else { *b }).collect(), "not UTF-8"),
+        ("a repeated key", br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Bash","tool_input":{}}"#.to_vec(), "`tool_name` appears twice"),
+        ("a lone surrogate", pre_tool_use(r#""\ud800""#).into_bytes(), "not valid JSON"),
+        ("a raw NUL", pre_tool_use("\"a\0b\"").into_bytes(), "control character"),
+        ("more than 64 MiB", pre_tool_use(&format!("\"{}\"", "x".repeat(64 << 20))).into_bytes(), "larger than 64 MiB"),
+    ]
+}
+
+#[test]
+fn bad_events_are_refused_clearly() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = config(dir.path(), false);
+    for (name, wire, why) in bad_inputs() {
+        let output = run(&config, &wire);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(65), "{name}: {stderr}");
+        assert!(output.stdout.is_empty(), "{name}: partial output");
+        assert!(stderr.starts_with("error: ") && stderr.contains(why) && !stderr.contains("panicked"), "{name}: {stderr}");
+        assert!(stderr.len() < 2_000, "{name}: {} bytes of error", stderr.len());
+    }
+}
+
+#[test]
+fn bad_events_block_when_the_configuration_is_fail_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = config(dir.path(), true);
+    for (name, wire, why) in bad_inputs() {
+        let output = run(&config, &wire);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}: {stderr}");
+        assert!(output.stdout.is_empty() && stderr.contains(why), "{name}: {stderr}");
+    }
+}
+
+#[test]
+fn a_large_event_that_is_valid_is_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = run(&config(dir.path(), false), pre_tool_use(&format!("\"{}\"", "x".repeat(60 << 20))).as_bytes());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{}\n");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn an_event_nobody_knows_is_not_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = run(&config(dir.path(), true), br#"{"hook_event_name":"BrandNew","x":1}"#);
+    assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stdout)), (Some(0), "{}\n"));
+}
+
+#[test]
+fn a_broken_configuration_blocks_only_where_it_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hooks.json");
+    for (text, code) in [
+        ("{ \"failClosed\": true, \"hooks\": ", 2),
+        ("{ \"hooks\": ", 78),
+        ("{ \"failClosed\": true, \"hooks\": { \"PreToolUse\": [ { \"mathcer\": \"Bash\" } ] } }", 2),
+        ("{ \"failClosed\": false, \"hooks\": { \"PreToolUse\": [ { \"mathcer\": \"Bash\" } ] } }", 78),
+    ] {
+        fs::write(&path, text).unwrap();
+        let output = run(&path, pre_tool_use("\"ls\"").as_bytes());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{text}: {stderr}");
+        assert!(output.stdout.is_empty() && stderr.contains("hooks.json"), "{text}: {stderr}");
+    }
+}
+
+#[test]
+fn wrong_usage_never_exits_with_a_clients_code() {
+    for args in [&["run", "--nonsense"][..], &["nonsense"], &[], &["run", "--diagnostics", "loud"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_hookbox")).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(64), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+}

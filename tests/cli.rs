@@ -1,0 +1,147 @@
+//! Whole command-line transcripts: what a person sees.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "support/guests.rs"]
+mod guests;
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use insta::{assert_snapshot, with_settings};
+
+/// Runs `hookbox` in a folder and shows everything that came of it.
+fn transcript(dir: &Path, args: &[&str], stdin: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
+        .args(args)
+        .current_dir(dir)
+        .env("XDG_STATE_HOME", dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    format!(
+        "exit code {}\n--- stdout\n{}--- stderr\n{}",
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap()
+    )
+}
+
+/// What differs from machine to machine and from build to build.
+const VOLATILE: &[(&str, &str)] = &[
+    (r"\s+\d+(\.\d+)? (µs|ms|s)\b", " [TIME]"),
+    (r#""timeUs":\d+"#, r#""timeUs":[TIME]"#),
+    (r"\d+ fuel", "[FUEL] fuel"),
+    (r#""fuel":\d+"#, r#""fuel":[FUEL]"#),
+    (r"\d+ KB", "[SIZE] KB"),
+    (r"sha256:[0-9a-f]+", "sha256:[DIGEST]"),
+];
+
+macro_rules! assert_transcript {
+    ($name:literal, $transcript:expr) => {
+        with_settings!({ filters => VOLATILE.to_vec(), prepend_module_to_snapshot => false, omit_expression => true }, {
+            assert_snapshot!($name, $transcript);
+        })
+    };
+}
+
+const RM: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
+
+/// A folder with the command guard, a command that allows, one that fails, and one that does not match.
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::copy(guests::component("command-guard"), dir.path().join("guard.wasm")).unwrap();
+    let allow = r#"echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\",\"updatedInput\":{\"command\":\"true\"}}}'"#;
+    let config = format!(
+        r#"{{
+  "dialect": "claude",
+  "hooks": {{
+    "PreToolUse": [
+      {{ "matcher": "Bash", "hooks": [ {{ "type": "wasm", "component": "guard.wasm" }} ] }},
+      {{ "hooks": [
+        {{ "type": "command", "command": "{allow}" }},
+        {{ "type": "command", "command": "echo oh no >&2; exit 3" }}
+      ] }},
+      {{ "matcher": "Write|Edit", "hooks": [ {{ "type": "command", "command": "./lint.sh" }} ] }}
+    ]
+  }}
+}}
+"#
+    );
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    fs::write(dir.path().join("rm.json"), RM).unwrap();
+    dir
+}
+
+#[test]
+fn run_reports_every_hook() {
+    let dir = project();
+    assert_transcript!("run", transcript(dir.path(), &["run"], RM));
+    assert_transcript!("run_json", transcript(dir.path(), &["run", "--diagnostics", "json"], RM));
+    assert_transcript!("run_off", transcript(dir.path(), &["run", "--diagnostics", "off"], RM));
+}
+
+#[test]
+fn explain_names_the_clause() {
+    let dir = project();
+    assert_transcript!("explain", transcript(dir.path(), &["explain", "--event", "rm.json"], ""));
+}
+
+#[test]
+fn inspect_shows_three_groups() {
+    let dir = project();
+    assert_transcript!("inspect", transcript(dir.path(), &["inspect", "guard.wasm"], ""));
+    fs::write(dir.path().join("core.wasm"), b"\0asm\x01\0\0\0").unwrap();
+    fs::write(dir.path().join("text.wasm"), b"not wasm").unwrap();
+    assert_transcript!("inspect_core", transcript(dir.path(), &["inspect", "core.wasm"], ""));
+    assert_transcript!("inspect_text", transcript(dir.path(), &["inspect", "text.wasm"], ""));
+}
+
+#[test]
+fn check_tells_everything_at_once() {
+    let dir = project();
+    assert_transcript!("check_good", transcript(dir.path(), &["check"], ""));
+    fs::copy(guests::component("rate-limit"), dir.path().join("rate-limit.wasm")).unwrap();
+    let config = r#"{
+  "dialect": "claude",
+  "hooks": {
+    "PreToolUse": [
+      { "mathcer": "Bash", "hooks": [ { "type": "wasm", "component": "guard.wasm", "timeout": -1 } ] },
+      { "matcher": "(", "hooks": [ { "type": "wasm" }, { "type": "comand", "command": "x" } ] }
+    ]
+  }
+}
+"#;
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    assert_transcript!("check_bad", transcript(dir.path(), &["check"], ""));
+    let config = r#"{
+  "hooks": {
+    "PreToolUse": [ { "hooks": [
+      { "type": "wasm", "component": "rate-limit.wasm" },
+      { "type": "wasm", "component": "missing.wasm" },
+      { "type": "mcp_tool", "server": "x", "tool": "y" }
+    ] } ]
+  }
+}
+"#;
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    assert_transcript!("check_components", transcript(dir.path(), &["check"], ""));
+}
+
+#[test]
+fn help_reads_well() {
+    let dir = tempfile::tempdir().unwrap();
+    for command in ["", "run", "explain", "check", "inspect", "build"] {
+        let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
+        let text = transcript(dir.path(), &args, "");
+        let name = format!("help_{command}");
+        with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, { assert_snapshot!(name, text); });
+    }
+}

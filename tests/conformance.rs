@@ -1,0 +1,145 @@
+//! The merge vectors are normative. Each of them runs through every front end; a front end is one line in [`FRONT_ENDS`].
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "support/vectors.rs"]
+mod vectors;
+
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    sync::{Mutex, atomic::{AtomicUsize, Ordering}},
+};
+
+use hookbox::{Host, dialect, verdict::Status};
+use serde_json::Value;
+use vectors::Vector;
+
+/// What a front end made of a vector.
+struct Made {
+    wire: Option<Value>,
+    notes: BTreeSet<String>,
+}
+
+type FrontEnd = (&'static str, fn(&Path, &Vector) -> Made);
+
+const FRONT_ENDS: &[FrontEnd] = &[("library", library), ("command line", command_line)];
+
+fn library(config: &Path, vector: &Vector) -> Made {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let host = Host::builder().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap();
+        let verdict = host.dispatch(vector.event.to_string()).await.unwrap_or_else(|e| panic!("{e}"));
+        let mut notes: BTreeSet<String> = verdict.merged.notes.iter().map(|(_, n)| n.kind.word().to_owned()).collect();
+        for hook in verdict.hooks() {
+            if let Status::Ran(ran) = &hook.status {
+                notes.extend(ran.notes.iter().map(|n| n.kind.word().to_owned()));
+                notes.extend(ran.result.is_err().then(|| "failed".to_owned()));
+            }
+        }
+        Made { wire: verdict.wire.clone(), notes }
+    })
+}
+
+fn command_line(config: &Path, vector: &Vector) -> Made {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
+        .args(["run", "--diagnostics", "json", "--config"])
+        .arg(config)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Without a newline, as some clients send it.
+    let _ = child.stdin.take().unwrap().write_all(vector.event.to_string().as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    // decisions.md: "a verdict decided by hooks is always JSON on stdout with exit 0".
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let mut notes = BTreeSet::new();
+    for line in stderr.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        let found = line["notes"].as_array().into_iter().flatten();
+        notes.extend(found.map(|note| note["kind"].as_str().unwrap().to_owned()));
+        notes.extend((line["verdict"] == "failed").then(|| "failed".to_owned()));
+    }
+    let wire = (!output.stdout.is_empty()).then(|| serde_json::from_slice(&output.stdout).unwrap());
+    Made { wire, notes }
+}
+
+#[test]
+fn every_vector_through_every_front_end() {
+    let files = vectors::all();
+    let work: Vec<_> = files
+        .iter()
+        .flat_map(|file| file.vectors.iter().map(move |vector| (file, vector)))
+        .flat_map(|(file, vector)| FRONT_ENDS.iter().map(move |front| (file, vector, front)))
+        .collect();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some((file, vector, front)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(why) = check(&file.dialect, vector, front) {
+                        let place = format!("{} «{}» through the {}", file.path.display(), vector.name, front.0);
+                        failures.lock().unwrap().push(format!("{place}\n  clause: {}\n  {why}", vector.clause));
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().unwrap();
+    failures.sort();
+    assert!(failures.is_empty(), "{} of {}\n{}", failures.len(), work.len(), failures.join("\n"));
+}
+
+fn check(dialect: &str, vector: &Vector, front: &FrontEnd) -> Result<(), String> {
+    let dir = tempfile::tempdir().unwrap();
+    let config = vector.lay_out(dialect, dir.path());
+    let made = std::panic::catch_unwind(|| front.1(&config, vector)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|t| (*t).to_owned())).unwrap_or_default()
+    })?;
+    let expected = Some(&vector.expect).filter(|expect| !expect.is_null());
+    if made.wire.as_ref() != expected {
+        let show = |wire: Option<&Value>| wire.map_or("nothing".into(), Value::to_string);
+        return Err(format!("expected {}\n  found    {}", show(expected), show(made.wire.as_ref())));
+    }
+    if let Some(missing) = vector.notes.iter().find(|note| !made.notes.contains(*note)) {
+        return Err(format!("no note says `{missing}`; there are {:?}", made.notes));
+    }
+    let ran = vectors::ran(dir.path(), vector.hooks.len());
+    match &vector.ran {
+        Some(expected) if *expected != ran => Err(format!("hooks {expected:?} should have run, hooks {ran:?} did")),
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn every_event_of_every_dialect_has_a_vector() {
+    let files = vectors::all();
+    let mut missing = Vec::new();
+    for dialect in dialect::ALL.iter().filter(|dialect| !dialect.name().contains('@')) {
+        for row in dialect.rows() {
+            let named = |vector: &Vector| {
+                ["hook_event_name", "event", "method"].iter().any(|key| vector.event[*key].as_str() == Some(row.name))
+            };
+            let mut of_dialect = files.iter().filter(|file| file.dialect == dialect.name());
+            if !of_dialect.any(|file| file.vectors.iter().any(named)) {
+                missing.push(format!("{} {}", dialect.name(), row.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no vector for: {}", missing.join(", "));
+}
+
+#[test]
+fn names_are_unique_and_clauses_are_quoted() {
+    for file in vectors::all() {
+        let mut names = BTreeSet::new();
+        for vector in &file.vectors {
+            assert!(names.insert(&vector.name), "{}: two vectors are called «{}»", file.path.display(), vector.name);
+            assert!(vector.clause.contains(".md"), "{} «{}»: the clause names no file", file.path.display(), vector.name);
+        }
+    }
+}

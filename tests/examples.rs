@@ -1,0 +1,60 @@
+//! Every guest example does what its `case.json` says, through `hookbox run`, with the configuration it is shipped with.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "support/guests.rs"]
+mod guests;
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+
+fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
+        .args(["run", "--config"])
+        .arg(config)
+        .env("XDG_STATE_HOME", state)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    (serde_json::from_slice(&output.stdout).unwrap_or_default(), stderr)
+}
+
+#[test]
+fn every_example_does_what_its_case_says() {
+    let names = guests::names();
+    assert!(names.len() >= 5, "the examples are gone: {names:?}");
+    for name in names {
+        let source = guests::examples_dir().join(&name);
+        let cases = fs::read(source.join("case.json")).unwrap_or_else(|_| panic!("{name} has no case.json"));
+        let cases: Vec<Value> = serde_json::from_slice(&cases).unwrap();
+        assert!(cases.len() >= 2, "{name} needs a case where it speaks and one where it does not");
+        let dir = tempfile::tempdir().unwrap();
+        fs::copy(guests::component(&name), dir.path().join(format!("{name}.wasm"))).unwrap();
+        let shipped: Value = serde_json::from_slice(&fs::read(source.join("hooks.json")).unwrap()).unwrap();
+        for case in cases {
+            let mut config = shipped.clone();
+            if let Some(hooks) = case.get("hooks") {
+                config["hooks"] = hooks.clone();
+            }
+            if let Some(dialect) = case.get("dialect") {
+                config["dialect"] = dialect.clone();
+            }
+            let path = dir.path().join("hooks.json");
+            fs::write(&path, config.to_string()).unwrap();
+            let (found, stderr) = run(&path, &case["event"], dir.path());
+            assert_eq!(found, case["expect"], "{name}: {}\n{stderr}", case["name"]);
+        }
+        assert!(source.join("README.md").is_file(), "{name} has no README.md");
+    }
+}

@@ -1,0 +1,193 @@
+//! The merge vectors: what they say, and the configuration each of them is.
+//!
+//! Hooks of a vector are real commands, so that the same vector drives the library, the command line and every later
+//! front end.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// One line of the specification as a test.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vector {
+    pub name: String,
+    pub clause: String,
+    pub profile: Option<String>,
+    #[serde(default)]
+    pub config: Map<String, Value>,
+    pub event: Value,
+    #[serde(default)]
+    pub hooks: Vec<HookCase>,
+    pub expect: Value,
+    #[serde(default)]
+    pub notes: Vec<String>,
+    pub ran: Option<Vec<usize>>,
+}
+
+/// One hook of a vector.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct HookCase {
+    pub matcher: Option<String>,
+    pub prints: Option<Value>,
+    pub stdout: Option<String>,
+    pub stderr: Option<String>,
+    pub exit: u8,
+    pub on_failure: Option<String>,
+    pub sleeps: bool,
+    pub missing: bool,
+    pub on: Option<String>,
+    pub priority: Option<i64>,
+    pub intercept: Option<Vec<String>>,
+    pub observe: Option<Value>,
+    pub echo: Option<String>,
+    pub with: Option<Value>,
+}
+
+/// A file of vectors.
+pub struct File {
+    pub dialect: String,
+    pub path: PathBuf,
+    pub vectors: Vec<Vector>,
+}
+
+/// Every vector there is, by file.
+pub fn all() -> Vec<File> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
+    let mut files = Vec::new();
+    for dialect in fs::read_dir(&root).expect("tests/vectors").map(|e| e.expect("readable").path()) {
+        for path in fs::read_dir(&dialect).expect("a dialect's vectors").map(|e| e.expect("readable").path()) {
+            let text = fs::read_to_string(&path).expect("readable");
+            let vectors = serde_norway::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let dialect = dialect.file_name().expect("named").to_string_lossy().into_owned();
+            files.push(File { dialect, path, vectors });
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(!files.is_empty(), "no vectors in {}", root.display());
+    files
+}
+
+impl Vector {
+    /// Writes the vector's configuration and commands into a folder and returns the configuration's path.
+    pub fn lay_out(&self, folder_dialect: &str, dir: &Path) -> PathBuf {
+        let dialect = self.profile.as_deref().unwrap_or(folder_dialect);
+        let base = dialect.split('@').next().unwrap_or(dialect);
+        let mut config = json!({ "dialect": dialect });
+        let mut hooks = Map::new();
+        for (number, case) in self.hooks.iter().enumerate() {
+            let handler = case.handler(number, dir);
+            let event = match &case.on {
+                Some(on) if on == "canUseTool" => {
+                    config["canUseTool"] = handler;
+                    continue;
+                }
+                Some(on) => on.clone(),
+                None => event_name(&self.event),
+            };
+            add(&mut hooks, base, number, &event, case, handler);
+        }
+        for (key, value) in &self.config {
+            // blade keeps its settings inside `hooks`, as its specification shows.
+            if base == "blade" && key != "failClosed" && key != "limits" {
+                hooks.insert(key.clone(), value.clone());
+            } else {
+                config[key] = value.clone();
+            }
+        }
+        config["hooks"] = hooks.into();
+        let path = dir.join("hooks.json");
+        fs::write(&path, format!("{config:#}")).expect("writable");
+        path
+    }
+}
+
+fn add(hooks: &mut Map<String, Value>, dialect: &str, number: usize, event: &str, case: &HookCase, mut handler: Value) {
+    let mut list = |entry: Value| {
+        let entries = hooks.entry(event).or_insert_with(|| json!([]));
+        entries.as_array_mut().expect("an array").push(entry);
+    };
+    match dialect {
+        "blade-callback" => {
+            if let Some(matcher) = &case.matcher {
+                handler["matcher"] = json!(matcher);
+            }
+            list(handler);
+        }
+        "picoclaw" => {
+            handler["priority"] = json!(case.priority.unwrap_or(number as i64 * 10));
+            if let Some(observe) = &case.observe {
+                handler["observe"] = observe.clone();
+            } else {
+                let own = vec![event.trim_start_matches("hook.").to_owned()];
+                handler["intercept"] = json!(case.intercept.clone().unwrap_or(own));
+            }
+            hooks.insert(format!("h{number}"), handler);
+        }
+        _ => {
+            let mut group = json!({ "hooks": [handler] });
+            if let Some(matcher) = &case.matcher {
+                group["matcher"] = json!(matcher);
+            }
+            list(group);
+        }
+    }
+}
+
+/// The event's name, wherever its dialect puts it.
+fn event_name(event: &Value) -> String {
+    let name = ["hook_event_name", "event", "method"].iter().find_map(|key| event[*key].as_str());
+    name.expect("the vector's event has a name").to_owned()
+}
+
+impl HookCase {
+    /// The handler: a shell command that leaves a mark that it ran, and then does what the case says.
+    fn handler(&self, number: usize, dir: &Path) -> Value {
+        let write = |name: &str, text: &str| fs::write(dir.join(name), text).expect("writable");
+        let mut script = format!(": > ran{number}; ");
+        if self.sleeps {
+            script += "sleep 60";
+        } else if let Some(pointer) = &self.echo {
+            write(&format!("with{number}"), &self.with.as_ref().expect("echo needs with").to_string());
+            script += &format!("'{}' {} with{number}", echo_tool(), shell_word(pointer));
+        } else {
+            let stdout = self.prints.as_ref().map(Value::to_string).or_else(|| self.stdout.clone());
+            write(&format!("out{number}"), stdout.as_deref().unwrap_or_default());
+            write(&format!("err{number}"), self.stderr.as_deref().unwrap_or_default());
+            script += &format!("cat out{number}; cat err{number} >&2; exit {}", self.exit);
+        }
+        let mut handler = json!({ "type": "command", "command": script, "timeout": 30 });
+        if self.sleeps {
+            handler["timeout"] = json!(0.2);
+        }
+        if self.missing {
+            handler["command"] = json!("./no-such-command");
+            handler["args"] = json!([]);
+        }
+        if let Some(behavior) = &self.on_failure {
+            handler["onFailure"] = json!(behavior);
+        }
+        handler
+    }
+}
+
+fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A command that prints the JSON of a file, with `"$SEEN"` replaced by what stdin has at a pointer.
+fn echo_tool() -> String {
+    let test = std::env::current_exe().expect("this test");
+    let target = test.ancestors().nth(2).expect("target/debug");
+    target.join("examples/echo").display().to_string()
+}
+
+/// Which hooks left their mark.
+pub fn ran(dir: &Path, hooks: usize) -> Vec<usize> {
+    (0..hooks).filter(|number| dir.join(format!("ran{number}")).exists()).collect()
+}
