@@ -36,7 +36,12 @@ fn no_dialect_imports_another() {
     assert!(modules.len() >= 5, "{modules:?}");
     for (path, text) in &all {
         for other in modules.iter().filter(|other| **other != module(path)) {
-            for form in [format!("dialect::{other}::"), format!("super::{other}::"), format!("{other}::merge"), format!("{other}::events")] {
+            for form in [
+                format!("dialect::{other}::"),
+                format!("super::{other}::"),
+                format!("{other}::merge"),
+                format!("{other}::events"),
+            ] {
                 assert!(!text.contains(&form), "{} uses {form}", path.display());
             }
         }
@@ -47,7 +52,8 @@ fn no_dialect_imports_another() {
 fn protocol_is_pure() {
     let manifest = fs::read_to_string(root().join("host/protocol/Cargo.toml")).unwrap();
     for (path, text) in sources(&root().join("host/protocol/src")) {
-        for word in ["std::fs", "std::net", "std::time", "std::process", "std::env", "std::thread", "tokio", "wasmtime"] {
+        for word in ["std::fs", "std::net", "std::time", "std::process", "std::env", "std::thread", "tokio", "wasmtime"]
+        {
             assert!(!text.contains(word), "{} mentions {word}", path.display());
             assert!(!manifest.contains(word));
         }
@@ -59,7 +65,8 @@ fn unsafe_stands_in_one_place() {
     let mut places = Vec::new();
     for (path, text) in sources(&root().join("host")) {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-        places.extend(code.filter(|line| line.contains("unsafe {") || line.contains("unsafe fn")).map(|_| path.clone()));
+        places
+            .extend(code.filter(|line| line.contains("unsafe {") || line.contains("unsafe fn")).map(|_| path.clone()));
     }
     assert_eq!(places.len(), 1, "{places:?}");
     assert!(places[0].ends_with("host/runtime/src/cache.rs"), "{places:?}");

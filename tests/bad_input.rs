@@ -52,11 +52,28 @@ fn bad_inputs() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("two objects", b"{} {}".to_vec(), "trailing characters"),
         ("no event name", br#"{"tool_name":"Bash"}"#.to_vec(), "/hook_event_name: missing"),
         ("event name of a wrong type", br#"{"hook_event_name":5}"#.to_vec(), "/hook_event_name: expected"),
-        ("tool name of a wrong type", br#"{"hook_event_name":"PreToolUse","tool_name":5,"tool_input":{}}"#.to_vec(), "/tool_name: expected a string"),
+        (
+            "tool name of a wrong type",
+            br#"{"hook_event_name":"PreToolUse","tool_name":5,"tool_input":{}}"#.to_vec(),
+            "/tool_name: expected a string",
+        ),
         ("no tool input", br#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#.to_vec(), "/tool_input: missing"),
         ("deep nesting", deep.into_bytes(), "recursion limit"),
-        ("invalid UTF-8", pre_tool_use("\"a\"").replace('a', "\u{80}").into_bytes().iter().map(|b| if *b == 0xc2 { 0xff } else { *b }).collect(), "not UTF-8"),
-        ("a repeated key", br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Bash","tool_input":{}}"#.to_vec(), "`tool_name` appears twice"),
+        (
+            "invalid UTF-8",
+            pre_tool_use("\"a\"")
+                .replace('a', "\u{80}")
+                .into_bytes()
+                .iter()
+                .map(|b| if *b == 0xc2 { 0xff } else { *b })
+                .collect(),
+            "not UTF-8",
+        ),
+        (
+            "a repeated key",
+            br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Bash","tool_input":{}}"#.to_vec(),
+            "`tool_name` appears twice",
+        ),
         ("a lone surrogate", pre_tool_use(r#""\ud800""#).into_bytes(), "not valid JSON"),
         ("a raw NUL", pre_tool_use("\"a\0b\"").into_bytes(), "control character"),
         ("more than 64 MiB", pre_tool_use(&format!("\"{}\"", "x".repeat(64 << 20))).into_bytes(), "larger than 64 MiB"),
@@ -72,7 +89,10 @@ fn bad_events_are_refused_clearly() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(65), "{name}: {stderr}");
         assert!(output.stdout.is_empty(), "{name}: partial output");
-        assert!(stderr.starts_with("error: ") && stderr.contains(why) && !stderr.contains("panicked"), "{name}: {stderr}");
+        assert!(
+            stderr.starts_with("error: ") && stderr.contains(why) && !stderr.contains("panicked"),
+            "{name}: {stderr}"
+        );
         assert!(stderr.len() < 2_000, "{name}: {} bytes of error", stderr.len());
     }
 }

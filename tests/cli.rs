@@ -52,7 +52,8 @@ macro_rules! assert_transcript {
     };
 }
 
-const RM: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
+const RM: &str =
+    r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
 
 /// A folder with the command guard, a command that allows, one that fails, and one that does not match.
 fn project() -> tempfile::TempDir {

@@ -9,7 +9,10 @@ use std::{
     io::Write,
     path::Path,
     process::{Command, Stdio},
-    sync::{Mutex, atomic::{AtomicUsize, Ordering}},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use hookbox::{Host, dialect, verdict::Status};
@@ -139,7 +142,12 @@ fn names_are_unique_and_clauses_are_quoted() {
         let mut names = BTreeSet::new();
         for vector in &file.vectors {
             assert!(names.insert(&vector.name), "{}: two vectors are called «{}»", file.path.display(), vector.name);
-            assert!(vector.clause.contains(".md"), "{} «{}»: the clause names no file", file.path.display(), vector.name);
+            assert!(
+                vector.clause.contains(".md"),
+                "{} «{}»: the clause names no file",
+                file.path.display(),
+                vector.name
+            );
         }
     }
 }

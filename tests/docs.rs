@@ -66,7 +66,8 @@ fn safer(from: RuleKind, to: &str) -> bool {
 
 #[test]
 fn failures() {
-    let causes: Vec<String> = Cause::ALL.iter().filter(|c| **c != Cause::Timeout).map(|c| format!("`{}`", c.word())).collect();
+    let causes: Vec<String> =
+        Cause::ALL.iter().filter(|c| **c != Cause::Timeout).map(|c| format!("`{}`", c.word())).collect();
     let mut text = format!(
         "# What a failed hook counts as\n\n\
          Generated from the code (`./just generate`). What the client is told when the only hook of an event fails, by\n\
@@ -81,7 +82,8 @@ fn failures() {
         for row in dialect.rows() {
             for (behavior, word) in [(Behavior::Ignore, "ignore"), (Behavior::Deny, "deny"), (Behavior::Ask, "ask")] {
                 let told = told(dialect, row, behavior);
-                let word = if dialect.default_behavior(row.kind) == behavior { format!("**{word}**") } else { word.into() };
+                let word =
+                    if dialect.default_behavior(row.kind) == behavior { format!("**{word}**") } else { word.into() };
                 writeln!(text, "| {} | {word} | {told} |", row.name).unwrap();
             }
         }
@@ -105,7 +107,12 @@ fn told(dialect: &dyn Dialect, row: &EventRow, behavior: Behavior) -> String {
         let wire = wire.replace(&failure.to_string(), "CAUSE");
         assert_eq!(*seen.get_or_insert_with(|| wire.clone()), wire, "{} {} {cause:?}", dialect.name(), row.name);
         if behavior != Behavior::Ignore && row.blockable && row.kind != Kind::OtherEvent {
-            assert!(wire.contains("NAME failed (CAUSE)"), "{} {}: {wire} does not name hook and cause", dialect.name(), row.name);
+            assert!(
+                wire.contains("NAME failed (CAUSE)"),
+                "{} {}: {wire} does not name hook and cause",
+                dialect.name(),
+                row.name
+            );
         }
     }
     seen.unwrap_or_default()

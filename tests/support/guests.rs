@@ -48,7 +48,8 @@ fn build_all() -> PathBuf {
     for name in names() {
         let core = target.join("wasm32-unknown-unknown/guest").join(format!("{}.wasm", name.replace('-', "_")));
         let component = out.join(format!("{name}.wasm"));
-        let build = Command::new(env!("CARGO_BIN_EXE_hookbox")).arg("build").arg(&core).arg("-o").arg(&component).output();
+        let build =
+            Command::new(env!("CARGO_BIN_EXE_hookbox")).arg("build").arg(&core).arg("-o").arg(&component).output();
         let build = build.expect("hookbox runs");
         assert!(build.status.success(), "{name}: {}", String::from_utf8_lossy(&build.stderr));
     }

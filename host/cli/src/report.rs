@@ -13,14 +13,23 @@ pub fn human(verdict: &Verdict) {
     eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, decision(verdict.answer()));
     let width = verdict.hooks.iter().map(|hook| hook.name.chars().count()).max().unwrap_or_default().min(40);
     for hook in &verdict.hooks {
-        eprintln!("  {:width$}  {}", hook.name, outcome(hook));
+        eprintln!("{}", plain(format!("  {:width$}  {}", hook.name, outcome(hook)).trim_end()));
         for line in asides(hook) {
-            eprintln!("  {:width$}    {line}", "");
+            eprintln!("{}", plain(&format!("  {:width$}  {line}", "")));
         }
     }
     for (_, note) in &verdict.merged.notes {
-        eprintln!("  {}: {}", note.kind.word(), note.text);
+        eprintln!("{}", plain(&format!("  {}: {}", note.kind.word(), note.text)));
     }
+}
+
+/// A line safe for a terminal: what a hook writes may hold line breaks and escape codes.
+pub fn plain(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { safe.extend(c.escape_default()) } else { safe.push(c) }
+    }
+    safe
 }
 
 /// One JSON object per hook, then one for the verdict.
@@ -104,7 +113,7 @@ fn outcome(hook: &HookReport) -> String {
 pub fn asides(hook: &HookReport) -> Vec<String> {
     let Status::Ran(ran) = &hook.status else { return Vec::new() };
     let notes = ran.notes.iter().map(|note| format!("{}: {}", note.kind.word(), note.text));
-    let logs = ran.logs.iter().map(|line| format!("log {}: {}", line.level.to_string().to_lowercase(), line.message));
+    let logs = ran.logs.iter().map(|line| format!("log {}: {}", line.level.word(), line.message));
     notes.chain(logs).collect()
 }
 
@@ -124,11 +133,8 @@ fn hook_json(hook: &HookReport) -> Value {
             }
         }
         line["notes"] = ran.notes.iter().map(note_json).collect();
-        line["logs"] = ran
-            .logs
-            .iter()
-            .map(|log| json!({ "level": log.level.to_string().to_lowercase(), "message": log.message }))
-            .collect();
+        line["logs"] =
+            ran.logs.iter().map(|log| json!({ "level": log.level.word(), "message": log.message })).collect();
     }
     line
 }

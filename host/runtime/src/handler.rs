@@ -7,7 +7,7 @@ mod component;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hookbox_protocol::{Answer, Cause, Dialect, DecodeError, Event, Failure, Kind, Note};
+use hookbox_protocol::{Answer, Cause, DecodeError, Dialect, Event, Failure, Kind, Note};
 use tokio::time::Instant;
 
 pub use callback::Callback;

@@ -9,9 +9,9 @@ use tokio::sync::OnceCell;
 pub use builder::HostBuilder;
 
 use crate::{
-    config::{self, Config},
     capability::Capabilities,
     component::LoadError,
+    config::{self, Config},
     engine::Engine,
     error::{DispatchError, HookError},
     handler::SharedHandler,

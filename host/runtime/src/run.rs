@@ -3,11 +3,8 @@
 use std::time::Instant;
 
 use hookbox_protocol::{
-    Answer, Behavior, Cause, Dialect, Event, Failure, Kind, Note,
-    authority::Authority,
-    degrade::degrade,
-    dialect::EventRow,
-    failure::settle,
+    Answer, Behavior, Cause, Dialect, Event, Failure, Kind, Note, authority::Authority, degrade::degrade,
+    dialect::EventRow, failure::settle,
 };
 
 use crate::{
@@ -160,6 +157,10 @@ fn behavior(host: &Host, row: &EventRow, hook: &config::Hook, cause: Cause) -> B
         _ => hook.on_failure,
     };
     configured.unwrap_or_else(|| {
-        if host.config().fail_closed && row.blockable { Behavior::Deny } else { host.dialect().default_behavior(row.kind) }
+        if host.config().fail_closed && row.blockable {
+            Behavior::Deny
+        } else {
+            host.dialect().default_behavior(row.kind)
+        }
     })
 }

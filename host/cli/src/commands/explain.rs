@@ -4,9 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::{Host, Verdict, verdict::{HookReport, Status}};
+use hookbox::{
+    Host, Verdict,
+    verdict::{HookReport, Status},
+};
 
-use super::{block_on, run::{Source, read_event}};
+use super::{
+    block_on,
+    run::{Source, read_event},
+};
 use crate::{exit::Exit, report};
 
 /// Show which hooks an event meets, what each says, and what decides.
@@ -51,9 +57,9 @@ fn print(verdict: &Verdict) {
     let matched = verdict.hooks.iter().map(|hook| matching(hook).chars().count()).max().unwrap_or_default();
     for (number, hook) in verdict.hooks.iter().enumerate() {
         let line = format!("{:3}  {:name$}  {:matched$}  {}", number + 1, hook.name, matching(hook), said(hook));
-        println!("{}", line.trim_end());
+        println!("{}", report::plain(line.trim_end()));
         for aside in report::asides(hook) {
-            println!("     {:name$}  {aside}", "");
+            println!("{}", report::plain(&format!("     {:name$}  {aside}", "")));
         }
     }
     if verdict.hooks.is_empty() {
@@ -62,9 +68,9 @@ fn print(verdict: &Verdict) {
     let merged = &verdict.merged;
     println!("verdict  {}   \"{}\"", report::decision(&merged.answer), merged.clause);
     if let Some(reason) = &merged.answer.reason {
-        println!("reason   {}", report::first_line(reason));
+        println!("reason   {}", report::plain(&report::first_line(reason)));
     }
-    let dropped: Vec<String> = dropped(verdict).collect();
+    let dropped: Vec<String> = dropped(verdict).map(|text| report::plain(&text)).collect();
     println!("dropped  {}", if dropped.is_empty() { "nothing".to_owned() } else { dropped.join("\n         ") });
     match &verdict.wire {
         Some(wire) => println!("output   {wire}"),

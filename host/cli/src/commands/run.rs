@@ -7,7 +7,10 @@ use std::{
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use hookbox::{Dialect, Host, Verdict, config::{self, Config}};
+use hookbox::{
+    Dialect, Host, Verdict,
+    config::{self, Config},
+};
 
 use super::block_on;
 use crate::{exit::Exit, report};
@@ -87,7 +90,10 @@ impl Source {
     /// The configuration file.
     pub fn path(&self) -> anyhow::Result<PathBuf> {
         let found = || config::find(Path::new("."));
-        self.config.clone().or_else(found).ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
+        self.config
+            .clone()
+            .or_else(found)
+            .ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
     }
 
     /// Loads the configuration, telling of warnings.

@@ -44,8 +44,7 @@ impl Handler for Command {
             Err(failure) => (Err(failure), String::new()),
         };
         let mut report = Report::from(result);
-        report.logs =
-            stderr.lines().map(|line| LogLine { level: LogLevel::Info, message: line.to_owned() }).collect();
+        report.logs = stderr.lines().map(|line| LogLine { level: LogLevel::Info, message: line.to_owned() }).collect();
         report
     }
 }
@@ -71,7 +70,9 @@ impl Command {
         };
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let status = {
-            let read = async { tokio::join!(fill(stdout, self.output_limit, &mut out), fill(stderr, self.output_limit, &mut err)) };
+            let read = async {
+                tokio::join!(fill(stdout, self.output_limit, &mut out), fill(stderr, self.output_limit, &mut err))
+            };
             tokio::pin!(read, write);
             let (mut reading, mut writing) = (true, true);
             let status = loop {

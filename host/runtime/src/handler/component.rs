@@ -7,8 +7,8 @@ use hookbox_protocol::Kind;
 
 use super::{Call, Handler, Report};
 use crate::{
-    capability::Capabilities,
     call::CallContext,
+    capability::Capabilities,
     component::{self, LoadError},
     config,
     host::Host,

@@ -96,7 +96,12 @@ impl HostBuilder {
 }
 
 /// The configuration entry a callback would have had.
-fn callback_hook(config: &Config, number: usize, event: String, matcher: Option<&str>) -> Result<config::Hook, BuildError> {
+fn callback_hook(
+    config: &Config,
+    number: usize,
+    event: String,
+    matcher: Option<&str>,
+) -> Result<config::Hook, BuildError> {
     let compiled = match config.dialect.match_style() {
         Some(style) => Matcher::compile(style, matcher).map_err(|error| BuildError::Matcher(event.clone(), error))?,
         None => Matcher::Everything,

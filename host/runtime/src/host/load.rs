@@ -48,7 +48,10 @@ pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandl
             dir: dir.clone(),
             output_limit: OUTPUT_LIMIT,
         }),
-        config::Handler::Http { .. } | config::Handler::Prompt { .. } | config::Handler::Agent { .. } | config::Handler::Callback => {
+        config::Handler::Http { .. }
+        | config::Handler::Prompt { .. }
+        | config::Handler::Agent { .. }
+        | config::Handler::Callback => {
             return Err(error("this handler is not built yet".into()));
         }
     })
