@@ -1,0 +1,91 @@
+//! picoclaw, read off `picoclaw.md` and `decisions.md` once more: message level, one chain per request.
+
+use serde_json::{Value, json};
+
+use crate::outcomes::{FAILED, Outcome, at};
+
+/// The reply to a request line, after these hooks in order.
+pub fn verdict(request: &Value, outcomes: &[Outcome]) -> Value {
+    let method = request["method"].as_str().unwrap();
+    let result = if method == "hook.approve_tool" { approve(outcomes) } else { intercept(method, request, outcomes) };
+    json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })
+}
+
+/// "the first `approved:false` wins and its reason is returned; all must approve … an approver that errors, times out or
+/// crashes has denied (fail-closed)."
+fn approve(outcomes: &[Outcome]) -> Value {
+    for outcome in outcomes {
+        let reason = match outcome {
+            Outcome::Blocked(reason) => json!(reason),
+            Outcome::Failed(_) => FAILED.into(),
+            Outcome::Printed(printed) if printed["approved"] == true => continue,
+            Outcome::Printed(printed) if at(printed, "/approved").is_string() => FAILED.into(),
+            // "`approve_tool` answered with `{}` or an action means *denied*."
+            Outcome::Printed(printed) => at(printed, "/reason"),
+        };
+        let mut denied = json!({ "approved": false });
+        if reason.is_string() {
+            denied["reason"] = reason;
+        }
+        return denied;
+    }
+    json!({ "approved": true })
+}
+
+fn intercept(method: &str, request: &Value, outcomes: &[Outcome]) -> Value {
+    // What `modify` replaces, and the fields of the request that make it up.
+    let (key, fields): (&str, &[&str]) = match method {
+        "hook.before_llm" => ("request", &["model", "messages", "tools", "options"]),
+        "hook.after_llm" => ("response", &["model", "response"]),
+        "hook.before_tool" => ("call", &["tool", "arguments"]),
+        _ => ("result", &["result"]),
+    };
+    let original: Value = fields.iter().map(|f| ((*f).to_owned(), request["params"][*f].clone())).collect();
+    let mut seen = original.clone();
+    for outcome in outcomes {
+        let printed = match outcome {
+            Outcome::Blocked(reason) if method == "hook.before_tool" => {
+                json!({ "action": "deny_tool", "reason": reason })
+            }
+            Outcome::Failed("deny" | "ask") if method == "hook.before_tool" => {
+                json!({ "action": "deny_tool", "reason": FAILED })
+            }
+            // Where there is no word for a refusal, the turn ends.
+            Outcome::Blocked(reason) => json!({ "action": "abort_turn", "reason": reason }),
+            Outcome::Failed("deny" | "ask") => json!({ "action": "abort_turn", "reason": FAILED }),
+            // "An interceptor that errors or times out is skipped (fail-open)".
+            Outcome::Failed(_) => continue,
+            Outcome::Printed(printed) => printed.clone(),
+        };
+        let action = printed["action"].as_str().unwrap_or("continue");
+        match action {
+            "deny_tool" | "respond" if method != "hook.before_tool" => {}
+            "deny_tool" | "abort_turn" | "hard_abort" => {
+                let mut verdict = json!({ "action": action });
+                if printed["reason"].is_string() {
+                    verdict["reason"] = printed["reason"].clone();
+                }
+                return verdict;
+            }
+            // "always emit the complete object": what a hook leaves out stays as it was.
+            // Without the result that it promises it is a failed hook's.
+            "respond" if !printed["result"].is_object() => {}
+            "modify" | "respond" => {
+                let changes = printed[key].as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+                let gives_call = changes.clone().next().is_some();
+                changes.for_each(|(field, value)| seen[field.as_str()] = value.clone());
+                if action == "respond" {
+                    let mut verdict = json!({ "action": "respond", "result": printed["result"] });
+                    // "call | 修改后的调用信息(可选)" (the modified call, optional).
+                    if gives_call || seen != original {
+                        verdict["call"] = seen;
+                    }
+                    return verdict;
+                }
+            }
+            _ => {}
+        }
+    }
+    // "Never echo a large body back when `continue` says the same."
+    if seen == original { json!({ "action": "continue" }) } else { json!({ "action": "modify", key: seen }) }
+}
