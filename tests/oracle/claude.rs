@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::outcomes::{FAILED, Outcome, Said, all, at, effects, joined, output, strictest, unknown, word};
+use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, unknown, word};
 
 #[rustfmt::skip]
 const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
@@ -13,7 +13,15 @@ const GATES: [&str; 3] = ["PreToolUse", "PermissionRequest", "PreModelSwitch"];
 const BLOCKS: [&str; 5] = ["PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact"];
 
 pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
-    let hooks: Vec<Said> = outcomes.iter().map(|o| place(event, read(observed, event, o))).collect();
+    let words = match event {
+        "PreToolUse" => &ORDER[..],
+        _ if GATES.contains(&event) => &["deny", "ask", "allow"],
+        _ if BLOCKS.contains(&event) => &["deny"],
+        _ => &[],
+    };
+    let context = !["PreCompact", "PermissionRequest", "SessionEnd"].contains(&event);
+    let read = |outcome| fit(read(outcome, !words.is_empty(), |wire| said(observed, event, wire)), words, context);
+    let hooks: Vec<Said> = outcomes.iter().map(read).collect();
     let (mut top, mut inside) = effects(&hooks);
     let rule = ORDER.into_iter().find(|rule| hooks.iter().any(|h| h.rule == *rule)).unwrap_or_default();
     let winners = || hooks.iter().filter(|h| !rule.is_empty() && h.rule == rule);
@@ -45,17 +53,6 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
     output(event, top, inside)
 }
 
-fn read(observed: bool, event: &str, outcome: &Outcome) -> Said {
-    match outcome {
-        Outcome::Printed(printed) => said(observed, event, printed).unwrap_or_default(),
-        Outcome::Blocked(reason) => Said { rule: "deny", reason: (*reason).into(), ..Said::default() },
-        Outcome::Failed(rule) if *rule != "ignore" && (GATES.contains(&event) || BLOCKS.contains(&event)) => {
-            Said { rule, reason: FAILED.into(), ..Said::default() }
-        }
-        Outcome::Failed(_) => Said::default(),
-    }
-}
-
 /// `None`: the output is a failed handler's.
 fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
     let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(printed)?);
@@ -84,23 +81,4 @@ fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
     said.context = at(&inner, "/additionalContext");
     (said.beside, said.inside) = (unknown(printed, KNOWN), unknown(&inner, KNOWN));
     well.then_some(said)
-}
-
-/// What the event has no word for becomes the nearest safer thing.
-fn place(event: &str, mut said: Said) -> Said {
-    match said.rule {
-        "defer" | "ask" if BLOCKS.contains(&event) => said.rule = "deny",
-        "allow" if BLOCKS.contains(&event) => said.rule = "",
-        "defer" if event != "PreToolUse" && GATES.contains(&event) => said.rule = "ask",
-        rule if !GATES.contains(&event) && !BLOCKS.contains(&event) => {
-            let fed_back = if rule == "allow" { Value::Null } else { said.reason.take() };
-            said.context = joined([said.context, fed_back]);
-            said.rule = "";
-        }
-        _ => {}
-    }
-    if ["PreCompact", "PermissionRequest", "SessionEnd"].contains(&event) {
-        said.message = joined([said.message, said.context.take()]);
-    }
-    said
 }

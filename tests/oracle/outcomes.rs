@@ -113,8 +113,10 @@ pub struct Said {
     pub halt_reason: Value,
     pub suppresses: bool,
     pub interrupts: bool,
-    /// claude, codebuddy: `updatedPermissions`.
+    /// claude: `updatedPermissions`.
     pub permissions: Value,
+    /// blade: `env`.
+    pub env: Map<String, Value>,
     /// It decided by `permissionDecision`.
     pub in_form: bool,
     /// Fields nobody knows, at the top and inside `hookSpecificOutput`.
@@ -139,6 +141,37 @@ impl Said {
     }
 }
 
+/// What an outcome counts as; `printed` reads an object, `None` being a failed handler's.
+pub fn read(outcome: &Outcome, blockable: bool, printed: impl Fn(&Value) -> Option<Said>) -> Said {
+    match outcome {
+        Outcome::Printed(wire) => printed(wire).unwrap_or_default(),
+        Outcome::Blocked(reason) => Said { rule: "deny", reason: (*reason).into(), ..Said::default() },
+        Outcome::Failed(rule) if *rule != "ignore" && blockable => {
+            Said { rule, reason: FAILED.into(), ..Said::default() }
+        }
+        Outcome::Failed(_) => Said::default(),
+    }
+}
+
+/// What an event has no word for becomes the nearest safer thing; a refusal it has none for is fed back. Context without
+/// a place is shown.
+pub fn fit(mut said: Said, words: &[&str], context: bool) -> Said {
+    let rule = match said.rule {
+        rule if words.contains(&rule) => rule,
+        "defer" if words.contains(&"ask") => "ask",
+        "defer" | "ask" if words.contains(&"deny") => "deny",
+        _ => "",
+    };
+    if rule.is_empty() && !["", "allow"].contains(&said.rule) {
+        said.context = joined([said.context, said.reason.take()]);
+    }
+    said.rule = rule;
+    if !context {
+        said.message = joined([said.message, said.context.take()]);
+    }
+    said
+}
+
 /// What all hooks said beside their decisions: the fields at the top, and those inside `hookSpecificOutput`.
 pub fn effects(hooks: &[Said]) -> (Map<String, Value>, Map<String, Value>) {
     let (mut top, mut inside) = (Map::new(), Map::new());
@@ -156,6 +189,8 @@ pub fn effects(hooks: &[Said]) -> (Map<String, Value>, Map<String, Value>) {
     }
     top.insert("systemMessage".into(), joined(hooks.iter().map(|h| h.message.clone())));
     inside.insert("additionalContext".into(), joined(hooks.iter().map(|h| h.context.clone())));
+    let env: Map<_, _> = hooks.iter().flat_map(|h| h.env.clone()).collect();
+    inside.insert("env".into(), if env.is_empty() { Value::Null } else { env.into() });
     (top, inside)
 }
 

@@ -1,0 +1,103 @@
+//! blade with configured hooks, read off `blade-config.md` and `decisions.md` once more.
+
+use serde_json::{Value, json};
+
+use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, unknown, word};
+
+#[rustfmt::skip]
+const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
+    "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "updatedPrompt",
+    "updatedOutput", "additionalContext", "contextInjection", "env", "continueReason", "blockCompletion",
+    "blockCompaction", "blockReason"];
+/// "`PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."
+const ORDER: [&str; 3] = ["deny", "ask", "allow"];
+const GATES: [&str; 2] = ["PreToolUse", "PermissionRequest"];
+/// Event, its own field for a block, the value that blocks, the field for the reason.
+const BLOCKS: [(&str, &str, bool, &str); 5] = [
+    ("UserPromptSubmit", "", true, ""),
+    ("Stop", "continue", true, "continueReason"),
+    ("SubagentStop", "continue", false, "continueReason"),
+    ("TaskCompleted", "blockCompletion", true, "blockReason"),
+    ("Compaction", "blockCompaction", true, "blockReason"),
+];
+const REWRITES: [(&str, &str); 3] =
+    [("PreToolUse", "updatedInput"), ("UserPromptSubmit", "updatedPrompt"), ("PostToolUse", "updatedOutput")];
+const CONTEXT: [&str; 7] =
+    ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop"];
+
+pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
+    let words = match event {
+        _ if GATES.contains(&event) => &ORDER[..],
+        _ if BLOCKS.iter().any(|(name, ..)| *name == event) => &["deny"],
+        _ => &[],
+    };
+    let read = |o| fit(read(o, !words.is_empty(), |wire| said(event, wire)), words, CONTEXT.contains(&event));
+    let hooks: Vec<Said> = outcomes.iter().map(read).collect();
+    let (mut top, mut inside) = effects(&hooks);
+    let rule = *ORDER.iter().find(|rule| hooks.iter().any(|h| h.rule == **rule)).unwrap_or(&"");
+    let reason = joined(hooks.iter().filter(|h| !rule.is_empty() && h.rule == rule).map(|h| h.reason.clone()));
+    if GATES.contains(&event) && !rule.is_empty() {
+        let word = if event == "PermissionRequest" && rule == "allow" { "approve" } else { rule };
+        inside.extend([("permissionDecision".into(), word.into()), ("permissionDecisionReason".into(), reason)]);
+    } else if let Some((_, field, value, why)) = BLOCKS.iter().find(|(name, ..)| *name == event && rule == "deny") {
+        if field.is_empty() {
+            top.extend([("decision".into(), "block".into()), ("reason".into(), reason)]);
+        } else {
+            inside.extend([((*field).into(), json!(value)), ((*why).into(), reason)]);
+        }
+    }
+    // "`updatedInput` needs no `allow`; a `deny` or `ask` from any hook keeps its force"; "last in registration order wins".
+    if let Some((_, field)) = REWRITES.iter().find(|(name, _)| *name == event && rule != "deny") {
+        let updated = hooks.iter().map(|h| h.updated.clone()).rfind(|u| !u.is_null());
+        inside.insert((*field).into(), updated.unwrap_or_default());
+    }
+    if event == "UserPromptSubmit" {
+        let context = inside.remove("additionalContext").unwrap_or_default();
+        inside.insert("contextInjection".into(), context);
+    }
+    output(event, top, inside)
+}
+
+/// `None`: the output is a failed handler's.
+fn said(event: &str, printed: &Value) -> Option<Said> {
+    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(printed)?);
+    // "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level."
+    let both = |key: &str| [at(&inner, &format!("/{key}")), at(printed, &format!("/{key}"))];
+    let one = |key: &str| both(key).into_iter().find(|value| !value.is_null()).unwrap_or_default();
+    let well = |key: &str, is: fn(&Value) -> bool| both(key).iter().all(|value| value.is_null() || is(value));
+    let words = match event {
+        "PreToolUse" => &["deny", "ask", "allow"][..],
+        "PermissionRequest" => &["deny", "ask", "approve"],
+        _ => &[],
+    };
+    let mut decisions = vec![];
+    for place in [&inner, printed] {
+        if GATES.contains(&event) {
+            decisions.push((word(place, "/permissionDecision", words)?, one("permissionDecisionReason")));
+        }
+        decisions.push((word(place, "/decision", &["block"])?, one("reason")));
+    }
+    // "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on `true`, `SubagentStop` … on `false`."
+    if let Some((_, field, value, why)) = BLOCKS.iter().find(|(name, field, ..)| *name == event && !field.is_empty()) {
+        let blocks =
+            at(&inner, &format!("/{field}")) == *value || *field != "continue" && both(field).contains(&json!(value));
+        decisions.insert(0, (if blocks { "deny" } else { "" }, one(why)));
+    }
+    (said.rule, said.reason) = strictest(&ORDER, &decisions);
+    if said.reason.is_null() && !said.rule.is_empty() {
+        said.reason = decisions.into_iter().map(|(_, reason)| reason).find(|r| !r.is_null()).unwrap_or_default();
+    }
+    said.context = joined([one("contextInjection"), one("additionalContext")]);
+    said.updated = REWRITES.iter().find(|(name, _)| *name == event).map(|(_, field)| one(field)).unwrap_or_default();
+    if event == "SessionStart" {
+        said.env = one("env").as_object().cloned().unwrap_or_default();
+    }
+    (said.beside, said.inside) = (unknown(printed, KNOWN), unknown(&inner, KNOWN));
+    let typed = all(&inner, &["/hookEventName", "/reason", "/additionalContext"], Value::is_string)
+        && [Value::Null, event.into()].contains(&at(&inner, "/hookEventName"))
+        && well("additionalContext", Value::is_string)
+        && (!GATES.contains(&event) || well("permissionDecisionReason", Value::is_string))
+        && (event != "PreToolUse" || well("updatedInput", Value::is_object))
+        && (event != "UserPromptSubmit" || well("updatedPrompt", Value::is_string));
+    typed.then_some(said)
+}

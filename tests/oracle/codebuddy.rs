@@ -1,0 +1,66 @@
+//! codebuddy, read off `codebuddy.md` and `decisions.md` once more.
+
+use serde_json::{Value, json};
+
+use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, unknown, word};
+
+#[rustfmt::skip]
+const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "continue_", "stopReason", "suppressOutput", "systemMessage",
+    "decision", "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput",
+    "additionalContext"];
+const WORDS: [&str; 3] = ["deny", "ask", "allow"];
+
+pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
+    // "`decision` | 'block'" is the one word of the seed; every event can be blocked.
+    let words = if observed && event == "PreToolUse" { &WORDS[..] } else { &["deny"] };
+    let context = ["PreToolUse", "PostToolUse", "UserPromptSubmit"].contains(&event);
+    let read = |outcome| fit(read(outcome, true, |wire| said(event, wire)), words, context);
+    let hooks: Vec<Said> = outcomes.iter().map(read).collect();
+    let (mut top, mut inside) = effects(&hooks);
+    // "`decision:"block"` from any hook blocks; reasons joined in order." Else "the *last* hook in configuration order
+    // wins there".
+    let denials: Vec<Value> = hooks.iter().filter(|h| h.rule == "deny").map(|h| h.reason.clone()).collect();
+    let blocked = !denials.is_empty();
+    let last = hooks.iter().rfind(|h| !h.rule.is_empty());
+    let (rule, reason) = match last {
+        _ if blocked => ("deny", joined(denials)),
+        Some(last) => (last.rule, last.reason.clone()),
+        None => ("", Value::Null),
+    };
+    if blocked {
+        top.extend([("decision".into(), "block".into()), ("reason".into(), reason.clone())]);
+    }
+    // "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`; emit both".
+    if event == "PreToolUse" {
+        inside.insert("permissionDecision".into(), json!((!rule.is_empty()).then_some(rule)));
+        inside.insert("permissionDecisionReason".into(), if rule.is_empty() { Value::Null } else { reason });
+        // "last `updatedInput` in order wins, dropped if anything blocks"
+        let updated = hooks.iter().map(|h| h.updated.clone()).rfind(|u| !u.is_null() && !blocked);
+        inside.insert("updatedInput".into(), updated.unwrap_or_default());
+    }
+    output(event, top, inside)
+}
+
+/// `None`: the output is a failed handler's.
+fn said(event: &str, printed: &Value) -> Option<Said> {
+    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(printed)?);
+    let well = all(printed, &["/continue_"], Value::is_boolean)
+        && all(&inner, &["/hookEventName", "/additionalContext", "/permissionDecisionReason"], Value::is_string)
+        && [Value::Null, event.into()].contains(&at(&inner, "/hookEventName"))
+        && (event != "PreToolUse" || all(&inner, &["/updatedInput"], Value::is_object));
+    // "`continue_` is the Python spelling of the same field".
+    if at(printed, "/continue_") == false {
+        (said.halts, said.halt_reason) = (true, at(printed, "/stopReason"));
+    }
+    let words = [
+        (word(printed, "/decision", &["block"])?, at(printed, "/reason")),
+        (word(&inner, "/permissionDecision", &WORDS)?, at(&inner, "/permissionDecisionReason")),
+        // The reason may stand where the decision does not.
+        (word(&inner, "/permissionDecision", &WORDS)?, at(printed, "/reason")),
+    ];
+    (said.rule, said.reason) = strictest(&WORDS, &words);
+    said.updated = if event == "PreToolUse" { at(&inner, "/updatedInput") } else { Value::Null };
+    said.context = at(&inner, "/additionalContext");
+    (said.beside, said.inside) = (unknown(printed, KNOWN), unknown(&inner, KNOWN));
+    well.then_some(said)
+}
