@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, unknown, word};
+use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
 const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
@@ -60,20 +60,16 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
 
 /// `None`: the output is a failed handler's.
 fn said(event: &str, printed: &Value) -> Option<Said> {
-    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(printed)?);
+    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(event, printed, KNOWN)?);
     // "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level."
     let both = |key: &str| [at(&inner, &format!("/{key}")), at(printed, &format!("/{key}"))];
     let one = |key: &str| both(key).into_iter().find(|value| !value.is_null()).unwrap_or_default();
     let well = |key: &str, is: fn(&Value) -> bool| both(key).iter().all(|value| value.is_null() || is(value));
-    let words = match event {
-        "PreToolUse" => &["deny", "ask", "allow"][..],
-        "PermissionRequest" => &["deny", "ask", "approve"],
-        _ => &[],
-    };
+    let words = ["deny", "ask", if event == "PermissionRequest" { "approve" } else { "allow" }];
     let mut decisions = vec![];
     for place in [&inner, printed] {
         if GATES.contains(&event) {
-            decisions.push((word(place, "/permissionDecision", words)?, one("permissionDecisionReason")));
+            decisions.push((word(place, "/permissionDecision", &words)?, one("permissionDecisionReason")));
         }
         decisions.push((word(place, "/decision", &["block"])?, one("reason")));
     }
@@ -92,9 +88,7 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
     if event == "SessionStart" {
         said.env = one("env").as_object().cloned().unwrap_or_default();
     }
-    (said.beside, said.inside) = (unknown(printed, KNOWN), unknown(&inner, KNOWN));
-    let typed = all(&inner, &["/hookEventName", "/reason", "/additionalContext"], Value::is_string)
-        && [Value::Null, event.into()].contains(&at(&inner, "/hookEventName"))
+    let typed = all(&inner, &["/reason"], Value::is_string)
         && well("additionalContext", Value::is_string)
         && (!GATES.contains(&event) || well("permissionDecisionReason", Value::is_string))
         && (event != "PreToolUse" || well("updatedInput", Value::is_object))

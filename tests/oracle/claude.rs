@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, unknown, word};
+use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
 const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
@@ -55,12 +55,11 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
 
 /// `None`: the output is a failed handler's.
 fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
-    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(printed)?);
+    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(event, printed, KNOWN)?);
     let dialog = event == "PermissionRequest";
     let own = if dialog { at(&inner, "/decision") } else { Value::Null };
     let rewrites = if dialog || event == "PreToolUse" { at(&inner, "/updatedInput") } else { Value::Null };
-    let well = all(&inner, &["/hookEventName", "/additionalContext", "/permissionDecisionReason"], Value::is_string)
-        && [Value::Null, event.into()].contains(&at(&inner, "/hookEventName"))
+    let well = all(&inner, &["/permissionDecisionReason"], Value::is_string)
         && all(&json!([rewrites, own, at(&own, "/updatedInput")]), &["/0", "/1", "/2"], Value::is_object);
     let old = if observed && event == "PreToolUse" { &["block", "approve"][..] } else { &["block"] };
     let new = if observed { &ORDER[..] } else { &["deny", "ask", "allow"] };
@@ -78,7 +77,5 @@ fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
         _ => vec![at(&own, "/updatedInput"), rewrites],
     };
     said.updated = places.into_iter().find(|u| !u.is_null()).unwrap_or_default();
-    said.context = at(&inner, "/additionalContext");
-    (said.beside, said.inside) = (unknown(printed, KNOWN), unknown(&inner, KNOWN));
     well.then_some(said)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, unknown, word};
+use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
 const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "continue_", "stopReason", "suppressOutput", "systemMessage",
@@ -43,10 +43,9 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
 
 /// `None`: the output is a failed handler's.
 fn said(event: &str, printed: &Value) -> Option<Said> {
-    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(printed)?);
+    let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(event, printed, KNOWN)?);
     let well = all(printed, &["/continue_"], Value::is_boolean)
-        && all(&inner, &["/hookEventName", "/additionalContext", "/permissionDecisionReason"], Value::is_string)
-        && [Value::Null, event.into()].contains(&at(&inner, "/hookEventName"))
+        && all(&inner, &["/permissionDecisionReason"], Value::is_string)
         && (event != "PreToolUse" || all(&inner, &["/updatedInput"], Value::is_object));
     // "`continue_` is the Python spelling of the same field".
     if at(printed, "/continue_") == false {
@@ -60,7 +59,5 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
     ];
     (said.rule, said.reason) = strictest(&WORDS, &words);
     said.updated = if event == "PreToolUse" { at(&inner, "/updatedInput") } else { Value::Null };
-    said.context = at(&inner, "/additionalContext");
-    (said.beside, said.inside) = (unknown(printed, KNOWN), unknown(&inner, KNOWN));
     well.then_some(said)
 }

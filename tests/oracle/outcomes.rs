@@ -34,42 +34,51 @@ impl Dice {
 /// The fields hooks print: JSON pointer, good values, bad values. `$event` stands for the event's name.
 pub type Fields = [(&'static str, &'static [&'static str], &'static [&'static str])];
 
-/// One random outcome: mostly an object with a few of the fields, now and then with a null or a bad value.
-pub fn outcome(dice: &mut Dice, event: &str, fields: &Fields, failures: &[&'static str]) -> Outcome {
-    match dice.below(12) {
-        0 => Outcome::Blocked(["stderr one", "stderr two"][dice.below(2)]),
-        1 => Outcome::Failed(failures[dice.below(failures.len())]),
-        _ => Outcome::Printed(object(dice, event, fields)),
-    }
-}
+/// The same, read once for one event.
+pub struct Table(Vec<(Vec<&'static str>, Vec<Value>, Vec<Value>)>);
 
-/// An object with each field at a chance of one in three.
-pub fn object(dice: &mut Dice, event: &str, fields: &Fields) -> Value {
-    let mut object = Value::Object(Map::new());
-    let bad_one = dice.below(fields.len() * 8);
-    for (index, (pointer, good, bad)) in fields.iter().enumerate() {
-        let text: &str = if index == bad_one && !bad.is_empty() {
-            bad[dice.below(bad.len())]
-        } else if dice.below(3) == 0 {
-            if dice.below(12) == 0 { "null" } else { good[dice.below(good.len())] }
-        } else {
-            continue;
+impl Table {
+    pub fn new(event: &str, fields: &Fields) -> Self {
+        let values = |texts: &[&str]| -> Vec<Value> {
+            texts.iter().map(|text| serde_json::from_str(&text.replace("$event", event)).unwrap()).collect()
         };
-        put(&mut object, pointer, serde_json::from_str(&text.replace("$event", event)).unwrap());
+        let path = |pointer: &'static str| pointer.split('/').skip(1).collect();
+        Self(fields.iter().map(|(at, good, bad)| (path(at), values(good), values(bad))).collect())
     }
-    object
+
+    /// One random outcome: mostly an object, each field at a chance of one in three, now and then a null or a bad value.
+    pub fn outcome(&self, dice: &mut Dice, failures: &[&'static str]) -> Outcome {
+        match dice.below(12) {
+            0 => Outcome::Blocked(["stderr one", "stderr two"][dice.below(2)]),
+            1 => Outcome::Failed(failures[dice.below(failures.len())]),
+            _ => Outcome::Printed(self.object(dice)),
+        }
+    }
+
+    fn object(&self, dice: &mut Dice) -> Value {
+        let mut object = Value::Object(Map::new());
+        let bad_one = dice.below(self.0.len() * 8);
+        for (index, (path, good, bad)) in self.0.iter().enumerate() {
+            let value = if index == bad_one && !bad.is_empty() {
+                dice.one(bad).clone()
+            } else if dice.below(3) == 0 {
+                if dice.below(12) == 0 { Value::Null } else { dice.one(good).clone() }
+            } else {
+                continue;
+            };
+            put(&mut object, path, value);
+        }
+        object
+    }
 }
 
-fn put(into: &mut Value, pointer: &str, value: Value) {
-    let (head, rest) = pointer[1..].split_once('/').map_or((&pointer[1..], None), |(h, r)| (h, Some(r)));
+fn put(into: &mut Value, path: &[&str], value: Value) {
     // A bad value can stand where an object belongs; then what is below it is lost.
-    let Value::Object(object) = into else { return };
-    match rest {
-        None => drop(object.insert(head.to_owned(), value)),
-        Some(rest) => {
-            let below = object.entry(head).or_insert_with(|| Value::Object(Map::new()));
-            put(below, &format!("/{rest}"), value);
-        }
+    let (Value::Object(object), Some((head, rest))) = (into, path.split_first()) else { return };
+    if rest.is_empty() {
+        object.insert((*head).to_owned(), value);
+    } else {
+        put(object.entry(*head).or_insert_with(|| Value::Object(Map::new())), rest, value);
     }
 }
 
@@ -125,17 +134,23 @@ pub struct Said {
 }
 
 impl Said {
-    /// The fields all these dialects have; `None`: one of them has the wrong type.
-    pub fn common(printed: &Value) -> Option<Self> {
+    /// What all these dialects have, and the fields they do not know; `None`: something of it has the wrong type.
+    pub fn common(event: &str, printed: &Value, known: &[&str]) -> Option<Self> {
+        let inner = at(printed, "/hookSpecificOutput");
         let well = all(printed, &["/continue", "/suppressOutput"], Value::is_boolean)
             && all(printed, &["/stopReason", "/systemMessage", "/reason"], Value::is_string)
-            && all(printed, &["/hookSpecificOutput"], Value::is_object);
+            && all(printed, &["/hookSpecificOutput"], Value::is_object)
+            && all(&inner, &["/additionalContext"], Value::is_string)
+            && [Value::Null, event.into()].contains(&at(&inner, "/hookEventName"));
         let halts = at(printed, "/continue") == false;
         well.then(|| Self {
             halts,
             halt_reason: if halts { at(printed, "/stopReason") } else { Value::Null },
             suppresses: at(printed, "/suppressOutput") == true,
             message: at(printed, "/systemMessage"),
+            context: at(&inner, "/additionalContext"),
+            beside: unknown(printed, known),
+            inside: unknown(&inner, known),
             ..Self::default()
         })
     }

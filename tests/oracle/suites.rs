@@ -5,6 +5,8 @@ use crate::outcomes::Fields;
 /// One dialect's outcomes.
 pub struct Suite {
     pub dialect: &'static str,
+    /// How many outcomes of hooks.
+    pub outcomes: usize,
     pub events: &'static [&'static str],
     pub fields: &'static Fields,
     pub failures: &'static [&'static str],
@@ -14,6 +16,7 @@ pub struct Suite {
 
 pub const CLAUDE: Suite = Suite {
     dialect: "claude",
+    outcomes: 100_000,
     events: &[
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
         r#"{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{}}"#,
@@ -78,6 +81,7 @@ pub const CLAUDE: Suite = Suite {
 
 pub const BLADE_CALLBACK: Suite = Suite {
     dialect: "blade-callback",
+    outcomes: 100_000,
     events: &[
         r#"{"event":"SessionStart","sessionId":"s"}"#,
         r#"{"event":"UserPromptSubmit","sessionId":"s","message":"hi"}"#,
@@ -116,6 +120,7 @@ pub const BLADE_CALLBACK: Suite = Suite {
 
 pub const PICOCLAW: Suite = Suite {
     dialect: "picoclaw",
+    outcomes: 100_000,
     events: &[
         r#"{"jsonrpc":"2.0","id":7,"method":"hook.before_tool","params":{"tool":"exec","arguments":{"command":"ls"}}}"#,
         r#"{"jsonrpc":"2.0","id":8,"method":"hook.approve_tool","params":{"tool":"exec","arguments":{}}}"#,
@@ -167,6 +172,7 @@ pub const PICOCLAW: Suite = Suite {
 
 pub const CODEBUDDY: Suite = Suite {
     dialect: "codebuddy",
+    outcomes: 100_000,
     events: &[
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
         r#"{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{}}"#,
@@ -207,6 +213,7 @@ pub const CODEBUDDY: Suite = Suite {
 
 pub const BLADE: Suite = Suite {
     dialect: "blade",
+    outcomes: 100_000,
     events: &[
         r#"{"hook_event_name":"SessionStart","source":"startup"}"#,
         r#"{"hook_event_name":"UserPromptSubmit","user_prompt":"hi"}"#,
