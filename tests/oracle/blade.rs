@@ -67,21 +67,24 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
     let well = |key: &str, is: fn(&Value) -> bool| both(key).iter().all(|value| value.is_null() || is(value));
     let words = ["deny", "ask", if event == "PermissionRequest" { "approve" } else { "allow" }];
     let mut decisions = vec![];
-    for place in [&inner, printed] {
+    for (place, top) in [(&inner, false), (printed, true)] {
         if GATES.contains(&event) {
-            decisions.push((word(place, "/permissionDecision", &words)?, one("permissionDecisionReason")));
+            decisions.push((word(place, "/permissionDecision", &words)?, at(place, "/permissionDecisionReason")));
         }
-        decisions.push((word(place, "/decision", &["block"])?, one("reason")));
-    }
-    // "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on `true`, `SubagentStop` … on `false`."
-    if let Some((_, field, value, why)) = BLOCKS.iter().find(|(name, field, ..)| *name == event && !field.is_empty()) {
-        let blocks =
-            at(&inner, &format!("/{field}")) == *value || *field != "continue" && both(field).contains(&json!(value));
-        decisions.insert(0, (if blocks { "deny" } else { "" }, one(why)));
+        if let Some((_, field, value, why)) =
+            BLOCKS.iter().find(|(name, field, ..)| *name == event && !field.is_empty())
+        {
+            // "The generic `continue:false` is the *top-level* one"; "`hookSpecificOutput.continue` belongs to the event".
+            let blocks = place[*field] == *value && !(top && *field == "continue");
+            decisions.push((if blocks { "deny" } else { "" }, at(place, &format!("/{why}"))));
+        }
+        decisions.push((word(place, "/decision", &["block"])?, at(place, "/reason")));
     }
     (said.rule, said.reason) = strictest(&ORDER, &decisions);
     if said.reason.is_null() && !said.rule.is_empty() {
-        said.reason = decisions.into_iter().map(|(_, reason)| reason).find(|r| !r.is_null()).unwrap_or_default();
+        // A reason that stands beside no decision.
+        let mut lone = decisions.into_iter().filter(|(rule, _)| rule.is_empty()).map(|(_, reason)| reason);
+        said.reason = lone.find(|reason| !reason.is_null()).unwrap_or_default();
     }
     said.context = joined([one("contextInjection"), one("additionalContext")]);
     said.updated = REWRITES.iter().find(|(name, _)| *name == event).map(|(_, field)| one(field)).unwrap_or_default();
