@@ -192,6 +192,20 @@ fn a_rewrite_keeps_the_origin_of_an_event_that_never_came_over_a_wire() {
     assert_eq!(event.raw, expected);
 }
 
+/// What a component says is checked no sooner than here, and a rewrite is made whole or not at all.
+#[test]
+fn a_rewrite_the_client_could_not_read_changes_nothing_and_is_told_of() {
+    let mut event = request("hook.before_tool", &json!({ "tool": "exec", "arguments": {} }));
+    let broken = Answer { updated: Some(json!("ls")), updated_tool: Some("other".into()), ..Answer::default() };
+    let before = event.clone();
+    DIALECT.rewrite(&mut event, &broken);
+    assert_eq!(event, before);
+    let merged = DIALECT.merge(&event, &[broken]);
+    assert_eq!(merged.notes.len(), 1);
+    assert_eq!(merged.notes[0].0, Some(0));
+    assert_eq!(DIALECT.encode_verdict(&event, &merged.answer).unwrap()["result"], json!({ "action": "continue" }));
+}
+
 /// decisions.md: "larger replies must become `continue` … with a diagnostic".
 #[test]
 fn a_rewrite_too_long_for_the_client_is_none() {

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::{
     answer::Answer,
-    event::{Event, Input, Kind},
-    json::Object,
+    event::{AfterLlm, BeforeLlm, Event, Input, Kind},
 };
 
 /// A part of a rewrite that the client could not read.
@@ -37,58 +36,73 @@ pub(super) fn misfit(kind: Kind, updated: &Value) -> Option<Misfit<'_>> {
     })
 }
 
-/// Rewrites the typed fields of an event; [`Event::raw`] stays. Whether anything changed, or why the rewrite cannot be.
+/// Rewrites the typed fields of an event; [`Event::raw`] stays. Whether anything changed, or why the rewrite cannot be:
+/// then nothing did.
 pub(super) fn apply(event: &mut Event, answer: &Answer) -> Result<bool, String> {
-    let mut changed = false;
+    let mut changed = match &answer.updated {
+        Some(updated) => put(event, updated)?,
+        None => false,
+    };
     if let (Input::PreToolUse(_), Some(call), Some(tool)) = (&event.input, &mut event.call, &answer.updated_tool) {
         changed |= replace(&mut call.name, tool.clone());
     }
-    let Some(updated) = &answer.updated else { return Ok(changed) };
-    let kind = event.kind();
+    Ok(changed)
+}
+
+fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
     let updated = match (&event.input, updated) {
         (Input::PostToolUse(now), Value::String(text)) => tell(now.output.as_ref(), text),
         _ => updated.clone(),
     };
-    if let Some(found) = misfit(kind, &updated) {
-        return Err(format!(
-            "the rewrite has no effect: {} wants {} at `{}`",
-            event.name, found.expected, found.member
-        ));
+    if let Some(found) = misfit(event.kind(), &updated) {
+        let at = if found.member.is_empty() { "" } else { " at " };
+        return Err(format!("no effect: {} wants {}{at}{}", event.name, found.expected, found.member));
     }
-    let members = updated.as_object().cloned().unwrap_or_default();
-    Ok(changed
-        | match (&mut event.input, &mut event.call) {
-            (Input::PreToolUse(_), Some(call)) => replace(&mut call.input, updated),
-            (Input::PostToolUse(result), _) => replace(&mut result.output, Some(updated)),
-            // wit/before-llm.wit: "Members left out keep their value." For the client they would become empty.
-            (Input::BeforeLlm(request), _) => {
-                let mut changed = false;
-                if let Some(Value::String(model)) = members.get("model") {
-                    changed |= replace(&mut request.model, Some(model.clone()));
-                }
-                let places = [
-                    ("messages", &mut request.messages),
-                    ("tools", &mut request.tools),
-                    ("options", &mut request.options),
-                ];
-                for (member, place) in places {
-                    if let Some(value) = members.get(member).filter(|value| !value.is_null()) {
-                        changed |= replace(place, Some(value.clone()));
-                    }
-                }
-                changed
+    match (&mut event.input, &mut event.call) {
+        (Input::PreToolUse(_), Some(call)) => Ok(replace(&mut call.input, updated)),
+        (Input::PostToolUse(result), _) => Ok(replace(&mut result.output, Some(updated))),
+        (Input::BeforeLlm(request), _) => Ok(put_request(request, &updated)),
+        (Input::AfterLlm(answered), _) => put_response(answered, updated),
+        _ => Ok(false),
+    }
+}
+
+/// wit/before-llm.wit: "Members left out keep their value." For the client they would become empty.
+fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
+    let given = |member: &str| updated.get(member).filter(|value| !value.is_null()).cloned();
+    let mut changed = false;
+    if let Some(Value::String(model)) = given("model") {
+        changed |= replace(&mut request.model, Some(model));
+    }
+    let places =
+        [("messages", &mut request.messages), ("tools", &mut request.tools), ("options", &mut request.options)];
+    for (member, place) in places {
+        if let Some(value) = given(member) {
+            changed |= replace(place, Some(value));
+        }
+    }
+    changed
+}
+
+/// wit/after-llm.wit: "Members left out keep their value." A member given as null is taken out.
+fn put_response(answered: &mut AfterLlm, updated: Value) -> Result<bool, String> {
+    let mut response = answered.response.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
+    if let Value::Object(members) = updated {
+        for (member, value) in members {
+            if !value.is_null() {
+                response.insert(member, value);
+            } else if response.get(&member).is_some_and(|old| !old.is_null()) {
+                response.shift_remove(&member);
             }
-            (Input::AfterLlm(now), _) => {
-                let response = overlay(now.response.as_ref(), members);
-                if now.response.as_ref() != Some(&response) && loses_calls(&response) {
-                    return Err("the rewrite has no effect: it would destroy the tool calls, which the client sends \
-                                without name and arguments; give whole `tool_calls` (or `[]`) to replace them"
-                        .to_owned());
-                }
-                replace(&mut now.response, Some(response))
-            }
-            _ => false,
-        })
+        }
+    }
+    let response = Some(Value::Object(response));
+    if answered.response != response && loses_calls(response.as_ref()) {
+        return Err("no effect: it would destroy the tool calls, which the client sends without name and arguments; \
+                    give whole `tool_calls` (or `[]`) to replace them"
+            .to_owned());
+    }
+    Ok(replace(&mut answered.response, response))
 }
 
 fn replace<T: PartialEq>(place: &mut T, value: T) -> bool {
@@ -97,24 +111,12 @@ fn replace<T: PartialEq>(place: &mut T, value: T) -> bool {
     changed
 }
 
-/// wit/after-llm.wit: "Members left out keep their value." A member given as null is taken out.
-fn overlay(now: Option<&Value>, members: Object) -> Value {
-    let mut response = now.and_then(Value::as_object).cloned().unwrap_or_default();
-    for (member, value) in members {
-        if !value.is_null() {
-            response.insert(member, value);
-        } else if response.get(&member).is_some_and(|old| !old.is_null()) {
-            response.shift_remove(&member);
-        }
-    }
-    Value::Object(response)
-}
-
 /// decisions.md: "`after_llm` tool calls arrive as `[{"id":…}]` without name and arguments; echoing them in `modify`
 /// destroys the call." Leaving them out destroys it too, because the whole response is replaced. So the call survives
 /// only when nothing is modified.
-fn loses_calls(response: &Value) -> bool {
-    let calls = response.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+fn loses_calls(response: Option<&Value>) -> bool {
+    let calls =
+        response.and_then(|r| r.get("tool_calls")).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let name = |call: &Value| call.pointer("/function/name").and_then(Value::as_str).is_some_and(|n| !n.is_empty());
     !calls.iter().all(name)
 }
