@@ -74,8 +74,9 @@ pub(super) static ROWS: &[EventRow] = &[
         CALL,
         Says { rules: &[RuleKind::Allow, RuleKind::Deny], ..MUTE },
     ),
-    row(EVENT, Kind::AgentEvent),
-    row(RUNTIME_EVENT, Kind::AgentEvent),
+    // An observer names the kinds it wants to be told of.
+    EventRow { matched: Some("kind"), ..row(EVENT, Kind::AgentEvent) },
+    EventRow { matched: Some("kind"), ..row(RUNTIME_EVENT, Kind::AgentEvent) },
 ];
 
 /// Methods a client may gain. Whether such a one can be blocked is not known, so it counts as one that can.
