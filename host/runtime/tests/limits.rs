@@ -219,3 +219,11 @@ async fn nothing_survives_a_call() {
         assert!(call(&component, Limits::default()).await.result.is_ok());
     }
 }
+
+/// One instruction that works for milliseconds.
+#[tokio::test]
+async fn filling_memory_again_and_again_is_gone_after_its_timeout() {
+    let fill = "(drop (memory.grow (i32.const 900)))
+        (loop $again (memory.fill (i32.const 65536) (i32.const 1) (i32.const 58000000)) (br $again))";
+    gone_in_time(&load_gate(fill, "")).await;
+}
