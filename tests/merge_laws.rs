@@ -166,7 +166,9 @@ proptest! {
     #[test]
     fn first_stop_reason_wins(mut answers in vec(answer(), 0..5)) {
         // Where a denial cannot interrupt, it halts.
-        answers.iter_mut().for_each(|a| a.interrupt = false);
+        for answer in &mut answers {
+            answer.interrupt = false;
+        }
         everywhere(&answers, |dialect, row, event, said| {
             if votes(dialect) {
                 let first = said.iter().filter_map(|a| a.halt.as_ref()).find_map(|h| h.reason.clone());

@@ -107,9 +107,10 @@ static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let (mut folders, mut found) = (vec![folder], Vec::new());
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            match path.is_dir() {
-                true => folders.push(path),
-                false => found.push(std::fs::read(path).unwrap()),
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(std::fs::read(path).unwrap());
             }
         }
     }

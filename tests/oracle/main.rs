@@ -1,5 +1,7 @@
 //! Every merge agrees with a naive reading of its specification on 100,000 random hook outcomes.
 #![allow(
+    clippy::doc_markdown,
+    clippy::struct_excessive_bools,
     missing_docs,
     unreachable_pub,
     clippy::unwrap_used,

@@ -73,8 +73,8 @@ pub const CLAUDE: Suite = Suite {
         r#""continue":false,"stopReason":"s2""#,
         r#""systemMessage":"m2\nm1""#,
         r#"additionalContext":"c1\nc2"#,
-        r#"stderr one"#,
-        r#"out of luck"#,
+        "stderr one",
+        "out of luck",
         r#""mood":[null]"#,
     ],
 };
