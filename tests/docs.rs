@@ -16,7 +16,7 @@ fn current(name: &str, text: &str) {
     let text = format!("{}\n", text.trim_end());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, text).unwrap();
+        fs::write(&path, &text).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert!(found == text, "docs/{name} is not current: run `./just generate`");

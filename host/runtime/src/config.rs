@@ -53,6 +53,19 @@ impl Config {
             _ => Path::new("."),
         }
     }
+
+    /// An error about a place in the file that shows only when its hook is loaded.
+    pub(crate) fn error_at(&self, pointer: &str, message: String, help: Option<String>) -> Diagnostic {
+        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        Diagnostic {
+            severity: Severity::Error,
+            file: self.file.clone(),
+            pointer: pointer.to_owned(),
+            line: lines::line(&text, pointer),
+            message,
+            help,
+        }
+    }
 }
 
 impl fmt::Debug for Config {

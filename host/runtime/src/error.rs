@@ -1,9 +1,9 @@
 //! Every way hookbox itself can fail. What a hook does wrong is a [`hookbox_protocol::Failure`] instead.
 
-use std::path::PathBuf;
-
 use hookbox_protocol::{DecodeError, matcher::MatchError};
 use thiserror::Error;
+
+use crate::config::Diagnostic;
 
 /// A host could not be built.
 #[derive(Debug, Error)]
@@ -22,17 +22,10 @@ pub enum BuildError {
     Hook(#[from] HookError),
 }
 
-/// A hook of the configuration cannot be loaded.
+/// A hook of the configuration cannot be loaded: what, where, and what to do.
 #[derive(Debug, Error)]
-#[error("{}  {pointer}: {problem}", file.display())]
-pub struct HookError {
-    /// The configuration file.
-    pub file: PathBuf,
-    /// JSON pointer of the hook in it.
-    pub pointer: String,
-    /// What is wrong, and what to do.
-    pub problem: String,
-}
+#[error("{0}")]
+pub struct HookError(pub Diagnostic);
 
 /// An event could not be judged.
 #[derive(Debug, Error)]

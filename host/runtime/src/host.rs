@@ -98,8 +98,8 @@ impl Host {
     }
 
     /// What a hook's permissions give it, ready to use.
-    pub(crate) fn capabilities(&self, _permissions: &config::types::Permissions) -> Result<Capabilities, LoadError> {
-        Ok(Capabilities::default())
+    pub(crate) fn capabilities(&self, permissions: &config::types::Permissions) -> Result<Capabilities, LoadError> {
+        self.resources.capabilities(&self.config, permissions)
     }
 
     /// Loads every hook and tells of each that cannot be loaded.

@@ -1,10 +1,18 @@
 //! From a hook's configuration to what runs.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use super::Host;
 use crate::{
-    config::{self, Config},
+    capability::{
+        Capabilities,
+        state::{HookState, SqliteStore, default_file},
+    },
+    component::LoadError,
+    config::{self, Config, types::Permissions},
     engine::EngineOptions,
     error::HookError,
     handler::{self, SharedHandler},
@@ -14,9 +22,32 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Resources {
     pub(crate) cache_dir: Option<PathBuf>,
+    store: OnceLock<Arc<SqliteStore>>,
 }
 
 impl Resources {
+    /// What a hook's permissions give it, ready to use.
+    pub(crate) fn capabilities(&self, config: &Config, permissions: &Permissions) -> Result<Capabilities, LoadError> {
+        let mut granted = Capabilities::default();
+        if let Some(grant) = &permissions.state {
+            let store = self.store(config)?;
+            granted.state = HookState::granted(store, grant).map(|state| Arc::new(state) as _);
+        }
+        Ok(granted)
+    }
+
+    /// The store all hooks of the host share; opened with the first use.
+    fn store(&self, config: &Config) -> Result<Arc<SqliteStore>, LoadError> {
+        let file = config
+            .settings
+            .state_file
+            .as_ref()
+            .map(PathBuf::from)
+            .or_else(default_file)
+            .ok_or(LoadError::NoStateFile)?;
+        Ok(self.store.get_or_init(|| Arc::new(SqliteStore::new(file))).clone())
+    }
+
     pub(crate) fn engine_options(&self, config: &Config) -> EngineOptions {
         let defaults = EngineOptions::default();
         let asked = config.settings.max_instances.and_then(std::num::NonZeroU32::new);
@@ -37,10 +68,13 @@ fn user_cache() -> Option<PathBuf> {
 
 /// Loads one hook.
 pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandler, HookError> {
-    let error = |problem: String| HookError { file: host.config.file.clone(), pointer: hook.pointer.clone(), problem };
     Ok(match &hook.handler {
         config::Handler::Wasm(wasm) => {
-            Arc::new(handler::Component::load(host, hook, wasm).await.map_err(|e| error(e.to_string()))?)
+            let component = handler::Component::load(host, hook, wasm).await;
+            Arc::new(component.map_err(|error| {
+                let message = format!("`{}`: {error}", hook.name);
+                HookError(host.config.error_at(&hook.pointer, message, Some(error.help())))
+            })?)
         }
         config::Handler::Command { command, args, dir } => Arc::new(handler::Command {
             command: command.clone(),
@@ -52,7 +86,8 @@ pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandl
         | config::Handler::Prompt { .. }
         | config::Handler::Agent { .. }
         | config::Handler::Callback => {
-            return Err(error("this handler is not built yet".into()));
+            let message = format!("`{}` is of a type that is not built yet", hook.name);
+            return Err(HookError(host.config.error_at(&hook.pointer, message, None)));
         }
     })
 }
