@@ -4,6 +4,7 @@
 //! An implementation belongs to one hook and holds what that hook was granted; [`Scope`] says for which call it works.
 //! Counting host calls and ending a call at its deadline is the sandbox's work, not an implementation's.
 
+pub mod http;
 pub mod state;
 
 use std::{

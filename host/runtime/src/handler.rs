@@ -3,6 +3,7 @@
 mod callback;
 mod command;
 mod component;
+pub mod http;
 
 use std::sync::Arc;
 

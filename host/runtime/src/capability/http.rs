@@ -1,0 +1,186 @@
+//! `hookbox:hooks/http`: one exchange with a host on the hook's allow-list.
+
+mod address;
+pub(crate) mod client;
+
+use async_trait::async_trait;
+use reqwest::{
+    Method, Url,
+    header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue},
+};
+
+use self::client::{Exchange, Reach};
+use super::{Http, HttpError, HttpRequest, HttpResponse, Scope};
+use crate::config::types::{HttpDetails, HttpGrant};
+
+/// Redirects that are followed at most; each must lead to an origin on the list.
+const MAX_REDIRECTS: usize = 5;
+
+/// Bytes of all header names and values of a request at most.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
+
+/// Headers that belong to the connection or to its one recipient, so that a component could say one thing to us and
+/// another to the server with them (RFC 9110, section 7.6.1).
+const REFUSED_HEADERS: [&str; 12] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The http capability of one hook.
+#[derive(Debug)]
+pub struct HookHttp {
+    grants: Vec<Grant>,
+}
+
+#[derive(Debug)]
+struct Grant {
+    origin: Url,
+    methods: Vec<String>,
+    reach: Reach,
+    max_body: usize,
+}
+
+impl HookHttp {
+    /// The capability that these grants give; `None` when there are none.
+    ///
+    /// # Errors
+    /// [`HttpError::Failed`] for an origin that is none.
+    pub fn granted(grants: &[HttpGrant]) -> Result<Option<Self>, HttpError> {
+        let grants: Vec<Grant> = grants.iter().map(Grant::new).collect::<Result<_, _>>()?;
+        Ok((!grants.is_empty()).then_some(Self { grants }))
+    }
+
+    /// The grant for this method and URL.
+    fn grant(&self, method: &Method, url: &Url) -> Result<&Grant, HttpError> {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(HttpError::Denied("a URL may not hold a user name or password".into()));
+        }
+        let named = |grant: &&Grant| grant.origin.origin() == url.origin();
+        let granted = |grant: &&Grant| grant.methods.iter().any(|m| m == method.as_str());
+        self.grants
+            .iter()
+            .filter(named)
+            .find(granted)
+            .ok_or_else(|| HttpError::Denied(format!("{method} {} is not granted", url.origin().ascii_serialization())))
+    }
+
+    async fn follow(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let mut method = method(&request.method)?;
+        let mut url = Url::parse(&request.url).map_err(|e| HttpError::Failed(format!("the URL: {e}")))?;
+        let mut headers = headers(&request.headers)?;
+        let mut body = request.body;
+        for _ in 0..=MAX_REDIRECTS {
+            let grant = self.grant(&method, &url)?;
+            if let Some(length) = body.as_ref().map(Vec::len).filter(|length| *length > grant.max_body) {
+                return Err(HttpError::TooLarge(format!(
+                    "the request has {length} bytes, {} are granted",
+                    grant.max_body
+                )));
+            }
+            let response = client::send(Exchange {
+                reach: grant.reach,
+                method: method.clone(),
+                url: url.clone(),
+                headers: headers.clone(),
+                body: body.clone(),
+                max_response: grant.max_body,
+            })
+            .await?;
+            let Some(next) = location(&url, &response)? else { return Ok(response) };
+            if url.scheme() == "https" && next.scheme() != "https" {
+                return Err(HttpError::Denied("a redirect leaves https".into()));
+            }
+            if next.origin() != url.origin() {
+                headers.remove(AUTHORIZATION);
+                headers.remove(COOKIE);
+            }
+            // RFC 9110, section 15.4: 303 becomes GET; for 301 and 302, POST does too.
+            let becomes_get = match response.status {
+                303 => method != Method::HEAD,
+                301 | 302 => method == Method::POST,
+                _ => false,
+            };
+            if becomes_get {
+                (method, body) = (Method::GET, None);
+                headers.remove("content-type");
+            }
+            url = next;
+        }
+        Err(HttpError::Failed(format!("more than {MAX_REDIRECTS} redirects")))
+    }
+}
+
+#[async_trait]
+impl Http for HookHttp {
+    async fn send(&self, scope: &Scope, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        tokio::time::timeout_at(scope.deadline.into(), self.follow(request)).await.unwrap_or(Err(HttpError::Timeout))
+    }
+}
+
+impl Grant {
+    fn new(grant: &HttpGrant) -> Result<Self, HttpError> {
+        let details = match grant {
+            HttpGrant::Origin(origin) => &HttpDetails {
+                origin: origin.clone(),
+                methods: HttpDetails::methods(),
+                private: false,
+                max_body_kib: HttpDetails::body(),
+            },
+            HttpGrant::Detailed(details) => details,
+        };
+        let origin = Url::parse(&details.origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        Ok(Self {
+            origin: origin.ok_or_else(|| HttpError::Failed(format!("`{}` is no origin", details.origin)))?,
+            methods: details.methods.clone(),
+            reach: if details.private { Reach::Anywhere } else { Reach::Public },
+            max_body: usize::try_from(details.max_body_kib).unwrap_or(usize::MAX).saturating_mul(1024),
+        })
+    }
+}
+
+/// CONNECT would make a tunnel of the exchange, TRACE echoes it; no grant gives them.
+fn method(name: &str) -> Result<Method, HttpError> {
+    match Method::from_bytes(name.as_bytes()) {
+        Ok(Method::CONNECT | Method::TRACE) => Err(HttpError::Denied(format!("{name} is never granted"))),
+        Ok(method) => Ok(method),
+        Err(_) => Err(HttpError::Failed(format!("{name:?} is no method"))),
+    }
+}
+
+fn headers(pairs: &[(String, String)]) -> Result<HeaderMap, HttpError> {
+    let bytes: usize = pairs.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if bytes > MAX_HEADER_BYTES {
+        return Err(HttpError::TooLarge(format!("the headers have {bytes} bytes, {MAX_HEADER_BYTES} are granted")));
+    }
+    let mut map = HeaderMap::new();
+    for (name, value) in pairs {
+        let bad = |_| HttpError::Failed(format!("{name:?} is no header name"));
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(bad)?;
+        if REFUSED_HEADERS.contains(&header.as_str()) {
+            return Err(HttpError::Denied(format!("the header `{header}` is the host's to set")));
+        }
+        let value = HeaderValue::from_str(value)
+            .map_err(|_| HttpError::Failed(format!("the value of the header `{header}` is none")))?;
+        map.append(header, value);
+    }
+    Ok(map)
+}
+
+/// Where a redirect leads.
+fn location(from: &Url, response: &HttpResponse) -> Result<Option<Url>, HttpError> {
+    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some((_, to)) = response.headers.iter().find(|(name, _)| name == "location") else { return Ok(None) };
+    from.join(to).map(Some).map_err(|e| HttpError::Failed(format!("the redirect's location: {e}")))
+}
