@@ -4,7 +4,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use hookbox_protocol::{
-    Behavior, Cause, Dialect, Event, Failure, Kind, Origin, RuleKind, ToolCall,
+    Behavior, Cause, Dialect, Event, Failure, Origin, RuleKind, ToolCall,
     degrade::{Becomes, becomes, degrade},
     dialect::{self, EventRow},
     event::Input,
@@ -106,7 +106,7 @@ fn told(dialect: &dyn Dialect, row: &EventRow, behavior: Behavior) -> String {
         let wire = dialect.encode_verdict(&event, &merged.answer).map_or("nothing".into(), |wire| format!("`{wire}`"));
         let wire = wire.replace(&failure.to_string(), "CAUSE");
         assert_eq!(*seen.get_or_insert_with(|| wire.clone()), wire, "{} {} {cause:?}", dialect.name(), row.name);
-        if behavior != Behavior::Ignore && row.blockable && row.kind != Kind::OtherEvent {
+        if behavior == Behavior::Deny && row.blockable {
             assert!(
                 wire.contains("NAME failed (CAUSE)"),
                 "{} {}: {wire} does not name hook and cause",

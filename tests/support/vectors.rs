@@ -44,7 +44,7 @@ pub struct HookCase {
     pub on: Option<String>,
     pub priority: Option<i64>,
     pub intercept: Option<Vec<String>>,
-    pub observe: bool,
+    pub observe: Option<Value>,
     pub echo: Option<String>,
     pub with: Option<Value>,
 }
@@ -121,8 +121,8 @@ fn add(hooks: &mut Map<String, Value>, dialect: &str, number: usize, event: &str
         }
         "picoclaw" => {
             handler["priority"] = json!(case.priority.unwrap_or(number as i64 * 10));
-            if case.observe {
-                handler["observe"] = json!(["*"]);
+            if let Some(observe) = &case.observe {
+                handler["observe"] = observe.clone();
             } else {
                 let own = vec![event.trim_start_matches("hook.").to_owned()];
                 handler["intercept"] = json!(case.intercept.clone().unwrap_or(own));

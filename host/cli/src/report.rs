@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 /// One block per verdict: what was decided, then a line per hook with its notes below.
 pub fn human(verdict: &Verdict) {
     eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, decision(verdict.answer()));
-    let width = verdict.hooks.iter().map(|hook| hook.name.chars().count()).max().unwrap_or_default().min(40);
+    let width = verdict.hooks.iter().map(|hook| name(hook).chars().count()).max().unwrap_or_default();
     for hook in &verdict.hooks {
-        eprintln!("{}", plain(format!("  {:width$}  {}", hook.name, outcome(hook)).trim_end()));
+        eprintln!("{}", plain(format!("  {:width$}  {}", name(hook), outcome(hook)).trim_end()));
         for line in asides(hook) {
             eprintln!("{}", plain(&format!("  {:width$}  {line}", "")));
         }
@@ -21,6 +21,11 @@ pub fn human(verdict: &Verdict) {
     for (_, note) in &verdict.merged.notes {
         eprintln!("{}", plain(&format!("  {}: {}", note.kind.word(), note.text)));
     }
+}
+
+/// A hook's name, short enough for a column: of a command line, its beginning.
+pub fn name(hook: &HookReport) -> String {
+    hookbox::shorten(&hook.name, 40)
 }
 
 /// A line safe for a terminal: what a hook writes may hold line breaks and escape codes.

@@ -52,11 +52,12 @@ impl Explain {
 fn print(verdict: &Verdict) {
     let profile = if verdict.dialect.contains('@') { "" } else { " (documented)" };
     let tool = verdict.tool.as_deref().map(|tool| format!("  {tool}")).unwrap_or_default();
-    println!("{}{tool} under {}{profile}", verdict.event, verdict.dialect);
-    let name = verdict.hooks.iter().map(|hook| hook.name.chars().count()).max().unwrap_or_default();
+    println!("{}{tool}  under {}{profile}", verdict.event, verdict.dialect);
+    let name = verdict.hooks.iter().map(|hook| report::name(hook).chars().count()).max().unwrap_or_default();
     let matched = verdict.hooks.iter().map(|hook| matching(hook).chars().count()).max().unwrap_or_default();
     for (number, hook) in verdict.hooks.iter().enumerate() {
-        let line = format!("{:3}  {:name$}  {:matched$}  {}", number + 1, hook.name, matching(hook), said(hook));
+        let line =
+            format!("{:3}  {:name$}  {:matched$}  {}", number + 1, report::name(hook), matching(hook), said(hook));
         println!("{}", report::plain(line.trim_end()));
         for aside in report::asides(hook) {
             println!("{}", report::plain(&format!("     {:name$}  {aside}", "")));
@@ -102,7 +103,7 @@ fn said(hook: &HookReport) -> String {
 
 fn dropped(verdict: &Verdict) -> impl Iterator<Item = String> {
     let of_hooks = verdict.hooks.iter().flat_map(|hook| match &hook.status {
-        Status::Ran(ran) => ran.notes.iter().map(|note| format!("{}: {}", hook.name, note.text)).collect(),
+        Status::Ran(ran) => ran.notes.iter().map(|note| format!("{}: {}", report::name(hook), note.text)).collect(),
         _ => Vec::new(),
     });
     of_hooks.chain(verdict.merged.notes.iter().map(|(_, note)| note.text.clone()))

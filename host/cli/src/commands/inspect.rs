@@ -20,7 +20,8 @@ impl Inspect {
     pub fn run(self) -> anyhow::Result<Exit> {
         for path in &self.components {
             let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-            let found = inspect(&bytes).map_err(|e| Exit::Config.error(format!("{}: {e}", path.display())))?;
+            let found =
+                inspect(&bytes).map_err(|e| Exit::Config.error(format!("{}: {e}\n   {}", path.display(), e.help())))?;
             print(path, &found);
         }
         Ok(Exit::Ok)

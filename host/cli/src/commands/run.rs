@@ -11,6 +11,7 @@ use hookbox::{
     Dialect, Host, Verdict,
     config::{self, Config},
 };
+use serde_json::Value;
 
 use super::block_on;
 use crate::{exit::Exit, report};
@@ -23,6 +24,9 @@ pub struct Run {
     /// What to print about each hook, on stderr
     #[arg(long, value_enum, default_value_t = Diagnostics::Human)]
     diagnostics: Diagnostics,
+    /// Append a record of the verdict to this file: digests, each hook's verdict, time, fuel and faults (JSON lines)
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 /// Where the configuration and the event's dialect and name come from.
@@ -56,10 +60,14 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 impl Run {
     pub fn run(self) -> anyhow::Result<Exit> {
         let wire = read_event(std::io::stdin().lock());
-        let verdict = match judge(&self.source, wire) {
-            Ok(verdict) => verdict,
+        let (verdict, record) = match judge(&self.source, wire) {
+            Ok(judged) => judged,
             Err(failed) => return failed.end(),
         };
+        // A verdict holds even when it cannot be recorded.
+        if let Some(Err(error)) = self.record.as_ref().map(|path| append(path, &record)) {
+            report::error(&error);
+        }
         match self.diagnostics {
             Diagnostics::Human => report::human(&verdict),
             Diagnostics::Json => report::json_lines(&verdict),
@@ -70,7 +78,7 @@ impl Run {
 }
 
 /// Judges one event, or says what came in the way and whether that must block.
-fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<Verdict, Failed> {
+fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
     let path = source.path().map_err(|error| Failed { error, closed: false, dialect: None, wire: Vec::new() })?;
     let config = source.load(&path).map_err(|error| {
         let closed = std::fs::read_to_string(&path).is_ok_and(|text| config::fail_closed_hint(&text));
@@ -81,7 +89,9 @@ fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<Verdict, Fail
     let wire = wire.map_err(|error| Failed { error, closed, dialect, wire: Vec::new() })?;
     let verdict = block_on(async {
         let host = Host::builder().config(config).lazy().build().await?;
-        source.dispatch(&host, &wire).await
+        let verdict = source.dispatch(&host, &wire).await?;
+        let record = verdict.record(&host, &wire);
+        Ok((verdict, record))
     });
     verdict.map_err(|error| Failed { error, closed, dialect, wire })
 }
@@ -89,7 +99,7 @@ fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<Verdict, Fail
 impl Source {
     /// The configuration file.
     pub fn path(&self) -> anyhow::Result<PathBuf> {
-        let found = || config::find(Path::new("."));
+        let found = || config::find(Path::new(""));
         self.config
             .clone()
             .or_else(found)
@@ -146,6 +156,13 @@ impl Failed {
         let Some(dialect) = self.dialect else { return true };
         dialect.decode_event(&self.wire, None).map_or(true, |event| dialect.row(event.kind()).blockable)
     }
+}
+
+/// Appends one line with one write, so that processes that record at the same time do not mix their lines.
+fn append(path: &Path, record: &Value) -> anyhow::Result<()> {
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(format!("{record}\n").as_bytes()));
+    written.with_context(|| format!("cannot write the record to {}", path.display()))
 }
 
 /// Reads one event, and refuses one that is too large.
