@@ -5,6 +5,7 @@
 //! Counting host calls and ending a call at its deadline is the sandbox's work, not an implementation's.
 
 pub mod http;
+pub mod llm;
 pub mod state;
 
 use std::{

@@ -4,6 +4,7 @@ mod callback;
 mod command;
 mod component;
 pub mod http;
+pub mod prompt;
 
 use std::sync::Arc;
 

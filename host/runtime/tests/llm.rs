@@ -1,0 +1,113 @@
+//! Language models against a server that speaks the providers' wire, and what is built on them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod server;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use hookbox::{
+    Cause, Rule,
+    capability::{
+        Llm, LlmError, LlmPrompt, Scope, Spent,
+        llm::{HookLlm, HttpModel},
+    },
+    config::types::{LlmDetails, LlmGrant, LlmProvider, LlmSettings},
+    handler::prompt::run_prompt,
+};
+use serde_json::{Value, json};
+use server::{Server, response};
+
+/// The key is some variable that every test run has: a test may not set one.
+fn model(provider: LlmProvider, base_url: String) -> HttpModel {
+    let api_key_env = Some("PATH".into());
+    HttpModel::new(&LlmSettings { provider, base_url: Some(base_url), model: Some("m".into()), api_key_env }).unwrap()
+}
+
+async fn anthropic(text: &'static str) -> Server {
+    let body = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+        "content": [{ "type": "text", "text": text }], "usage": { "input_tokens": 5, "output_tokens": 7 },
+    });
+    Server::start(move |_| response("200 OK", "content-type: application/json\r\n", &body.to_string())).await
+}
+
+async fn openai(text: &'static str) -> Server {
+    let message = json!({ "role": "assistant", "content": text });
+    let body = json!({
+        "id": "c", "object": "chat.completion", "model": "m", "usage": { "prompt_tokens": 5, "completion_tokens": 7 },
+        "choices": [{ "index": 0, "finish_reason": "stop", "message": message }],
+    });
+    Server::start(move |_| response("200 OK", "content-type: application/json\r\n", &body.to_string())).await
+}
+
+fn scope() -> Scope {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    Scope { tenant: "t".into(), hook: "h".into(), session: None, deadline, spent: Spent::default() }
+}
+
+fn ask() -> LlmPrompt {
+    LlmPrompt { model: None, system: Some("s".into()), user: "u".into(), max_tokens: Some(50) }
+}
+
+fn body(request: &str) -> Value {
+    serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+#[tokio::test]
+async fn both_providers_are_asked_in_their_own_form_within_the_budget() {
+    let key = std::env::var("PATH").unwrap();
+    let grant = LlmGrant::Detailed(LlmDetails { max_calls: 3, max_tokens: 10 });
+    let (one, other) = (anthropic("hi").await, openai("hi").await);
+    let user = json!({ "role": "user", "content": "u" });
+    let system = json!({ "role": "system", "content": "s" });
+    for (provider, server, line, header, expected) in [
+        (
+            LlmProvider::Anthropic,
+            &one,
+            "POST /v1/messages ",
+            format!("x-api-key: {key}\r\n"),
+            json!({ "model": "m", "max_tokens": 10, "system": "s", "messages": [user] }),
+        ),
+        (
+            LlmProvider::OpenaiCompatible,
+            &other,
+            "POST /chat/completions ",
+            format!("authorization: Bearer {key}\r\n"),
+            json!({ "model": "m", "max_tokens": 10, "messages": [system, user], "stream": false }),
+        ),
+    ] {
+        let llm = HookLlm::granted(Arc::new(model(provider, server.url(""))), &grant).unwrap();
+        let scope = scope();
+        assert_eq!(llm.complete(&scope, ask()).await.unwrap(), "hi");
+        let request = server.requests()[0].clone();
+        assert!(request.starts_with(line) && request.contains(&header), "{request}");
+        assert_eq!(body(&request), expected);
+        assert_eq!(llm.complete(&scope, ask()).await.unwrap(), "hi");
+        assert_eq!(body(&server.requests()[1])["max_tokens"], 3, "what is left of ten after seven");
+        assert!(matches!(llm.complete(&scope, ask()).await, Err(LlmError::Budget(_))));
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_is_judged_or_fails() {
+    let wire = br#"{"hook_event_name":"Stop","session_id":"s"}"#;
+    let event = hookbox::dialect::by_name("claude").unwrap().decode_event(wire, None).unwrap();
+    let refuses = anthropic(r#"{"ok":false,"reason":"not yet"}"#).await;
+    let answer = run_prompt(&model(LlmProvider::Anthropic, refuses.url("")), "$ARGUMENTS?", Some("n"), &event).await;
+    let answer = answer.unwrap();
+    assert_eq!((answer.rule, answer.reason.as_deref()), (Some(Rule::Deny), Some("not yet")));
+    let sent = body(&refuses.requests()[0]);
+    assert_eq!(sent["model"], "n");
+    assert_eq!(sent["messages"][0]["content"], format!("{}?", event.raw));
+
+    let chatty = openai("Sure!").await;
+    let broken = Server::start(|_| response("529 Overloaded", "", r#"{"error":{"message":"overloaded"}}"#)).await;
+    for url in [chatty.url(""), broken.url("")] {
+        let failure = run_prompt(&model(LlmProvider::OpenaiCompatible, url), "p", None, &event).await.unwrap_err();
+        assert_eq!(failure.cause, Cause::Model);
+    }
+}
