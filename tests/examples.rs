@@ -58,3 +58,22 @@ fn every_example_does_what_its_case_says() {
         assert!(source.join("README.md").is_file(), "{name} has no README.md");
     }
 }
+
+#[test]
+fn a_hook_for_wasip2_runs_too() {
+    let target = guests::target_dir();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--profile", "guest", "--target", "wasm32-wasip2", "--package", "command-guard"]);
+    cargo.arg("--target-dir").arg(&target).env_remove("CARGO_ENCODED_RUSTFLAGS").current_dir(guests::examples_dir());
+    assert!(cargo.status().unwrap().success());
+    let dir = tempfile::tempdir().unwrap();
+    let component = target.join("wasm32-wasip2/guest/command_guard.wasm");
+    fs::copy(component, dir.path().join("command-guard.wasm")).unwrap();
+    let config = dir.path().join("hooks.json");
+    fs::copy(guests::examples_dir().join("command-guard/hooks.json"), &config).unwrap();
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "rm -rf /" }
+    });
+    let (found, stderr) = run(&config, &event, dir.path());
+    assert_eq!(found["hookSpecificOutput"]["permissionDecision"], "deny", "{stderr}");
+}

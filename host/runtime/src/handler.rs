@@ -15,6 +15,7 @@ use tokio::time::Instant;
 pub use callback::Callback;
 pub(crate) use command::Command;
 pub(crate) use component::Component;
+pub(crate) use http::Http;
 
 use crate::verdict::LogLine;
 

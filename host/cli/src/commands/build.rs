@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::Value;
+use wasm_metadata::AddMetadata;
 use wit_component::ComponentEncoder;
 
 use crate::exit::Exit;
@@ -28,18 +29,19 @@ pub struct Build {
 
 impl Build {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let core = if self.hook.is_dir() { self.cargo()? } else { self.hook.clone() };
+        let (core, made) = if self.hook.is_dir() { self.cargo()? } else { (self.hook.clone(), AddMetadata::default()) };
         let output = self.output.clone().unwrap_or_else(|| self.default_output(&core));
         let module = std::fs::read(&core).with_context(|| core.display().to_string())?;
         let component = encode(&module).with_context(|| format!("{} cannot become a component", core.display()))?;
+        let component = made.to_wasm(&component)?;
         std::fs::write(&output, &component).with_context(|| output.display().to_string())?;
         let kib = component.len().div_ceil(1024);
         eprintln!("{}   {kib} KB", output.display());
         Ok(Exit::Ok)
     }
 
-    /// Compiles with cargo, which knows best where the result is.
-    fn cargo(&self) -> anyhow::Result<PathBuf> {
+    /// Compiles with cargo, which knows best where the result is, and what went into it.
+    fn cargo(&self) -> anyhow::Result<(PathBuf, AddMetadata)> {
         let manifest = self.hook.join("Cargo.toml");
         if !manifest.is_file() {
             return Err(Exit::Usage.error(format!("{} has no Cargo.toml: is it a hook's folder?", self.hook.display())));
@@ -55,9 +57,10 @@ impl Build {
             bail!("cargo could not build {}", self.hook.display());
         }
         let manifest = manifest.canonicalize().context("Cargo.toml moved while it was built")?;
-        artifact(&output.stdout, &manifest).with_context(|| {
+        let core = artifact(&output.stdout, &manifest).with_context(|| {
             format!("{} builds no component: its Cargo.toml needs [lib] crate-type = [\"cdylib\"]", self.hook.display())
-        })
+        })?;
+        Ok((core, made_with(&output.stdout)))
     }
 
     fn default_output(&self, core: &Path) -> PathBuf {
@@ -82,6 +85,21 @@ fn artifact(messages: &[u8], manifest: &Path) -> Option<PathBuf> {
         found = files.map(PathBuf::from).find(|file| file.extension().is_some_and(|e| e == "wasm")).or(found);
     }
     found
+}
+
+/// The language, and the version of our SDK among what cargo says it built.
+fn made_with(messages: &[u8]) -> AddMetadata {
+    let text = String::from_utf8_lossy(messages);
+    let sdk = text.lines().filter(|line| line.contains("hookbox_guest")).find_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        (message["target"]["name"] == "hookbox_guest").then(|| message["package_id"].as_str().map(str::to_owned))?
+    });
+    // `…#0.1.0` or `…#hookbox-guest@0.1.0`
+    let version = sdk.and_then(|id| id.rsplit(['#', '@']).next().map(str::to_owned));
+    let mut made = AddMetadata::default();
+    made.language = vec![("Rust".into(), String::new())];
+    made.sdk = version.map(|version| ("hookbox-guest".into(), version)).into_iter().collect();
+    made
 }
 
 /// Wraps a core module, which carries its WIT in a custom section, as a component.

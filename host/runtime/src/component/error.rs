@@ -66,6 +66,9 @@ pub enum LoadError {
         /// Why not.
         error: String,
     },
+    /// A permission cannot be given as it stands.
+    #[error("its permissions cannot be given: {0}")]
+    Grant(String),
     /// State is granted, and neither the configuration nor the environment says where to keep it.
     #[error("asks for state, and there is no place to keep it")]
     NoStateFile,
@@ -98,6 +101,7 @@ impl LoadError {
                 "build it without sockets and the like; `hookbox:hooks/http` is for requests, `state` for data".into()
             }
             Self::Directory { .. } => "create it, or take it out of `permissions`".into(),
+            Self::Grant(_) => "correct `permissions` in the configuration".into(),
             Self::NoStateFile => "set `stateFile` in `host`, or the environment variable HOME".into(),
             Self::Engine(_) => "lower `maxInstances`, or raise the process's limit on address space and threads".into(),
         }

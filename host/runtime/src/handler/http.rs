@@ -1,12 +1,31 @@
 //! The `http` handler: a POST of the event.
 
+use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure};
 use reqwest::{
     Method, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 
+use super::{Call, Handler, Report, read_output};
 use crate::capability::http::client::{Exchange, Reach, send};
+
+/// An http handler.
+#[derive(Debug, Clone)]
+pub(crate) struct Http {
+    /// Where the event goes.
+    pub(crate) url: String,
+    /// With these headers.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+#[async_trait]
+impl Handler for Http {
+    async fn call(&self, call: Call<'_>) -> Report {
+        let body = post(&self.url, &self.headers, &call.event.raw.to_string()).await;
+        body.and_then(|body| read_output(&call, &body)).into()
+    }
+}
 
 /// Bytes of the answer at most.
 const MAX_ANSWER: usize = 1024 * 1024;

@@ -9,6 +9,7 @@ use super::Host;
 use crate::{
     capability::{
         Capabilities,
+        http::HookHttp,
         state::{HookState, SqliteStore, default_file},
     },
     component::LoadError,
@@ -33,6 +34,9 @@ impl Resources {
             let store = self.store(config)?;
             granted.state = HookState::granted(store, grant).map(|state| Arc::new(state) as _);
         }
+        granted.http = HookHttp::granted(&permissions.http)
+            .map_err(|error| LoadError::Grant(error.to_string()))?
+            .map(|http| Arc::new(http) as _);
         Ok(granted)
     }
 

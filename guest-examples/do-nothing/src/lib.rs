@@ -1,0 +1,90 @@
+//! Handles every event and says nothing: to see that a client's events arrive, and what a call costs at least.
+
+use hookbox_guest::prelude::*;
+
+struct DoNothing;
+
+impl PreToolUse for DoNothing {
+    fn handle(_: &Origin, _: &ToolCall) -> Result<Decision> {
+        Ok(pass())
+    }
+}
+
+impl PostToolUse for DoNothing {
+    fn handle(_: &Origin, _: &ToolCall, _: &post_tool_use::Outcome) -> Result<post_tool_use::Decision> {
+        Ok(pass())
+    }
+}
+
+impl PostToolUseFailure for DoNothing {
+    fn handle(_: &Origin, _: &ToolCall, _: &post_tool_use_failure::Failure) -> Result<post_tool_use_failure::Decision> {
+        Ok(pass())
+    }
+}
+
+impl PermissionRequest for DoNothing {
+    fn handle(_: &Origin, _: &ToolCall, _: &permission_request::Event) -> Result<permission_request::Decision> {
+        Ok(pass())
+    }
+}
+
+impl CanUseTool for DoNothing {
+    fn handle(_: &Origin, _: &ToolCall, _: &can_use_tool::Event) -> Result<can_use_tool::Decision> {
+        Ok(pass())
+    }
+}
+
+impl AgentEvent for DoNothing {
+    fn handle(_: &Origin, _: &agent_event::Event) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl OtherEvent for DoNothing {
+    fn handle(_: &Origin, _: &Json) -> Result<Option<Json>> {
+        Ok(None)
+    }
+}
+
+/// The events that differ only in their fields.
+macro_rules! says_nothing_to {
+    ($($name:ident in $module:ident,)*) => {
+        $(impl $name for DoNothing {
+            fn handle(_: &Origin, _: &$module::Event) -> Result<$module::Decision> {
+                Ok(pass())
+            }
+        })*
+    };
+}
+
+says_nothing_to! {
+    SessionStart in session_start,
+    SessionEnd in session_end,
+    UserPromptSubmit in user_prompt_submit,
+    Notification in notification,
+    SubagentStart in subagent_start,
+    SubagentStop in subagent_stop,
+    Stop in stop,
+    PreCompact in pre_compact,
+    TaskCompleted in task_completed,
+    BeforeLlm in before_llm,
+    AfterLlm in after_llm,
+}
+
+hookbox_guest::export!(
+    DoNothing: SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure,
+    PermissionRequest, CanUseTool, Notification, SubagentStart, SubagentStop, Stop, PreCompact, TaskCompleted,
+    BeforeLlm, AfterLlm, AgentEvent, OtherEvent,
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_nothing() {
+        let call = ToolCall::new("Bash", json!({"command": "rm -rf /"}));
+        assert_eq!(<DoNothing as PreToolUse>::handle(&Origin::default(), &call), Ok(pass()));
+        assert_eq!(<DoNothing as Stop>::handle(&Origin::default(), &stop::Event::default()), Ok(pass()));
+    }
+}
