@@ -36,6 +36,7 @@ fn transcript(dir: &Path, args: &[&str], stdin: &str) -> String {
 
 /// What differs from machine to machine and from build to build.
 const VOLATILE: &[(&str, &str)] = &[
+    (r"/[^ ]*/\.tmp\w+/", "[DIR]/"),
     (r"\s+\d+(\.\d+)? (µs|ms|s)\b", " [TIME]"),
     (r#""timeUs":\d+"#, r#""timeUs":[TIME]"#),
     (r"\d+ fuel", "[FUEL] fuel"),
