@@ -4,6 +4,7 @@
 //! front end.
 
 use std::{
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
 };
@@ -120,7 +121,7 @@ fn add(hooks: &mut Map<String, Value>, dialect: &str, number: usize, event: &str
             list(handler);
         }
         "picoclaw" => {
-            handler["priority"] = json!(case.priority.unwrap_or(number as i64 * 10));
+            handler["priority"] = json!(case.priority.unwrap_or(i64::try_from(number).expect("few hooks") * 10));
             if let Some(observe) = &case.observe {
                 handler["observe"] = observe.clone();
             } else {
@@ -148,18 +149,18 @@ fn event_name(event: &Value) -> String {
 impl HookCase {
     /// The handler: a shell command that leaves a mark that it ran, and then does what the case says.
     fn handler(&self, number: usize, dir: &Path) -> Value {
-        let write = |name: &str, text: &str| fs::write(dir.join(name), text).expect("writable");
+        let put = |name: &str, text: &str| fs::write(dir.join(name), text).expect("writable");
         let mut script = format!(": > ran{number}; ");
         if self.sleeps {
             script += "sleep 60";
         } else if let Some(pointer) = &self.echo {
-            write(&format!("with{number}"), &self.with.as_ref().expect("echo needs with").to_string());
-            script += &format!("'{}' {} with{number}", echo_tool(), shell_word(pointer));
+            put(&format!("with{number}"), &self.with.as_ref().expect("echo needs with").to_string());
+            write!(script, "'{}' {} with{number}", echo_tool(), shell_word(pointer)).expect("a string");
         } else {
             let stdout = self.prints.as_ref().map(Value::to_string).or_else(|| self.stdout.clone());
-            write(&format!("out{number}"), stdout.as_deref().unwrap_or_default());
-            write(&format!("err{number}"), self.stderr.as_deref().unwrap_or_default());
-            script += &format!("cat out{number}; cat err{number} >&2; exit {}", self.exit);
+            put(&format!("out{number}"), stdout.as_deref().unwrap_or_default());
+            put(&format!("err{number}"), self.stderr.as_deref().unwrap_or_default());
+            write!(script, "cat out{number}; cat err{number} >&2; exit {}", self.exit).expect("a string");
         }
         let mut handler = json!({ "type": "command", "command": script, "timeout": 30 });
         if self.sleeps {

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use hookbox::{
-    Answer, Failure, Verdict,
-    verdict::{HookReport, Status},
+    Verdict,
+    verdict::{HookReport, LogLine, Status},
 };
 use serde_json::{Value, json};
 
 /// One block per verdict: what was decided, then a line per hook with its notes below.
 pub fn human(verdict: &Verdict) {
-    eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, decision(verdict.answer()));
+    eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, verdict.answer().word());
     let width = verdict.hooks.iter().map(|hook| name(hook).chars().count()).max().unwrap_or_default();
     for hook in &verdict.hooks {
         eprintln!("{}", plain(format!("  {:width$}  {}", name(hook), outcome(hook)).trim_end()));
@@ -46,7 +46,7 @@ pub fn json_lines(verdict: &Verdict) {
     eprintln!(
         "{}",
         json!({
-            "event": verdict.event, "dialect": verdict.dialect, "verdict": decision(verdict.answer()),
+            "event": verdict.event, "dialect": verdict.dialect, "verdict": verdict.answer().word(),
             "clause": verdict.merged.clause, "notes": notes,
         })
     );
@@ -80,36 +80,16 @@ fn causes(error: &anyhow::Error) -> String {
     text
 }
 
-/// An answer's decision in one word.
-pub fn decision(answer: &Answer) -> &'static str {
-    match (&answer.rule, &answer.halt) {
-        (_, Some(_)) => "stop",
-        (Some(rule), None) => rule.kind().word(),
-        (None, None) if answer.is_silent() => "nothing",
-        (None, None) => "none",
-    }
-}
-
-/// What became of a hook, in one word.
-pub fn word(hook: &HookReport) -> &'static str {
-    match &hook.status {
-        Status::Ran(ran) => ran.result.as_ref().map_or("failed", decision),
-        Status::NotMatched => "not matched",
-        Status::NotHandled => "not handled",
-        Status::NotReached => "not reached",
-    }
-}
-
 /// One hook: word, time, fuel, reason.
 fn outcome(hook: &HookReport) -> String {
-    let Status::Ran(ran) = &hook.status else { return word(hook).to_owned() };
-    let mut line = format!("{:8} {:>8}", word(hook), time(ran.time));
+    let Status::Ran(ran) = &hook.status else { return hook.word().to_owned() };
+    let mut line = format!("{:8} {:>8}", hook.word(), time(ran.time));
     if let Some(fuel) = ran.fuel {
-        line += &format!("  {fuel} fuel");
+        line.extend([format!("  {fuel} fuel")]);
     }
     match &ran.result {
-        Ok(answer) => line += &answer.reason.as_ref().map(|r| format!("  {}", first_line(r))).unwrap_or_default(),
-        Err(failure) => line += &format!("  {failure}"),
+        Ok(answer) => line.extend(answer.reason.iter().map(|reason| format!("  {}", first_line(reason)))),
+        Err(failure) => line.extend([format!("  {failure}")]),
     }
     line
 }
@@ -122,24 +102,12 @@ pub fn asides(hook: &HookReport) -> Vec<String> {
     notes.chain(logs).collect()
 }
 
+/// The hook's record, with what it wrote to the log.
 fn hook_json(hook: &HookReport) -> Value {
-    let mut line = json!({ "hook": hook.name, "pointer": hook.pointer, "verdict": word(hook) });
-    if let Status::Ran(ran) = &hook.status {
-        line["timeUs"] = json!(u64::try_from(ran.time.as_micros()).unwrap_or(u64::MAX));
-        if let Some(fuel) = ran.fuel {
-            line["fuel"] = fuel.into();
-        }
-        match &ran.result {
-            Ok(answer) if answer.reason.is_some() => line["reason"] = json!(answer.reason),
-            Ok(_) => {}
-            Err(Failure { cause, message }) => {
-                line["cause"] = cause.word().into();
-                line["message"] = message.clone().into();
-            }
-        }
-        line["notes"] = ran.notes.iter().map(note_json).collect();
-        line["logs"] =
-            ran.logs.iter().map(|log| json!({ "level": log.level.word(), "message": log.message })).collect();
+    let mut line = hook.record();
+    if let (Status::Ran(ran), Some(line)) = (&hook.status, line.as_object_mut()) {
+        let log = |log: &LogLine| json!({ "level": log.level.word(), "message": log.message });
+        line.insert("logs".into(), ran.logs.iter().map(log).collect());
     }
     line
 }

@@ -190,6 +190,17 @@ impl Answer {
         Self { rule: Some(rule), reason: Some(reason.into()), ..Self::default() }
     }
 
+    /// The answer in one word: its rule's, `stop` when it halts, `nothing` when it says nothing, `none` when it only adds
+    /// something.
+    pub fn word(&self) -> &'static str {
+        match (&self.rule, &self.halt) {
+            (_, Some(_)) => "stop",
+            (Some(rule), None) => rule.kind().word(),
+            (None, None) if self.is_silent() => "nothing",
+            (None, None) => "none",
+        }
+    }
+
     /// Which rule, if any.
     pub fn rule_kind(&self) -> Option<RuleKind> {
         self.rule.as_ref().map(Rule::kind)

@@ -76,7 +76,7 @@ impl Authority {
 
     /// Takes out of an answer what exceeds this authority, towards safety, and tells what it took.
     ///
-    /// - A decision becomes the nearest safer one that is granted ([`instead`]), or none; never `allow`.
+    /// - A decision becomes the nearest safer one that is granted, or none; never `allow`.
     /// - A halt becomes `deny`; on stop events, where `deny` means "keep going", it is dropped.
     /// - Of a rewrite only what is granted stays; all else is as the event has it. Another tool
     ///   ([`Answer::updated_tool`]) needs [`Rewrite::All`]: no pointer points at a tool's name.

@@ -47,6 +47,7 @@ impl Event {
     }
 
     /// The same event as hooks of another stage see it (see [`Dialect::stages`]).
+    #[must_use]
     pub fn seen_as(&self, kind: Kind, dialect: &dyn Dialect) -> Self {
         if kind == self.kind() {
             return self.clone();

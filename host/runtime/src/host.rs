@@ -3,7 +3,7 @@
 mod builder;
 mod load;
 
-use hookbox_protocol::{Dialect, Event, Origin, ToolCall, event::Input};
+use hookbox_protocol::{Dialect, Event, Kind, Origin, ToolCall, event::Input};
 use tokio::sync::OnceCell;
 
 pub use builder::HostBuilder;
@@ -79,7 +79,7 @@ impl Host {
     /// # Errors
     /// [`DispatchError::Hook`]
     pub async fn pre_tool_use(&self, origin: Origin, call: ToolCall) -> Result<Verdict, DispatchError> {
-        self.judge(origin, Some(call), Input::PreToolUse(Default::default())).await
+        self.judge(origin, Some(call), Input::empty(Kind::PreToolUse)).await
     }
 
     /// The hooks, unless the configuration turns all of them off.

@@ -1,7 +1,8 @@
-//! Provenance: what was judged, by what, and how it came out, as one JSON object per verdict.
+//! Provenance: what was judged, by what, and how it came out, as JSON.
 
-use hookbox_protocol::Answer;
-use serde_json::{Value, json};
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -11,66 +12,68 @@ use crate::{
 
 impl Verdict {
     /// The record of this verdict: digests (SHA-256, hexadecimal) of the event, the configuration and every component
-    /// that ran, each hook's verdict, time (µs), fuel and fault, and what all of them came to. `event` is the wire JSON
-    /// the verdict is about. The record holds no content of the event but its name, its tool and the hooks' reasons.
+    /// that ran, [each hook's part](HookReport::record), and what all of them came to. `event` is the wire JSON the
+    /// verdict is about. Of the event's content the record holds its name, its tool, what hooks said and the output.
     pub fn record(&self, host: &Host, event: &[u8]) -> Value {
-        let mut record = json!({
+        json!({
             "event": self.event,
+            "tool": self.tool,
             "dialect": self.dialect,
             "eventDigest": digest(event),
             "configDigest": host.config().digest,
-            "hooks": self.hooks.iter().map(hook).collect::<Vec<_>>(),
-            "verdict": said(&self.merged.answer),
+            "hooks": self.hooks.iter().map(HookReport::record).collect::<Vec<_>>(),
+            "verdict": self.merged.answer.word(),
             "clause": self.merged.clause,
             "output": self.wire,
-        });
-        if let Some(tool) = &self.tool {
-            record["tool"] = json!(tool);
+        })
+    }
+}
+
+impl HookReport {
+    /// This hook's part: its verdict in a word, and where it ran its time (µs), fuel, component digest, reason or fault,
+    /// and notes.
+    pub fn record(&self) -> Value {
+        let mut line = Map::new();
+        let mut put = |key: &str, value: Value| drop(line.insert(key.to_owned(), value));
+        put("hook", json!(self.name));
+        put("pointer", json!(self.pointer));
+        put("verdict", json!(self.word()));
+        if let Status::Ran(ran) = &self.status {
+            put("timeUs", json!(u64::try_from(ran.time.as_micros()).unwrap_or(u64::MAX)));
+            if let Some(fuel) = ran.fuel {
+                put("fuel", json!(fuel));
+            }
+            if let Some(digest) = &ran.digest {
+                put("componentDigest", json!(digest));
+            }
+            match &ran.result {
+                Ok(answer) => answer.reason.iter().for_each(|reason| put("reason", json!(reason))),
+                Err(failure) => {
+                    put("cause", json!(failure.cause.word()));
+                    put("message", json!(failure.message));
+                    put("countedAs", json!(ran.counted.word()));
+                }
+            }
+            let note = |note: &hookbox_protocol::Note| json!({ "kind": note.kind.word(), "text": note.text });
+            put("notes", ran.notes.iter().map(note).collect());
         }
-        record
+        Value::Object(line)
     }
-}
 
-fn hook(report: &HookReport) -> Value {
-    let mut line = json!({ "hook": report.name, "pointer": report.pointer });
-    let ran = match &report.status {
-        Status::Ran(ran) => ran,
-        Status::NotMatched => return with(line, "verdict", "not-matched"),
-        Status::NotHandled => return with(line, "verdict", "not-handled"),
-        Status::NotReached => return with(line, "verdict", "not-reached"),
-    };
-    line["timeUs"] = json!(u64::try_from(ran.time.as_micros()).unwrap_or(u64::MAX));
-    if let Some(fuel) = ran.fuel {
-        line["fuel"] = json!(fuel);
-    }
-    if let Some(digest) = &ran.digest {
-        line["componentDigest"] = json!(digest);
-    }
-    match &ran.result {
-        Ok(answer) => with(line, "verdict", &said(answer)),
-        Err(failure) => {
-            line["fault"] = json!({ "cause": failure.cause.word(), "message": failure.message });
-            line["countedAs"] = said(&ran.counted).into();
-            with(line, "verdict", "failed")
+    /// What became of it, in a word or two.
+    pub fn word(&self) -> &'static str {
+        match &self.status {
+            Status::Ran(ran) => ran.result.as_ref().map_or("failed", hookbox_protocol::Answer::word),
+            Status::NotMatched => "not matched",
+            Status::NotHandled => "not handled",
+            Status::NotReached => "not reached",
         }
-    }
-}
-
-fn with(mut object: Value, key: &str, word: &str) -> Value {
-    object[key] = word.into();
-    object
-}
-
-/// An answer in one word.
-pub(crate) fn said(answer: &Answer) -> String {
-    match (&answer.rule, &answer.halt) {
-        (_, Some(_)) => "stop".into(),
-        (Some(rule), None) => rule.kind().word().into(),
-        (None, None) if answer.is_silent() => "nothing".into(),
-        (None, None) => "effects".into(),
     }
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }

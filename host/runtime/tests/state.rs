@@ -28,7 +28,7 @@ fn scope(tenant: &str, hook: &str, session: Option<&str>) -> Scope {
         tenant: tenant.into(),
         hook: hook.into(),
         session: session.map(str::to_owned),
-        deadline: Instant::now() + Duration::from_secs(60),
+        deadline: Instant::now() + Duration::from_mins(1),
         spent: Spent::default(),
     }
 }

@@ -78,10 +78,10 @@ fn artifact(messages: &[u8], manifest: &Path) -> Option<PathBuf> {
     let mut found = None;
     for line in messages.split(|byte| *byte == b'\n') {
         let Ok(message) = serde_json::from_slice::<Value>(line) else { continue };
-        if message["manifest_path"].as_str().map(Path::new) != Some(manifest) {
+        if message.get("manifest_path").and_then(Value::as_str).map(Path::new) != Some(manifest) {
             continue;
         }
-        let files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let files = message.get("filenames").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         found = files.map(PathBuf::from).find(|file| file.extension().is_some_and(|e| e == "wasm")).or(found);
     }
     found
@@ -92,7 +92,8 @@ fn made_with(messages: &[u8]) -> AddMetadata {
     let text = String::from_utf8_lossy(messages);
     let sdk = text.lines().filter(|line| line.contains("hookbox_guest")).find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
-        (message["target"]["name"] == "hookbox_guest").then(|| message["package_id"].as_str().map(str::to_owned))?
+        let ours = message.pointer("/target/name").is_some_and(|name| name == "hookbox_guest");
+        ours.then(|| message.get("package_id")?.as_str().map(str::to_owned))?
     });
     // `…#0.1.0` or `…#hookbox-guest@0.1.0`
     let version = sdk.and_then(|id| id.rsplit(['#', '@']).next().map(str::to_owned));

@@ -13,6 +13,7 @@ pub struct Completions {
 }
 
 impl Completions {
+    #[expect(clippy::unnecessary_wraps, reason = "all subcommands run alike")]
     pub fn run(self) -> anyhow::Result<Exit> {
         clap_complete::generate(self.shell, &mut Cli::command(), "hookbox", &mut std::io::stdout());
         Ok(Exit::Ok)

@@ -67,7 +67,7 @@ fn print(verdict: &Verdict) {
         println!("  no hook is configured for {}", verdict.event);
     }
     let merged = &verdict.merged;
-    println!("verdict  {}   \"{}\"", report::decision(&merged.answer), merged.clause);
+    println!("verdict  {}   \"{}\"", merged.answer.word(), merged.clause);
     if let Some(reason) = &merged.answer.reason {
         println!("reason   {}", report::plain(&report::first_line(reason)));
     }
@@ -96,7 +96,7 @@ fn said(hook: &HookReport) -> String {
                 Err(failure) => failure.to_string(),
             };
             let fuel = ran.fuel.map(|fuel| format!("   {fuel} fuel")).unwrap_or_default();
-            format!("{:8} {text}   {}{fuel}", report::word(hook), report::time(ran.time))
+            format!("{:8} {text}   {}{fuel}", hook.word(), report::time(ran.time))
         }
     }
 }

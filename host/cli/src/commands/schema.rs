@@ -9,6 +9,7 @@ use crate::exit::Exit;
 pub struct Schema {}
 
 impl Schema {
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "all subcommands run alike")]
     pub fn run(self) -> anyhow::Result<Exit> {
         println!("{:#}", hookbox::config::schema());
         Ok(Exit::Ok)

@@ -20,7 +20,7 @@ use crate::verdict::{LogLevel, LogLine};
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
     /// The command line, or the executable when there are `args`.
-    pub(crate) command: String,
+    pub(crate) line: String,
     /// Arguments, without a shell.
     pub(crate) args: Option<Vec<String>>,
     /// The configuration's folder.
@@ -39,7 +39,7 @@ impl Handler for Command {
         let (result, stderr) = match self.run(&call).await {
             Ok(output) => {
                 let stderr = text(&output.stderr);
-                (self.answer(&call, output), stderr)
+                (self.answer(&call, &output), stderr)
             }
             Err(failure) => (Err(failure), String::new()),
         };
@@ -57,7 +57,7 @@ struct Output {
 
 impl Command {
     async fn run(&self, call: &Call<'_>) -> Result<Output, Failure> {
-        let mut group = Group::spawn(self.process(call), &self.command)?;
+        let mut group = Group::spawn(self.process(call), &self.line)?;
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut event = call.event.raw.to_string();
@@ -94,7 +94,7 @@ impl Command {
             status
         };
         group.done = true;
-        let status = status.map_err(|e| Failure::new(Cause::Spawn, format!("{}: {e}", self.command)))?;
+        let status = status.map_err(|e| Failure::new(Cause::Spawn, format!("{}: {e}", self.line)))?;
         Ok(Output { status, stdout: out, stderr: err })
     }
 
@@ -102,11 +102,11 @@ impl Command {
         let mut process = match &self.args {
             None => {
                 let mut shell = Process::new("sh");
-                shell.arg("-c").arg(&self.command);
+                shell.arg("-c").arg(&self.line);
                 shell
             }
             Some(args) => {
-                let mut process = Process::new(&self.command);
+                let mut process = Process::new(&self.line);
                 process.args(args);
                 process
             }
@@ -130,7 +130,7 @@ impl Command {
         }
     }
 
-    fn answer(&self, call: &Call<'_>, output: Output) -> Result<(Answer, Vec<Note>), Failure> {
+    fn answer(&self, call: &Call<'_>, output: &Output) -> Result<(Answer, Vec<Note>), Failure> {
         match output.status.code() {
             Some(0) => read_output(call, &output.stdout),
             // decisions.md: "Exit 2: blocking error on a blockable event, reason = stderr verbatim". The newline that
@@ -143,7 +143,7 @@ impl Command {
             }
             Some(127 | 126) if output.stdout.is_empty() => {
                 let why = text(&output.stderr).trim().to_owned();
-                Err(Failure::new(Cause::Spawn, format!("{} could not be started: {why}", self.command)))
+                Err(Failure::new(Cause::Spawn, format!("{} could not be started: {why}", self.line)))
             }
             Some(code) => Err(Failure::new(Cause::Exit, format!("exit code {code}"))),
             None => Err(Failure::new(Cause::Exit, "ended by a signal")),

@@ -16,7 +16,7 @@ use crate::{
 
 /// A component handler.
 pub(crate) struct Component {
-    component: component::Component,
+    inner: component::Component,
     tenant: String,
     hook: String,
     config_json: String,
@@ -30,7 +30,7 @@ impl Component {
         let engine = host.engine().await?;
         let component = component::Component::load(engine, &wasm.component, &wasm.permissions, folder).await?;
         Ok(Self {
-            component,
+            inner: component,
             tenant: host.config().settings.tenant.clone().unwrap_or_else(|| "default".into()),
             hook: hook.name.clone(),
             config_json: wasm.config.to_string(),
@@ -43,11 +43,11 @@ impl Component {
 #[async_trait]
 impl Handler for Component {
     fn handles(&self, kind: Kind) -> bool {
-        self.component.handles().contains(&kind)
+        self.inner.handles().contains(&kind)
     }
 
     fn digest(&self) -> Option<&str> {
-        Some(self.component.digest())
+        Some(self.inner.digest())
     }
 
     async fn call(&self, call: Call<'_>) -> Report {
@@ -60,7 +60,7 @@ impl Handler for Component {
             deadline: call.deadline.into_std(),
             capabilities: self.capabilities.clone(),
         };
-        let report = self.component.call(call.event, call.dialect, &context).await;
+        let report = self.inner.call(call.event, call.dialect, &context).await;
         Report { result: report.result, notes: report.notes, fuel: Some(report.fuel), logs: report.logs }
     }
 }

@@ -121,4 +121,4 @@ fn callback_hook(
 }
 
 /// claude.md: "timeout | number | 60 | 超时时间（秒）"; the other dialects take no longer.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);

@@ -81,15 +81,15 @@ pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandl
             })?)
         }
         config::Handler::Command { command, args, dir } => Arc::new(handler::Command {
-            command: command.clone(),
+            line: command.clone(),
             args: args.clone(),
             dir: dir.clone(),
             output_limit: OUTPUT_LIMIT,
         }),
-        config::Handler::Http { .. }
-        | config::Handler::Prompt { .. }
-        | config::Handler::Agent { .. }
-        | config::Handler::Callback => {
+        config::Handler::Http { url, headers } => {
+            Arc::new(handler::Http { url: url.clone(), headers: headers.clone() })
+        }
+        config::Handler::Prompt { .. } | config::Handler::Agent { .. } | config::Handler::Callback => {
             let message = format!("`{}` is of a type that is not built yet", hook.name);
             return Err(HookError(host.config.error_at(&hook.pointer, message, None)));
         }

@@ -61,11 +61,12 @@ fn one_continue(wire: &Object) -> Result<Object, DecodeError> {
     let mut wire = wire.clone();
     match wire.shift_remove("continue_") {
         None | Some(Value::Null | Value::Bool(true)) => {}
-        // A `continue` of the wrong type stays, to be found out.
-        Some(Value::Bool(false)) if wire.get("continue").is_none_or(|v| v.is_null() || v.is_boolean()) => {
-            wire.insert("continue".into(), false.into());
+        Some(Value::Bool(false)) => {
+            // A `continue` of the wrong type stays, to be found out.
+            if wire.get("continue").is_none_or(|v| v.is_null() || v.is_boolean()) {
+                wire.insert("continue".into(), false.into());
+            }
         }
-        Some(Value::Bool(false)) => {}
         Some(other) => return Err(DecodeError::wrong_type("/continue_", "a boolean", &other)),
     }
     Ok(wire)
