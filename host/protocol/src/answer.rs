@@ -211,7 +211,11 @@ fn strip(object: &mut Object, known: &[&str], notes: &mut Vec<Note>) {
     object.retain(|key, value| {
         let keep = !known.contains(&key.as_str());
         if !keep {
-            notes.push(Note::dropped(format!("extra may not carry `{key}`, which the contract knows")));
+            let note = Note::dropped(format!("extra may not carry `{key}`, which the contract knows"));
+            // Once for each key, however often it stands there.
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         } else if let Value::Object(inner) = value {
             strip(inner, known, notes);
         }

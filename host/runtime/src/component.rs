@@ -2,6 +2,7 @@
 
 mod error;
 mod inspect;
+mod size;
 
 use std::{
     fmt, fs,
@@ -80,6 +81,7 @@ impl Component {
         folder: &Path,
     ) -> Result<Self, LoadError> {
         inspect::check_header(bytes)?;
+        size::check(bytes)?;
         let digest = digest(bytes);
         let component = cache::compiled(engine, bytes, &digest)?;
         let wasmtime = engine.wasmtime();
@@ -100,6 +102,9 @@ impl Component {
         let (mut kinds, mut interfaces) = (Vec::new(), Vec::new());
         for (name, export) in component_type.exports(wasmtime) {
             let Some(kind) = handled(name)? else { continue };
+            if kinds.contains(&kind) {
+                return Err(LoadError::wrong_type(name, "it is exported twice, in two versions"));
+            }
             let handle = match export.ty {
                 ComponentItem::ComponentInstance(instance) => instance.get_export(wasmtime, "handle").map(|e| e.ty),
                 _ => None,

@@ -6,7 +6,7 @@ use hookbox_protocol::{
 };
 use serde_json::Value;
 
-use crate::bindings::hookbox::hooks::types::{self as wit, Effects, Gate, Permission};
+use crate::bindings::hookbox::hooks::types::{self as wit, Effects, Fault, Gate, Permission};
 
 /// Reads one decision.
 pub(crate) struct Reader<'a> {
@@ -34,6 +34,13 @@ impl<'a> Reader<'a> {
     /// For an interface that was handed another event than its own.
     pub(crate) fn other_event(&self) -> Failure {
         Failure::new(Cause::Load, format!("does not handle {}", self.event.kind().name()))
+    }
+
+    /// types.wit: "A hook that could not decide. The host treats it as that hook's failure, never as an answer." What it
+    /// says about it has the limit of an answer.
+    pub(crate) fn fault(&mut self, fault: Fault) -> Failure {
+        let (Fault::BadInput(message) | Fault::Failed(message)) = fault;
+        self.text(message).map_or_else(|too_large| too_large, |message| Failure::new(Cause::Guest, message))
     }
 
     /// Counts a text towards the limit.

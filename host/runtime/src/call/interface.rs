@@ -1,11 +1,11 @@
 //! What every event's interface has in common.
 
 use async_trait::async_trait;
-use hookbox_protocol::{Answer, Cause, Event, Failure};
+use hookbox_protocol::{Answer, Event, Failure};
 use wasmtime::{Store, component::Instance};
 
 use super::Reader;
-use crate::{bindings::hookbox::hooks::types::Fault, sandbox::Sandbox};
+use crate::sandbox::Sandbox;
 
 /// One event's interface of one component.
 #[async_trait]
@@ -42,14 +42,6 @@ impl From<Failure> for Failed {
     }
 }
 
-impl From<Fault> for Failed {
-    /// types.wit: "A hook that could not decide. The host treats it as that hook's failure, never as an answer."
-    fn from(fault: Fault) -> Self {
-        let (Fault::BadInput(message) | Fault::Failed(message)) = fault;
-        Self::Answered(Failure::new(Cause::Guest, message))
-    }
-}
-
 /// Binds one event: how its parameters come from the event, and its answer from the decision.
 macro_rules! interface {
     (
@@ -68,7 +60,7 @@ macro_rules! interface {
                 let origin = crate::call::input::origin($event, $reader.dialect());
                 $(let $name: $ty = $make;)*
                 let guest = self.load(&mut *store, instance)?;
-                let $decision = guest.call_handle(store, &origin, $(&$name),*).await??;
+                let $decision = guest.call_handle(store, &origin, $(&$name),*).await?.map_err(|fault| $reader.fault(fault))?;
                 let answer: Result<hookbox_protocol::Answer, hookbox_protocol::Failure> = $answer;
                 Ok(answer?)
             }

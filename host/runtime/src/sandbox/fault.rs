@@ -2,8 +2,10 @@
 
 use hookbox_protocol::{Cause, Failure};
 use thiserror::Error;
-use wasmtime::{PoolConcurrencyLimitError, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Trap, component::ResourceTableError};
 use wasmtime_wasi::I32Exit;
+
+use super::HANDLES;
 
 /// Why the host itself stopped a call.
 #[derive(Debug, Error)]
@@ -52,6 +54,10 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
     }
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
         return Failure::new(Cause::Trap, format!("ended itself with exit code {}", exit.0));
+    }
+    if let Some(ResourceTableError::Full) = error.downcast_ref::<ResourceTableError>() {
+        let message = format!("held more than {HANDLES} streams, timers or files at once");
+        return Failure::new(Cause::OutOfMemory, message);
     }
     let root = error.root_cause().to_string();
     // The engine's type for this is private; a test holds its text.
