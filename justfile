@@ -36,7 +36,7 @@ lint: deny-installed
 
 # Hostile guests against the sandbox
 hostile:
-    cargo test -p hookbox-cli --test hostile
+    cargo test -p hookbox --test hostile
 
 # Known vulnerabilities; needs the advisory database from the network
 audit: deny-installed

@@ -1,0 +1,89 @@
+//! Guests that lie at the canonical ABI: about where things are, how long they are, and what they are.
+
+use hookbox::{Cause::*, Kind};
+
+use crate::{
+    guest,
+    stage::{End::*, Guest, gate, handling},
+};
+
+/// What every lie about a value is called.
+const MALFORMED: &str = "handed the host something malformed";
+
+/// A `cabi_realloc` that returns this.
+fn realloc(result: &str) -> Guest {
+    let module = guest::gate("", "").replace("(local.get $at))\n", &format!("{result})\n"));
+    assert_ne!(module, guest::gate("", ""));
+    Guest::of(guest::encode(&module, guest::GATE, ""))
+}
+
+/// A denial whose reason is here and so long.
+fn reason(pointer: &str, length: &str) -> String {
+    format!(
+        "(i32.store8 (i32.const 4) (i32.const 3))
+        (call $say (i32.const 4) (i32.const 8) (i32.const {pointer}) (i32.const {length}))
+        (i32.store8 (i32.const 4) (i32.const 3))"
+    )
+}
+
+/// A session-start decision whose `env` is so long.
+fn env(length: &str) -> Guest {
+    handling(Kind::SessionStart, &format!("(i32.store (i32.const 8) (i32.const {length}))"), "")
+}
+
+/// 60,000 variables in 960,000 bytes, each name and value the same 64 KiB of text: 7 GiB when read.
+const ALIASES: &str = "(local $at i32)
+    (drop (memory.grow (i32.const 31)))
+    (local.set $at (i32.const 1000000))
+    (loop $again
+        (i32.store (local.get $at) (i32.const 65536)) (i32.store offset=4 (local.get $at) (i32.const 65536))
+        (i32.store offset=8 (local.get $at) (i32.const 65536)) (i32.store offset=12 (local.get $at) (i32.const 65536))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br_if $again (i32.lt_u (local.get $at) (i32.const 1960000))))
+    (i32.store (i32.const 4) (i32.const 1000000)) (i32.store (i32.const 8) (i32.const 60000))";
+
+/// A discriminant at this address that no case has.
+fn case(kind: Kind, at: u32, case: u32) -> Guest {
+    handling(kind, &format!("(i32.store8 (i32.const {at}) (i32.const {case}))"), "")
+}
+
+hostile! {
+    realloc_outside_memory: realloc("(i32.const -16)") => Fails(Trap, MALFORMED);
+    realloc_at_the_very_end: realloc("(i32.const 65535)") => Fails(Trap, MALFORMED);
+    realloc_unaligned: realloc("(i32.const 16385)") => Fails(Trap, MALFORMED);
+    /// Every string of the event over the other: the guest's own loss.
+    realloc_always_the_same: realloc("(i32.const 16384)") => Answers(|report| report.notes.is_empty());
+    realloc_over_the_result: realloc("(i32.const 0)") => Fails(Trap, MALFORMED);
+    realloc_that_traps: realloc("(unreachable)") => Fails(Trap, "gave up");
+    a_result_outside_memory: gate("(return (i32.const -4))", "") => Fails(Trap, MALFORMED);
+    a_result_at_the_edge_of_memory: gate("(return (i32.const 65532))", "") => Fails(Trap, MALFORMED);
+    a_result_unaligned: gate("(return (i32.const 2))", "") => Fails(Trap, MALFORMED);
+    text_outside_memory: gate(&reason("-16", "32"), "") => Fails(Trap, MALFORMED);
+    text_that_wraps_around: gate(&reason("4096", "-1"), "") => Fails(Trap, MALFORMED);
+    text_that_ends_after_memory: gate(&reason("65535", "2"), "") => Fails(Trap, MALFORMED);
+    text_of_no_bytes_outside_memory: gate(&reason("-1", "0"), "") => Fails(Trap, MALFORMED);
+    text_that_is_not_utf8: gate(&reason("4096", "2"), r#"(data (i32.const 4096) "\c3\28")"#) => Fails(Trap, MALFORMED);
+    text_cut_within_a_character: gate(&reason("4096", "2"), r#"(data (i32.const 4096) "\e2\82\ac")"#)
+        => Fails(Trap, MALFORMED);
+    text_with_surrogates: gate(&reason("4096", "3"), r#"(data (i32.const 4096) "\ed\a0\80")"#)
+        => Fails(Trap, MALFORMED);
+    text_with_overlong_forms: gate(&reason("4096", "2"), r#"(data (i32.const 4096) "\c0\af")"#)
+        => Fails(Trap, MALFORMED);
+    a_list_of_2_to_the_28_entries: env("0x10000000") => Fails(Trap, MALFORMED);
+    a_list_of_2_to_the_32_entries: env("-1") => Fails(Trap, MALFORMED);
+    a_list_of_aliases: handling(Kind::SessionStart, ALIASES, "") => Fails(OutputTooLarge, "1024 KiB");
+    a_result_of_no_case: case(Kind::PreToolUse, 0, 2) => Fails(Trap, MALFORMED);
+    a_rule_of_no_case: case(Kind::PreToolUse, 4, 6) => Fails(Trap, MALFORMED);
+    an_option_of_no_case: case(Kind::PreToolUse, 32, 2) => Fails(Trap, MALFORMED);
+    a_gate_of_no_case: case(Kind::Stop, 4, 255) => Fails(Trap, MALFORMED);
+    a_permission_of_no_case: case(Kind::PermissionRequest, 4, 4) => Fails(Trap, MALFORMED);
+    /// `halt` with a scope beyond the last.
+    an_enum_of_no_case: handling(Kind::PreToolUse,
+        "(i32.store8 (i32.const 84) (i32.const 1)) (i32.store8 (i32.const 88) (i32.const 2))", "")
+        => Fails(Trap, MALFORMED);
+    a_fault_of_no_case: handling(Kind::PreToolUse,
+        "(i32.store8 (i32.const 0) (i32.const 1)) (i32.store8 (i32.const 4) (i32.const 9))", "")
+        => Fails(Trap, MALFORMED);
+    /// The canonical ABI: every value but 0 is true.
+    a_bool_of_77: case(Kind::PreToolUse, 80, 77) => Answers(|report| report.result.as_ref().unwrap().suppress_output);
+}

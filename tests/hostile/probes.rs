@@ -1,0 +1,227 @@
+//! Guests that look for what they were not given: the environment, files, the network, the host itself.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use hookbox::{LoadError, config::types::Permissions};
+
+use crate::{
+    guest,
+    stage::{Guest, component, host_is_intact, importing},
+};
+
+const FILES: &str = "
+    package wasi:cli@0.2.3 {
+        interface environment {
+            get-environment: func() -> list<tuple<string, string>>;
+            get-arguments: func() -> list<string>;
+        }
+    }
+    package wasi:filesystem@0.2.3 {
+        interface types {
+            enum error-code {
+                access, would-block, already, bad-descriptor, busy, deadlock, quota, exist, file-too-large,
+                illegal-byte-sequence, in-progress, interrupted, invalid, io, is-directory, loop, too-many-links,
+                message-size, name-too-long, no-device, no-entry, no-lock, insufficient-memory, insufficient-space,
+                not-directory, not-empty, not-recoverable, unsupported, no-tty, no-such-device, overflow, not-permitted,
+                pipe, read-only, invalid-seek, text-file-busy, cross-device
+            }
+            flags path-flags { symlink-follow }
+            flags open-flags { create, directory, exclusive, truncate }
+            flags descriptor-flags {
+                read, write, file-integrity-sync, data-integrity-sync, requested-write-sync, mutate-directory
+            }
+            resource descriptor {
+                open-at: func(path-flags: path-flags, path: string, open-flags: open-flags, %flags: descriptor-flags)
+                    -> result<descriptor, error-code>;
+                read: func(length: u64, offset: u64) -> result<tuple<list<u8>, bool>, error-code>;
+                unlink-file-at: func(path: string) -> result<_, error-code>;
+                symlink-at: func(old-path: string, new-path: string) -> result<_, error-code>;
+                link-at: func(old-path-flags: path-flags, old-path: string, new-descriptor: borrow<descriptor>,
+                    new-path: string) -> result<_, error-code>;
+            }
+        }
+        interface preopens {
+            use types.{descriptor};
+            get-directories: func() -> list<tuple<descriptor, string>>;
+        }
+    }";
+
+/// Traps unless this list has no entry.
+fn sees_nothing(interface: &str, function: &str) -> Guest {
+    let import = format!(r#"(import "{interface}" "{function}" (func $list (param i32)))"#);
+    let body = "(call $list (i32.const 8192)) (if (i32.load (i32.const 8196)) (then (unreachable)))";
+    importing(body, &import, &format!("import {interface};"), FILES)
+}
+
+const DIRECTORY: &str = r#"
+    (import "wasi:filesystem/preopens@0.2.3" "get-directories" (func $directories (param i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.open-at"
+        (func $open (param i32 i32 i32 i32 i32 i32 i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.read" (func $read (param i32 i64 i64 i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.unlink-file-at" (func $unlink (param i32 i32 i32 i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.symlink-at"
+        (func $symlink (param i32 i32 i32 i32 i32 i32)))"#;
+
+/// A folder with `data/inside`, `data/out` → `..`, `data/etc` → `/etc/passwd`, and `secret` beside `data`.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("inside"), "inside").unwrap();
+    fs::write(folder.path().join("secret"), "secret").unwrap();
+    std::os::unix::fs::symlink("..", data.join("out")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", data.join("etc")).unwrap();
+    folder
+}
+
+fn reads(name: &str) -> Permissions {
+    Permissions { read: BTreeMap::from([("/data".into(), name.into())]), ..Permissions::default() }
+}
+
+fn writes(name: &str) -> Permissions {
+    Permissions { write: BTreeMap::from([("/data".into(), name.into())]), ..Permissions::default() }
+}
+
+/// Whether this call on the granted directory succeeds. `$dir` is the directory, 8192 the result, 4096 the path.
+async fn succeeds(call: &str, path: &str, permissions: Permissions, folder: &Path) -> bool {
+    let body = format!(
+        "(local $dir i32) (call $directories (i32.const 8192))
+         (local.set $dir (i32.load (i32.load (i32.const 8192))))
+         {call} (if (i32.load8_u (i32.const 8192)) (then (unreachable)))"
+    );
+    let items = format!(r#"{DIRECTORY} (data (i32.const 4096) "{path}")"#);
+    let world = "import wasi:filesystem/preopens@0.2.3; import wasi:filesystem/types@0.2.3;";
+    let guest = importing(&body, &items, world, FILES).granted(permissions, folder);
+    let report = guest.run().await.unwrap();
+    host_is_intact().await;
+    report.result.is_ok()
+}
+
+/// `open-at`, following symlinks. 1 reads, 2 writes, 3 both.
+fn open(path: &str, create: bool, flags: u32) -> String {
+    let (length, create) = (path.len(), u32::from(create));
+    format!(
+        "(call $open (local.get $dir) (i32.const 1) (i32.const 4096) (i32.const {length})
+            (i32.const {create}) (i32.const {flags}) (i32.const 8192))"
+    )
+}
+
+async fn opens(path: &str, permissions: Permissions, folder: &Path) -> bool {
+    succeeds(&open(path, false, 1), path, permissions, folder).await
+}
+
+hostile_tests! {
+    /// The control: what was granted works.
+    async fn a_granted_file_opens() {
+        let folder = folder();
+        assert!(opens("inside", reads("data"), folder.path()).await);
+        assert!(succeeds(&open("new", true, 2), "new", writes("data"), folder.path()).await);
+        assert!(folder.path().join("data/new").exists());
+    }
+    async fn a_path_out_of_the_granted_folder() {
+        let folder = folder();
+        for path in ["../secret", "./../secret", "inside/../../secret", "..", "a/../../secret"] {
+            assert!(!opens(path, writes("data"), folder.path()).await, "{path}");
+        }
+    }
+    async fn an_absolute_path() {
+        let folder = folder();
+        for path in ["/etc/passwd", "/", "//etc/passwd", "/data/../etc/passwd"] {
+            assert!(!opens(path, writes("data"), folder.path()).await, "{path}");
+        }
+    }
+    async fn a_symlink_out_of_the_granted_folder() {
+        let folder = folder();
+        for path in ["etc", "out/secret", "out", "out/data/inside"] {
+            assert!(!opens(path, writes("data"), folder.path()).await, "{path}");
+        }
+    }
+    async fn a_symlink_of_its_own_out_of_the_granted_folder() {
+        let folder = folder();
+        let symlink = "(call $symlink (local.get $dir) (i32.const 4096) (i32.const 11) (i32.const 4096) (i32.const 4)
+            (i32.const 8192))";
+        assert!(!succeeds(symlink, "/etc/passwd", writes("data"), folder.path()).await);
+    }
+    async fn writing_where_reading_is_granted() {
+        let folder = folder();
+        assert!(!succeeds(&open("new", true, 2), "new", reads("data"), folder.path()).await);
+        assert!(!succeeds(&open("inside", false, 2), "inside", reads("data"), folder.path()).await);
+        let unlink = "(call $unlink (local.get $dir) (i32.const 4096) (i32.const 6) (i32.const 8192))";
+        assert!(!succeeds(unlink, "inside", reads("data"), folder.path()).await);
+        assert_eq!(fs::read_to_string(folder.path().join("data/inside")).unwrap(), "inside");
+    }
+    /// A device that never ends, read with a length that never fits: an error or a little, and no memory.
+    async fn reading_more_than_there_is_memory() {
+        let folder = folder();
+        let read = format!(
+            "{} (call $read (i32.load (i32.const 8196)) (i64.const -1) (i64.const 0) (i32.const 8192))",
+            open("inside", false, 1)
+        );
+        succeeds(&read, "inside", reads("data"), folder.path()).await;
+    }
+    async fn a_name_with_a_nul() {
+        let folder = folder();
+        let call = "(call $open (local.get $dir) (i32.const 1) (i32.const 4096) (i32.const 10) (i32.const 0)
+            (i32.const 1) (i32.const 8192))";
+        assert!(!succeeds(call, r"inside\00../", reads("data"), folder.path()).await);
+    }
+    async fn a_granted_folder_that_is_no_folder() {
+        let folder = folder();
+        let guest = Guest::of(guest::encode(&guest::gate("", ""), guest::GATE, ""));
+        let error = guest.granted(reads("secret"), folder.path()).run().await.unwrap_err();
+        assert!(matches!(error, LoadError::Directory { .. }), "{error}");
+    }
+    async fn the_environment() {
+        let report = sees_nothing("wasi:cli/environment@0.2.3", "get-environment").run().await.unwrap();
+        assert!(std::env::vars().count() > 0 && report.result.is_ok(), "{report:?}");
+    }
+    async fn the_command_line() {
+        let report = sees_nothing("wasi:cli/environment@0.2.3", "get-arguments").run().await.unwrap();
+        assert!(report.result.is_ok(), "{report:?}");
+    }
+    async fn directories_nobody_granted() {
+        let report = sees_nothing("wasi:filesystem/preopens@0.2.3", "get-directories").run().await.unwrap();
+        assert!(report.result.is_ok(), "{report:?}");
+    }
+    async fn imports_no_hook_can_have() {
+        for name in [
+            "wasi:sockets/tcp@0.2.3",
+            "wasi:sockets/ip-name-lookup@0.2.3",
+            "wasi:http/outgoing-handler@0.2.3",
+            "wasi:cli/environment@0.3.0",
+            "wasi:cli/environment@0.20.0",
+            "wasi:cli/environment",
+            "wasi:keyvalue/store@0.2.0",
+            "wasmtime:internal/host",
+            "hookbox:host/admin@0.1.0",
+            "hookbox:hooks-evil/state@0.1.0",
+        ] {
+            refused(&format!(r#"(component (import "{name}" (instance)))"#), "Refused", name).await;
+        }
+        refused(r#"(component (import "exec" (func)))"#, "Refused", "exec").await;
+    }
+    async fn imports_nobody_granted() {
+        for name in ["state", "http", "llm"] {
+            let text = format!(r#"(component (import "hookbox:hooks/{name}@0.1.7" (instance)))"#);
+            refused(&text, "NotGranted", name).await;
+        }
+    }
+    /// Of ours by name, but not in the contract, or not as it is there.
+    async fn imports_that_are_not_in_the_contract() {
+        for name in ["secrets", "types2"] {
+            let text = format!(r#"(component (import "hookbox:hooks/{name}@0.1.0" (instance (export "f" (func)))))"#);
+            refused(&text, "Link", name).await;
+        }
+        refused(
+            r#"(component (import "hookbox:hooks/log@0.1.0" (instance (export "log" (func (param "x" u64))))))"#,
+            "Link",
+            "log",
+        )
+        .await;
+    }
+}
+
+async fn refused(text: &str, variant: &'static str, words: &str) {
+    let error = component(text).run().await.unwrap_err();
+    assert!(format!("{error:?}").starts_with(variant) && error.to_string().contains(words), "{error:?}");
+}

@@ -1,0 +1,170 @@
+//! Where hostile guests appear: what one is, how it may end, and the neighbour that must not notice.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, LazyLock},
+    time::{Duration, Instant},
+};
+
+use hookbox::{
+    CallContext, CallReport, Cause, Component, Engine, Event, Kind, LoadError,
+    capability::Capabilities,
+    config::types::{Limits, Permissions},
+    event::Input,
+};
+
+use crate::guest;
+
+/// One engine for all of them, so that whoever harms it harms the neighbours.
+static ENGINE: LazyLock<Engine> = LazyLock::new(guest::engine);
+static NEIGHBOUR: LazyLock<Component> = LazyLock::new(|| {
+    let bytes = guest::encode(&guest::gate("", ""), guest::GATE, "");
+    Component::from_bytes(&ENGINE, &bytes, &Permissions::default(), Path::new(".")).unwrap()
+});
+
+/// The timeout of a guest that names none.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// How long anything may take, on a machine that is busy with other tests: nothing here hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The memory this process may ever have had: 16 places of 64 MiB, the compiler, and as much again.
+const MEMORY_KIB: u64 = 2 << 20;
+
+/// A hostile guest and what it is given.
+pub struct Guest {
+    pub bytes: Vec<u8>,
+    pub kind: Kind,
+    pub limits: Limits,
+    pub timeout: Duration,
+    pub permissions: Permissions,
+    pub capabilities: Capabilities,
+    pub folder: PathBuf,
+}
+
+impl Guest {
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            kind: Kind::PreToolUse,
+            limits: Limits::default(),
+            timeout: TIMEOUT,
+            permissions: Permissions::default(),
+            capabilities: Capabilities::default(),
+            folder: PathBuf::from("."),
+        }
+    }
+
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// So many milliseconds, and more fuel than can be used in them.
+    pub fn until(self, milliseconds: u64) -> Self {
+        let limits = Limits { fuel: 1 << 60, ..self.limits };
+        Self { limits, timeout: Duration::from_millis(milliseconds), ..self }
+    }
+
+    pub fn granted(self, permissions: Permissions, folder: &Path) -> Self {
+        Self { permissions, folder: folder.to_owned(), ..self }
+    }
+
+    pub fn load(&self) -> Result<Component, LoadError> {
+        Component::from_bytes(&ENGINE, &self.bytes, &self.permissions, &self.folder)
+    }
+
+    pub async fn run(self) -> Result<CallReport, LoadError> {
+        let component = self.load()?;
+        let context =
+            CallContext { capabilities: Arc::new(self.capabilities), ..guest::context(self.limits, self.timeout) };
+        Ok(component.call(&event_of(self.kind), guest::claude(), &context).await)
+    }
+}
+
+/// A guest whose `handle` of `PreToolUse` has this body; `items` are further fields of the module.
+pub fn gate(body: &str, items: &str) -> Guest {
+    Guest::of(guest::encode(&guest::gate(body, items), guest::GATE, ""))
+}
+
+/// As [`gate`], with imports: a world's, and the packages they come from.
+pub fn importing(body: &str, items: &str, imports: &str, packages: &str) -> Guest {
+    Guest::of(guest::encode(&guest::gate(body, items), &format!("{imports} {}", guest::GATE), packages))
+}
+
+/// As [`gate`], for another event.
+pub fn handling(kind: Kind, body: &str, items: &str) -> Guest {
+    let module = guest::gate(body, items).replace("pre-tool-use", kind.interface());
+    let world = guest::GATE.replace("pre-tool-use", kind.interface());
+    Guest { kind, ..Guest::of(guest::encode(&module, &world, "")) }
+}
+
+/// A whole component as text.
+pub fn component(text: &str) -> Guest {
+    Guest::of(wat::parse_str(text).unwrap())
+}
+
+pub fn event_of(kind: Kind) -> Event {
+    macro_rules! default_input {
+        ($($name:ident)*) => { match kind { $(Kind::$name => Input::$name(Default::default()),)* } };
+    }
+    let input = default_input!(SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure
+        PermissionRequest CanUseTool Notification SubagentStart SubagentStop Stop PreCompact TaskCompleted BeforeLlm
+        AfterLlm AgentEvent OtherEvent);
+    Event { name: kind.name().into(), input, ..guest::event() }
+}
+
+/// How a guest must end.
+pub enum End {
+    /// The call fails, and says this about it.
+    Fails(Cause, &'static str),
+    /// It does not load, for this variant of [`LoadError`], and says this about it.
+    Refused(&'static str, &'static str),
+    /// It answers, and this holds of the answer.
+    Answers(fn(&CallReport) -> bool),
+}
+
+/// Lets a guest do what it does, and sees how it and its neighbour are.
+pub async fn judge(guest: Guest, end: End) {
+    let begin = Instant::now();
+    match (guest.run().await, end) {
+        (Ok(CallReport { result: Err(failure), .. }), End::Fails(cause, words)) => {
+            assert_eq!(failure.cause, cause, "{failure}");
+            assert!(failure.message.contains(words), "{failure}");
+            assert!(failure.message.len() < 4096, "a message of {} bytes", failure.message.len());
+        }
+        (Err(error), End::Refused(variant, words)) => {
+            assert!(format!("{error:?}").starts_with(variant), "{error:?}");
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        (Ok(report), End::Answers(holds)) => assert!(report.result.is_ok() && holds(&report), "{report:?}"),
+        (ended, _) => panic!("it ended otherwise: {ended:?}"),
+    }
+    assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
+    host_is_intact().await;
+}
+
+/// An honest component on the same engine still answers, and the process has not swollen.
+pub async fn host_is_intact() {
+    let context = guest::context(Limits::default(), PATIENCE);
+    let report = NEIGHBOUR.call(&guest::event(), guest::claude(), &context).await;
+    assert_eq!(report.result, Ok(hookbox::Answer::default()));
+    if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(kib < MEMORY_KIB, "{kib} KiB");
+    }
+}
+
+/// Each row is a guest, and a test of its own.
+macro_rules! hostile {
+    ($($(#[$doc:meta])* $name:ident: $guest:expr => $end:expr;)*) => {
+        $($(#[$doc])* #[tokio::test] async fn $name() { $crate::stage::judge($guest, $end).await; })*
+        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+/// As [`hostile!`], for guests that take more than a row.
+macro_rules! hostile_tests {
+    ($($(#[$doc:meta])* async fn $name:ident() $body:block)*) => {
+        $($(#[$doc])* #[tokio::test] async fn $name() { $body; $crate::stage::host_is_intact().await; })*
+        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
