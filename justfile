@@ -38,6 +38,10 @@ lint: deny-installed
 hostile:
     cargo test -p hookbox --test hostile
 
+# What a hostile neighbour costs an honest tenant
+bench:
+    cargo run --release -p hookbox --example neighbour
+
 # Known vulnerabilities; needs the advisory database from the network
 audit: deny-installed
     cargo-deny check advisories

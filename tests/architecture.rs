@@ -79,3 +79,24 @@ fn the_pipeline_fits_on_a_screen() {
     let steps = ["decode_event", "select", "run(", "merge", "encode_verdict"];
     assert!(steps.iter().all(|step| text.contains(step)), "the way of one event is not to be seen");
 }
+
+/// issue 5: "each promise linked to its test".
+#[test]
+fn every_promise_has_its_test() {
+    let page = fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let mut tests = 0;
+    for link in page.split("[`").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+        let Some((name, path)) = link.split_once("`](../") else { continue };
+        let file = root().join("docs/..").join(path);
+        assert!(file.exists(), "{path}");
+        if !path.ends_with(".rs") {
+            continue;
+        }
+        let text = fs::read_to_string(file).unwrap();
+        // A function, or a row of `hostile!`.
+        let defined = text.contains(&format!("fn {name}(")) || text.contains(&format!("\n    {name}:"));
+        assert!(defined, "{path} has no test {name}");
+        tests += 1;
+    }
+    assert!(tests > 40, "{tests}");
+}

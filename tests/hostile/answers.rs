@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hookbox::{Cause::*, Kind::*};
 
-use crate::stage::{End::*, Guest, handling};
+use crate::stage::{End::*, Guest, handling, hex};
 
 /// An answer with this text in the optional field at this address.
 pub fn text(kind: hookbox::Kind, at: u32, text: &str) -> Guest {
@@ -14,17 +14,13 @@ pub fn text(kind: hookbox::Kind, at: u32, text: &str) -> Guest {
 
 /// As [`text`], the body and the items.
 pub fn field(at: u32, text: &str) -> (String, String) {
-    let data = text.bytes().fold(String::new(), |mut data, byte| {
-        write!(data, "\\{byte:02x}").unwrap();
-        data
-    });
     let body = format!(
         "(i32.store8 (i32.const {at}) (i32.const 1))
          (i32.store offset=4 (i32.const {at}) (i32.const 32768))
          (i32.store offset=8 (i32.const {at}) (i32.const {}))",
         text.len()
     );
-    (body, format!(r#"(data (i32.const 32768) "{data}")"#))
+    (body, format!(r#"(data (i32.const 32768) "{}")"#, hex(text.as_bytes())))
 }
 
 /// Where optional texts lie in the result, by the canonical ABI.

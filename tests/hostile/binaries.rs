@@ -33,7 +33,7 @@ fn section(number: u8, content: &[u8]) -> Vec<u8> {
 fn leb(mut value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
-        let byte = (value & 0x7f) as u8;
+        let byte = u8::try_from(value & 0x7f).unwrap();
         value >>= 7;
         bytes.push(if value == 0 { byte } else { byte | 0x80 });
         if value == 0 {

@@ -1,6 +1,7 @@
 //! Where hostile guests appear: what one is, how it may end, and the neighbour that must not notice.
 
 use std::{
+    fmt::Write,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
     time::{Duration, Instant},
@@ -94,6 +95,14 @@ pub fn handling(kind: Kind, body: &str, items: &str) -> Guest {
     let module = guest::gate(body, items).replace("pre-tool-use", kind.interface());
     let world = guest::GATE.replace("pre-tool-use", kind.interface());
     Guest { kind, ..Guest::of(guest::encode(&module, &world, "")) }
+}
+
+/// These bytes as the text format writes them.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "\\{byte:02x}").unwrap();
+        hex
+    })
 }
 
 /// A whole component as text.

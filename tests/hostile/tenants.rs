@@ -15,7 +15,7 @@ use hookbox::{
     config::types::{Limits, Permissions, StateDetails, StateGrant},
 };
 
-use crate::stage::{Guest, importing};
+use crate::stage::{Guest, hex, importing};
 
 const SET: &str = r#"
     (import "hookbox:hooks/state@0.1.0" "set" (func $set (param i32 i32 i32 i32 i32 i64 i32)))
@@ -26,7 +26,7 @@ fn grant() -> StateDetails {
 }
 
 fn state(folder: &Path, grant: StateDetails) -> HookState {
-    HookState::granted(Arc::new(SqliteStore::new(&folder.join("state.db"))), &StateGrant::Detailed(grant)).unwrap()
+    HookState::granted(Arc::new(SqliteStore::new(folder.join("state.db"))), &StateGrant::Detailed(grant)).unwrap()
 }
 
 /// What another hook, tenant or session would see.
@@ -81,7 +81,7 @@ fn flood(keys: u32) -> String {
 /// Each name as a key of the guest, with the value `xxxx`.
 async fn writes(names: &[&str], folder: &Path) {
     for name in names {
-        let hex: String = name.bytes().map(|byte| format!("\\{byte:02x}")).collect();
+        let hex = hex(name.as_bytes());
         let data = format!(r#"(data (i32.const 4096) "{}") (data (i32.const 5000) "{hex}")"#, "x".repeat(4));
         let body = format!("{} {STORED}", set("(i32.const 5000)", &format!("(i32.const {})", name.len()), 4));
         let report = run(guest(&body, &data, folder, StateDetails::default())).await;
