@@ -2,6 +2,12 @@
 
 use hookbox_guest::prelude::*;
 
+/// The tools that write a file: claude's and blade's, then picoclaw's.
+const WRITERS: [&str; 2] = ["Write", "write_file"];
+
+/// Where they keep its path: claude and blade, then blade-callback, then picoclaw.
+const PLACES: [&str; 3] = ["/file_path", "/filePath", "/path"];
+
 struct PathRewriter;
 
 #[derive(serde::Deserialize)]
@@ -19,15 +25,14 @@ impl Default for Config {
 
 impl PreToolUse for PathRewriter {
     fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
-        if call.name != "Write" {
+        if !WRITERS.contains(&call.name.as_str()) {
             return Ok(pass());
         }
         let Config { prefix } = config::get()?;
         if !prefix.starts_with('/') {
             return Err(format!("configuration: prefix must be an absolute path, not `{prefix}`").into());
         }
-        // claude and blade, then blade-callback.
-        for place in ["/file_path", "/filePath"] {
+        for place in PLACES {
             if let Some(path) = call.input.str(place) {
                 return match inside(&prefix, origin.cwd.as_deref(), path) {
                     Some(moved) => Ok(allow().rewrite(call.input.with(place, moved)?)),
@@ -88,6 +93,15 @@ mod tests {
         assert_eq!(decide("/etc/hosts"), Ok(moved("/sandbox/etc/hosts")));
         assert_eq!(decide("src/main.rs"), Ok(moved("/sandbox/home/dev/src/main.rs")));
         assert_eq!(decide("/sandboxed/x"), Ok(moved("/sandbox/sandboxed/x")));
+    }
+
+    #[test]
+    fn every_agents_writer_is_known() {
+        testing::host();
+        for (tool, key) in [("Write", "file_path"), ("Write", "filePath"), ("write_file", "path")] {
+            let decision = PathRewriter::handle(&Origin::default(), &ToolCall::new(tool, json!({key: "/etc/hosts"})));
+            assert_eq!(decision, Ok(allow().rewrite(json!({key: "/sandbox/etc/hosts"}))), "{tool} {key}");
+        }
     }
 
     #[test]
