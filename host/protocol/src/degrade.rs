@@ -110,18 +110,33 @@ fn lose_rewrite(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>) {
     answer.updated = None;
     let lost = format!("{} has no place for a rewrite", row.name);
     match (row.kind, &answer.rule) {
-        // Most likely a redactor: the model must not read what it took out.
-        (Kind::PostToolUse, _) if row.says.rules.contains(&RuleKind::Deny) => {
-            answer.rule = Some(Rule::Deny);
-            answer.reason.get_or_insert("a hook replaced the result, which this agent cannot do".into());
-            notes.push(Note::degraded(format!("{lost}; it says deny")));
-        }
+        // decisions.md: "A rewrite of a prompt or of a tool's result that the dialect cannot say is a block". Most
+        // likely it comes from a redactor: the model must not read what it took out.
+        (Kind::UserPromptSubmit, _) => block_instead(row, answer, notes, &lost, "the prompt"),
+        (Kind::PostToolUse, _) => block_instead(row, answer, notes, &lost, "the result"),
         // The permission was for the rewritten call.
         (Kind::PreToolUse | Kind::PermissionRequest | Kind::CanUseTool, Some(Rule::Allow)) => {
             (answer.rule, answer.reason) = (None, None);
             notes.push(Note::degraded(format!("{lost}, so it does not say allow either")));
         }
         _ => notes.push(Note::dropped(lost)),
+    }
+}
+
+/// Blocks, with whatever word the row has for it.
+fn block_instead(row: &EventRow, answer: &mut Answer, notes: &mut Vec<Note>, lost: &str, what: &str) {
+    let why = || format!("a hook replaced {what}, which this agent cannot do");
+    match becomes(row, RuleKind::Deny) {
+        Becomes::Rule(kind) => {
+            answer.rule = Some(if kind == RuleKind::Skip { Rule::Skip } else { Rule::Deny });
+            answer.reason.get_or_insert_with(why);
+            notes.push(Note::degraded(format!("{lost}; it says {}", kind.word())));
+        }
+        Becomes::Halt(scope) => {
+            answer.halt.get_or_insert_with(|| Halt { scope, reason: Some(why()) });
+            notes.push(Note::degraded(format!("{lost}; it stops")));
+        }
+        Becomes::Nothing => notes.push(Note::dropped(lost)),
     }
 }
 
@@ -148,7 +163,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dialect::{Dialect, blade, codebuddy};
+    use crate::dialect::{Dialect, Says, blade, blade_callback, claude, codebuddy};
 
     fn rewritten(dialect: &dyn Dialect, kind: Kind, rule: Option<Rule>) -> (Option<RuleKind>, bool) {
         let mut answer = Answer { rule, updated: Some(json!("safe")), ..Answer::default() };
@@ -162,5 +177,41 @@ mod tests {
         assert_eq!(rewritten(&codebuddy::DOCUMENTED, Kind::PostToolUse, None), (Some(RuleKind::Deny), true));
         assert_eq!(rewritten(&blade::DIALECT, Kind::PermissionRequest, Some(Rule::Allow)), (None, false));
         assert_eq!(rewritten(&blade::DIALECT, Kind::SessionEnd, None), (None, false));
+    }
+
+    #[test]
+    fn a_lost_prompt_rewrite_blocks_the_prompt() {
+        let lost = |dialect: &dyn Dialect| rewritten(dialect, Kind::UserPromptSubmit, None);
+        assert_eq!(lost(&claude::DOCUMENTED), (Some(RuleKind::Deny), true));
+        assert_eq!(lost(&claude::OBSERVED), (Some(RuleKind::Deny), true));
+        assert_eq!(lost(&codebuddy::DOCUMENTED), (Some(RuleKind::Deny), true));
+        assert_eq!(lost(&codebuddy::OBSERVED), (Some(RuleKind::Deny), true));
+        assert_eq!(lost(&blade_callback::DIALECT), (Some(RuleKind::Skip), true));
+        // blade has a place for it.
+        assert!(blade::DIALECT.row(Kind::UserPromptSubmit).says.rewrite);
+    }
+
+    #[test]
+    fn where_no_word_blocks_a_lost_rewrite_stops_the_turn() {
+        let says = Says {
+            rules: &[],
+            rewrite: false,
+            context: false,
+            system_message: false,
+            halt: &[Scope::Turn],
+            env: false,
+        };
+        let (name, kind, matched) = ("Prompt", Kind::UserPromptSubmit, None);
+        let row = EventRow { name, kind, matched, blockable: true, required: &[], names: &[], says };
+        let mut answer = Answer { updated: Some(json!("safe")), ..Answer::default() };
+        degrade(&row, &mut answer);
+        assert!(answer.halt.is_some_and(|halt| halt.scope == Scope::Turn && halt.reason.is_some()));
+    }
+
+    #[test]
+    fn a_hooks_own_reason_stands_when_its_prompt_rewrite_is_lost() {
+        let mut answer = Answer { updated: Some(json!("safe")), ..Answer::rule(Rule::Deny, "a secret") };
+        degrade(claude::DOCUMENTED.row(Kind::UserPromptSubmit), &mut answer);
+        assert_eq!(answer, Answer::rule(Rule::Deny, "a secret"));
     }
 }
