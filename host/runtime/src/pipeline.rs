@@ -43,6 +43,12 @@ async fn call_all(host: &Host, mut event: Event) -> Result<Vec<HookReport>, Disp
         Flow::Sequential => 1,
         Flow::Concurrent(bound) => host.config().max_concurrent.unwrap_or(bound).max(1),
     };
-    // `buffered` keeps the order of configuration, whoever finishes first.
-    Ok(stream::iter(selected).map(|hook| run(host, &event, hook)).buffered(at_once).collect().await)
+    let calls = selected.into_iter().enumerate().map(|(place, hook)| {
+        let event = &event;
+        async move { (place, run(host, event, hook).await) }
+    });
+    // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
+    let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
+    reports.sort_by_key(|(place, _)| *place);
+    Ok(reports.into_iter().map(|(_, report)| report).collect())
 }
