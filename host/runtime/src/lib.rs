@@ -42,7 +42,7 @@ pub use engine::{Engine, EngineOptions};
 pub use error::{BuildError, DispatchError, HookError};
 pub use hookbox_protocol::{
     Answer, Behavior, Cause, DecodeError, Dialect, Event, Failure, Halt, Kind, Note, NoteKind, Origin, Rule, RuleKind,
-    Scope, ToolCall, dialect, event, json::shorten,
+    Scope, ToolCall, dialect, event, json, json::shorten, matcher,
 };
 pub use host::{Host, HostBuilder};
 pub use verdict::{HookReport, Status, Verdict};

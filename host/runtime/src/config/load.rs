@@ -70,22 +70,40 @@ impl Config {
     /// # Errors
     /// Everything that is wrong with the text, at once.
     pub fn parse(text: &str, file: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
-        let value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
-        let mut found = Vec::new();
-        let Some(object) = value.as_object() else {
-            let message = format!("expected an object, found {}", describe(&value));
-            return Err(located(file, Some(text), vec![Finding::error("", message)]));
-        };
-        let Some(dialect) = choose_dialect(object, dialect, &mut found) else {
-            return Err(located(file, Some(text), found));
-        };
-        let config = read(object, file, dialect, text, &mut found);
-        let diagnostics = located(file, Some(text), found).diagnostics;
-        if diagnostics.iter().any(Diagnostic::is_error) {
-            return Err(ConfigErrors { diagnostics });
-        }
-        Ok(Loaded { config, warnings: diagnostics })
+        parse(text, file, |object, found| choose_dialect(object, dialect, found))
     }
+
+    /// As [`Config::parse`], under a dialect of the caller's own, which stands in no list. It goes before any that the
+    /// text names, and its [`Dialect::shape`] says how `hooks` is written. Give the result to
+    /// [`HostBuilder::config`](crate::HostBuilder::config).
+    ///
+    /// # Errors
+    /// As [`Config::parse`].
+    pub fn parse_for(text: &str, file: &Path, dialect: &'static dyn Dialect) -> Result<Loaded, ConfigErrors> {
+        parse(text, file, |_, _| Some(dialect))
+    }
+}
+
+fn parse(
+    text: &str,
+    file: &Path,
+    choose: impl FnOnce(&Object, &mut Vec<Finding>) -> Option<&'static dyn Dialect>,
+) -> Result<Loaded, ConfigErrors> {
+    let value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
+    let mut found = Vec::new();
+    let Some(object) = value.as_object() else {
+        let message = format!("expected an object, found {}", describe(&value));
+        return Err(located(file, Some(text), vec![Finding::error("", message)]));
+    };
+    let Some(dialect) = choose(object, &mut found) else {
+        return Err(located(file, Some(text), found));
+    };
+    let config = read(object, file, dialect, text, &mut found);
+    let diagnostics = located(file, Some(text), found).diagnostics;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(ConfigErrors { diagnostics });
+    }
+    Ok(Loaded { config, warnings: diagnostics })
 }
 
 /// The configuration file of a project: `hooks.json`, or else the settings of Claude Code.
@@ -120,6 +138,12 @@ fn read(object: &Object, file: &Path, dialect: &'static dyn Dialect, text: &str,
     let mut value = Value::Object(object.clone());
     if shape == ConfigShape::Named {
         name_processes(&mut value);
+    }
+    // The schema lists the dialects there are; one of the caller's own may be named all the same.
+    if object.get("dialect").and_then(Value::as_str) == Some(dialect.name())
+        && let Some(object) = value.as_object_mut()
+    {
+        object.shift_remove("dialect");
     }
     let schema = schema::of_shape(shape);
     top_level_keys(&schema, object, found);

@@ -33,6 +33,18 @@ pub(crate) struct Command {
 /// pipes open, and must not turn a block into a timeout.
 const DRAIN: Duration = Duration::from_millis(100);
 
+/// Environment variable of commands: how many hooks the command runs inside of. A command that runs `hookbox run` with
+/// the configuration it stands in would otherwise start processes for ever.
+const DEPTH: &str = "HOOKBOX_DEPTH";
+
+/// Commands inside commands at most. One or two happen: an agent's hook that starts another agent.
+const MAX_DEPTH: u32 = 4;
+
+/// How many hooks this process itself runs inside of. What is no number was not set by us.
+fn depth() -> u32 {
+    std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
+}
+
 #[async_trait]
 impl Handler for Command {
     async fn call(&self, call: Call<'_>) -> Report {
@@ -57,7 +69,18 @@ struct Output {
 
 impl Command {
     async fn run(&self, call: &Call<'_>) -> Result<Output, Failure> {
-        let mut group = Group::spawn(self.process(call), &self.line)?;
+        let depth = depth();
+        if depth >= MAX_DEPTH {
+            let why = format!(
+                "{} was not started: hookbox already runs inside itself {depth} deep ({DEPTH}); does the command run the \
+                 configuration it stands in?",
+                self.line
+            );
+            return Err(Failure::new(Cause::Spawn, why));
+        }
+        let mut process = self.process(call);
+        process.env(DEPTH, (depth + 1).to_string());
+        let mut group = Group::spawn(process, &self.line)?;
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut event = call.event.raw.to_string();

@@ -76,11 +76,23 @@ impl Resolver {
         Hook {
             events: rows.map(|row| row.name.to_owned()).collect(),
             matcher_text: Some(kinds.join("|")),
-            matcher: if all { Matcher::Everything } else { Matcher::Names(kinds) },
+            matcher: if all { Matcher::Everything } else { of_kinds(&kinds) },
             observe_only: true,
             ..hook
         }
     }
+}
+
+/// Takes these kinds however the client's version writes them. decisions.md: "HEAD sends … `kind:"agent.tool.exec_start"`,
+/// older ones … `tool_exec_start`": a configuration outlives the client's updates.
+fn of_kinds(kinds: &[String]) -> Matcher {
+    let pattern = |kind: &String| {
+        let word = kind.strip_prefix("agent.").unwrap_or(kind);
+        word.split(['_', '.']).map(regex::escape).collect::<Vec<_>>().join("[._]")
+    };
+    let kinds_pattern = format!("(?:agent[.])?(?:{})", kinds.iter().map(pattern).collect::<Vec<_>>().join("|"));
+    // What is escaped compiles; only a list too large for the engine does not, and then the names stand as written.
+    Matcher::compile(MatchStyle::Whole, Some(&kinds_pattern)).unwrap_or_else(|_| Matcher::Names(kinds.to_vec()))
 }
 
 /// The name of a method without the prefix that all of picoclaw's have on the wire.
