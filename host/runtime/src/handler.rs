@@ -1,9 +1,11 @@
 //! What runs when a hook is called. Every kind of handler is one [`Handler`]; the pipeline knows no other difference.
 
+pub mod agent;
 mod callback;
 mod command;
 mod component;
 pub mod http;
+mod judge;
 pub mod prompt;
 
 use std::sync::Arc;
@@ -16,6 +18,7 @@ pub use callback::Callback;
 pub(crate) use command::Command;
 pub(crate) use component::Component;
 pub(crate) use http::Http;
+pub(crate) use judge::Judge;
 
 use crate::verdict::LogLine;
 

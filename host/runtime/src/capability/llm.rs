@@ -1,5 +1,7 @@
-//! `hookbox:hooks/llm`, and the language models behind it and behind the `prompt` handler.
+//! `hookbox:hooks/llm`, and the language models behind it and behind the `prompt` and `agent`
+//! handlers.
 
+mod conversation;
 mod wire;
 
 use std::{
@@ -19,37 +21,10 @@ use super::{
 };
 use crate::config::types::{LlmDetails, LlmGrant, LlmProvider, LlmSettings};
 
+pub use conversation::{Conversation, Message, Model, Question, Reply, Tool, ToolResult, ToolUse};
+
 /// Bytes of a provider's response at most.
 const MAX_RESPONSE: usize = 4 * 1024 * 1024;
-
-/// A language model. The caller keeps the time: dropping the future ends the question.
-#[async_trait]
-pub trait Model: Send + Sync {
-    /// Answers one question.
-    async fn ask(&self, question: &Question) -> Result<Reply, LlmError>;
-}
-
-/// One question to a [`Model`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// The configured model when absent.
-    pub model: Option<String>,
-    /// What the model is told about its task.
-    pub system: Option<String>,
-    /// The question.
-    pub user: String,
-    /// Tokens of the answer at most.
-    pub max_tokens: u32,
-}
-
-/// A model's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    /// Its text.
-    pub text: String,
-    /// Tokens it cost, as the provider counts; `None` when it does not say.
-    pub tokens: Option<u32>,
-}
 
 /// A model behind a provider's HTTP interface.
 #[derive(Clone)]
@@ -91,20 +66,25 @@ impl HttpModel {
         }
         Ok(Self { provider: settings.provider, endpoint, model: settings.model.clone(), headers })
     }
+
+    /// The name that is sent to the provider: the one asked for, or the one of the settings.
+    pub(crate) fn name<'a>(&'a self, asked: Option<&'a str>) -> Result<&'a str, LlmError> {
+        let name = asked.or(self.model.as_deref());
+        name.ok_or_else(|| LlmError::Failed("no model is named, nor one configured".into()))
+    }
 }
 
 #[async_trait]
 impl Model for HttpModel {
-    async fn ask(&self, question: &Question) -> Result<Reply, LlmError> {
-        let model = question.model.as_ref().or(self.model.as_ref());
-        let model = model.ok_or_else(|| LlmError::Failed("no model is named, nor one configured".into()))?;
+    async fn turn(&self, conversation: &Conversation) -> Result<Reply, LlmError> {
+        let model = self.name(conversation.model.as_deref())?;
         let wire = wire::of(self.provider);
         let response = send(Exchange {
             reach: Reach::Anywhere,
             method: Method::POST,
             url: self.endpoint.clone(),
             headers: self.headers.clone(),
-            body: Some((wire.request)(model, question).to_string().into_bytes()),
+            body: Some((wire.request)(model, conversation).to_string().into_bytes()),
             max_response: MAX_RESPONSE,
         })
         .await
@@ -119,7 +99,7 @@ impl Model for HttpModel {
             return Err(LlmError::Failed(format!("status {} {why}", response.status)));
         }
         let body = body.map_err(|e| LlmError::Failed(format!("the response: {e}")))?;
-        (wire.reply)(&body).ok_or_else(|| LlmError::Failed("the response holds no text".into()))
+        (wire.reply)(&body).ok_or_else(|| LlmError::Failed("the response holds no message".into()))
     }
 }
 
@@ -154,7 +134,7 @@ impl Llm for HookLlm {
         }
         let max_tokens = prompt.max_tokens.map_or(left, |asked| asked.min(left));
         let question = Question { model: prompt.model, system: prompt.system, user: prompt.user, max_tokens };
-        let asked = tokio::time::timeout_at(scope.deadline.into(), self.model.ask(&question));
+        let asked = tokio::time::timeout_at(scope.deadline.into(), self.model.ask(question));
         let reply = asked.await.unwrap_or(Err(LlmError::Timeout))?;
         scope.spent.llm_tokens.fetch_add(reply.tokens.unwrap_or(max_tokens), Ordering::Relaxed);
         Ok(reply.text)

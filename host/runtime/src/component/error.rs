@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::permission::Grant;
+use crate::{capability::LlmError, permission::Grant};
 
 /// Why a component does not load. The message says what is wrong, [`LoadError::help`] what to do.
 #[derive(Debug, Error)]
@@ -72,6 +72,12 @@ pub enum LoadError {
     /// State is granted, and neither the configuration nor the environment says where to keep it.
     #[error("asks for state, and there is no place to keep it")]
     NoStateFile,
+    /// A language model is needed, and none is configured.
+    #[error("needs a language model, and none is configured")]
+    NoModel,
+    /// The configured language model cannot be asked.
+    #[error("the language model {0}")]
+    Model(#[from] LlmError),
     /// The engine itself could not be set up.
     #[error("the WebAssembly engine failed: {0}")]
     Engine(String),
@@ -103,6 +109,10 @@ impl LoadError {
             Self::Directory { .. } => "create it, or take it out of `permissions`".into(),
             Self::Grant(_) => "correct `permissions` in the configuration".into(),
             Self::NoStateFile => "set `stateFile` in `host`, or the environment variable HOME".into(),
+            Self::NoModel => {
+                r#"to configure one, add   "host": { "llm": { "provider": "anthropic", "model": "…" } }"#.into()
+            }
+            Self::Model(_) => "correct `llm` in `host`, or set the environment variable its key is in".into(),
             Self::Engine(_) => "lower `maxInstances`, or raise the process's limit on address space and threads".into(),
         }
     }

@@ -10,10 +10,14 @@ use crate::{
     capability::{
         Capabilities,
         http::HookHttp,
+        llm::{HookLlm, HttpModel},
         state::{HookState, SqliteStore, default_file},
     },
     component::LoadError,
-    config::{self, Config, types::Permissions},
+    config::{
+        self, Config,
+        types::{LlmGrant, Permissions},
+    },
     engine::EngineOptions,
     error::HookError,
     handler::{self, SharedHandler},
@@ -24,6 +28,7 @@ use crate::{
 pub(crate) struct Resources {
     pub(crate) cache_dir: Option<PathBuf>,
     store: OnceLock<Arc<SqliteStore>>,
+    model: OnceLock<Arc<HttpModel>>,
 }
 
 impl Resources {
@@ -37,6 +42,9 @@ impl Resources {
         granted.http = HookHttp::granted(&permissions.http)
             .map_err(|error| LoadError::Grant(error.to_string()))?
             .map(|http| Arc::new(http) as _);
+        if let Some(grant) = permissions.llm.as_ref().filter(|grant| **grant != LlmGrant::Enabled(false)) {
+            granted.llm = HookLlm::granted(self.model(config)?, grant).map(|llm| Arc::new(llm) as _);
+        }
         Ok(granted)
     }
 
@@ -50,6 +58,15 @@ impl Resources {
             .or_else(default_file)
             .ok_or(LoadError::NoStateFile)?;
         Ok(self.store.get_or_init(|| Arc::new(SqliteStore::new(file))).clone())
+    }
+
+    /// The model all hooks of the host share; its key is read with the first use.
+    fn model(&self, config: &Config) -> Result<Arc<HttpModel>, LoadError> {
+        if let Some(model) = self.model.get() {
+            return Ok(model.clone());
+        }
+        let model = Arc::new(HttpModel::new(config.settings.llm.as_ref().ok_or(LoadError::NoModel)?)?);
+        Ok(self.model.get_or_init(|| model).clone())
     }
 
     pub(crate) fn engine_options(&self, config: &Config) -> EngineOptions {
@@ -72,14 +89,17 @@ fn user_cache() -> Option<PathBuf> {
 
 /// Loads one hook.
 pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandler, HookError> {
+    let at = |error: LoadError| {
+        let message = format!("`{}`: {error}", hook.name);
+        HookError(host.config.error_at(&hook.pointer, message, Some(error.help())))
+    };
+    let judge = |prompt: &String, model_name: &Option<String>, max_turns| {
+        let model = host.resources.model(&host.config)?;
+        model.name(model_name.as_deref())?;
+        Ok(Arc::new(handler::Judge { model, prompt: prompt.clone(), model_name: model_name.clone(), max_turns }))
+    };
     Ok(match &hook.handler {
-        config::Handler::Wasm(wasm) => {
-            let component = handler::Component::load(host, hook, wasm).await;
-            Arc::new(component.map_err(|error| {
-                let message = format!("`{}`: {error}", hook.name);
-                HookError(host.config.error_at(&hook.pointer, message, Some(error.help())))
-            })?)
-        }
+        config::Handler::Wasm(wasm) => Arc::new(handler::Component::load(host, hook, wasm).await.map_err(at)?),
         config::Handler::Command { command, args, dir } => Arc::new(handler::Command {
             line: command.clone(),
             args: args.clone(),
@@ -89,8 +109,10 @@ pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandl
         config::Handler::Http { url, headers } => {
             Arc::new(handler::Http { url: url.clone(), headers: headers.clone() })
         }
-        config::Handler::Prompt { .. } | config::Handler::Agent { .. } | config::Handler::Callback => {
-            let message = format!("`{}` is of a type that is not built yet", hook.name);
+        config::Handler::Prompt { prompt, model } => judge(prompt, model, None).map_err(at)?,
+        config::Handler::Agent { prompt, model, max_turns } => judge(prompt, model, Some(*max_turns)).map_err(at)?,
+        config::Handler::Callback => {
+            let message = format!("`{}` is a callback, which only code can add", hook.name);
             return Err(HookError(host.config.error_at(&hook.pointer, message, None)));
         }
     })
