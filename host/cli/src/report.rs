@@ -64,7 +64,8 @@ pub fn error(error: &anyhow::Error) {
 
 /// An error on one line.
 pub fn one_line(error: &anyhow::Error) -> String {
-    causes(error).lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    let text = causes(error);
+    text.strip_prefix("error: ").unwrap_or(&text).lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// The chain of causes, without those that only repeat what was said.

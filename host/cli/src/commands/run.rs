@@ -142,7 +142,6 @@ impl Failed {
         if !self.closed || !self.may_block() {
             return Err(self.error);
         }
-        report::error(&self.error);
         let reason = format!("hookbox failed and the configuration says failClosed: {}", report::one_line(&self.error));
         eprintln!("{reason}");
         if let Some(reply) = self.dialect.and_then(|dialect| dialect.last_resort(&self.wire, &reason)) {

@@ -8,7 +8,7 @@ input! {
     Event from wit::Event {
         /// The task.
         task_id: Option<String>,
-        /// claude: `task_subject`.
+        /// A short name of the task, where a client has one.
         task_subject: Option<String>,
         /// What was to be done.
         task_description: Option<String>,

@@ -1,0 +1,262 @@
+//! What each kind of handler can say.
+
+use std::collections::BTreeMap;
+
+use hookbox_protocol::{Behavior, authority::Power};
+use schemars::{JsonSchema, Schema};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::config::types::{Limits, Permissions, WEEK};
+/// What every kind of handler can say.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(transform = add_unused)]
+pub(in crate::config) struct Options {
+    /// Seconds it may take, fractions allowed.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK))]
+    pub(in crate::config) timeout: Option<f64>,
+    /// The same in milliseconds.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK * 1000))]
+    pub(in crate::config) timeout_ms: Option<f64>,
+    /// What a failure counts as.
+    pub(in crate::config) on_failure: Option<OnFailure>,
+    /// What running past the timeout counts as; as `onFailure` unless given.
+    pub(in crate::config) on_timeout: Option<OnFailure>,
+}
+
+/// What runs.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(in crate::config) enum Runs {
+    /// A WebAssembly component.
+    Wasm(Box<WasmEntry>),
+    /// A command that reads the event from stdin and writes the dialect's output JSON.
+    Command(CommandEntry),
+    /// A POST of the event.
+    Http(HttpEntry),
+    /// A single-turn question to a model.
+    Prompt(PromptEntry),
+    /// A model with read-only tools.
+    Agent(AgentEntry),
+    /// Not run by hookbox: a tool of an MCP server.
+    McpTool(NotRun),
+    /// Not run by hookbox: a process that speaks `PicoClaw`'s JSON-RPC.
+    Process(NotRun),
+}
+
+/// A WebAssembly component.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::config) struct WasmEntry {
+    /// The component's file, relative to this file.
+    pub(in crate::config) component: String,
+    /// What it may call; nothing unless given.
+    #[serde(default)]
+    pub(in crate::config) permissions: Permissions,
+    /// What it may decide; `trusted` unless given.
+    pub(in crate::config) authority: Option<AuthorityEntry>,
+    /// What the component gets as its configuration.
+    #[serde(default)]
+    pub(in crate::config) config: Value,
+    /// Its own limits, over those of the file.
+    #[serde(default)]
+    #[schemars(with = "Limits")]
+    pub(in crate::config) limits: Map<String, Value>,
+}
+
+/// A command.
+#[derive(Deserialize, JsonSchema)]
+pub(in crate::config) struct CommandEntry {
+    /// The command line for `sh -c`; the executable when there are `args`.
+    pub(in crate::config) command: String,
+    /// Arguments, without a shell.
+    pub(in crate::config) args: Option<Vec<String>>,
+}
+
+/// An http endpoint.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::config) struct HttpEntry {
+    /// Where the event is posted to.
+    pub(in crate::config) url: String,
+    /// With these headers; `$NAME` and `${NAME}` are replaced by variables named in `allowedEnvVars`.
+    #[serde(default)]
+    pub(in crate::config) headers: BTreeMap<String, String>,
+    /// Environment variables that headers may name.
+    #[serde(default)]
+    pub(in crate::config) allowed_env_vars: Vec<String>,
+}
+
+/// A question.
+#[derive(Deserialize, JsonSchema)]
+pub(in crate::config) struct PromptEntry {
+    /// The question, with `$ARGUMENTS` for the event.
+    pub(in crate::config) prompt: String,
+    /// The model; the host's default unless given.
+    pub(in crate::config) model: Option<String>,
+}
+
+/// A question to a model with tools.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::config) struct AgentEntry {
+    /// The question, with `$ARGUMENTS` for the event.
+    pub(in crate::config) prompt: String,
+    /// The model; the host's default unless given.
+    pub(in crate::config) model: Option<String>,
+    /// Turns at most; 10 unless given.
+    #[schemars(extend("minimum" = 1))]
+    pub(in crate::config) max_turns: Option<u32>,
+}
+
+/// A handler of a real client that hookbox leaves out, with a warning.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+pub(in crate::config) struct NotRun {}
+
+/// A preset, or in detail.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(in crate::config) enum AuthorityEntry {
+    /// A preset.
+    Preset(Preset),
+    /// In detail.
+    Detailed(AuthorityDetails),
+}
+
+/// What a hook may decide, in a word.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::config) enum Preset {
+    /// Deny, ask, and add context.
+    Gate,
+    /// As `gate`, and rewrite everything.
+    Rewriter,
+    /// Everything.
+    Trusted,
+}
+
+/// What a hook may decide, in detail. What is not given is not granted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::config) struct AuthorityDetails {
+    /// The decisions it may make.
+    #[serde(default)]
+    pub(in crate::config) decide: Vec<PowerWord>,
+    /// What it may rewrite.
+    #[serde(default)]
+    pub(in crate::config) rewrite: RewriteEntry,
+    /// Whether it may add to the model's context.
+    #[serde(default)]
+    pub(in crate::config) context: bool,
+    /// Whether it may show the user a message.
+    #[serde(default)]
+    pub(in crate::config) system_message: bool,
+}
+
+/// `"all"`, or JSON pointers.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(in crate::config) enum RewriteEntry {
+    /// Everything.
+    All(AllWord),
+    /// What these JSON pointers point at, and what is below.
+    Pointers(Vec<String>),
+}
+
+impl Default for RewriteEntry {
+    fn default() -> Self {
+        Self::Pointers(Vec::new())
+    }
+}
+
+/// `"all"`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::config) enum AllWord {
+    /// Everything.
+    All,
+}
+
+/// An enum of words, each of which stands for a value of the protocol crate.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$word_doc:meta])* $word:ident => $value:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Deserialize, JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        pub(in crate::config) enum $name { $($(#[$word_doc])* $word,)* }
+
+        impl From<$name> for $target {
+            fn from(word: $name) -> Self {
+                match word { $($name::$word => Self::$value,)* }
+            }
+        }
+    };
+}
+
+words! {
+    /// What a failure counts as, in hookbox's words.
+    OnFailure => Behavior {
+        /// As if the hook had said nothing.
+        Ignore => Ignore,
+        /// As if it had refused.
+        Block => Deny,
+        /// As if it had asked for the user.
+        Ask => Ask,
+    }
+}
+
+words! {
+    /// What a failure counts as, in the words of blade's specification.
+    SpecBehavior => Behavior {
+        /// As if the hook had said nothing.
+        Ignore => Ignore,
+        /// As if it had refused.
+        Deny => Deny,
+        /// As if it had asked for the user.
+        Ask => Ask,
+    }
+}
+
+words! {
+    /// A decision.
+    PowerWord => Power {
+        /// Deny, or block.
+        Deny => Deny,
+        /// Ask the user.
+        Ask => Ask,
+        /// Allow without asking the user.
+        Allow => Allow,
+        /// Leave the call out.
+        Skip => Skip,
+        /// Give the tool's result.
+        Respond => Respond,
+        /// End the turn or the session.
+        Abort => Abort,
+    }
+}
+
+/// Fields of handlers that real clients know and hookbox does not use, with what they are for there.
+const UNUSED: &[(&str, &str)] = &[
+    ("if", "a permission rule that has to match"),
+    ("once", "only once in a session"),
+    ("async", "in the background"),
+    ("asyncRewake", "in the background, waking the agent when it blocks"),
+    ("rewakeMessage", "what a background hook says when it blocks"),
+    ("rewakeSummary", "what the user sees of that"),
+    ("continueOnBlock", "go on after a block"),
+    ("statusMessage", "shown while the hook runs"),
+    ("shell", "another shell"),
+    ("description", "for people"),
+];
+
+/// Adds [`UNUSED`] to the schema, marked for the validator.
+fn add_unused(schema: &mut Schema) {
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for (name, meaning) in UNUSED {
+        let property =
+            serde_json::json!({ "description": "Known to a client, not used by hookbox.", "x-unused": meaning });
+        properties.insert((*name).into(), property);
+    }
+}
