@@ -14,10 +14,12 @@ default:
 
 # A recorded PreToolUse event, denied by a hook that is built here and now
 demo: build
-    {{hookbox}} build guest-examples/command-guard --profile guest
-    {{hookbox}} inspect guest-examples/command-guard/command-guard.wasm
+    @echo '$ hookbox build guest-examples/command-guard --profile guest'
+    @{{hookbox}} build guest-examples/command-guard --profile guest
+    @echo '$ hookbox inspect guest-examples/command-guard/command-guard.wasm'
+    @{{hookbox}} inspect guest-examples/command-guard/command-guard.wasm
     @echo '$ hookbox run --config guest-examples/command-guard/hooks.json < docs/rm.json'
-    {{hookbox}} run --config guest-examples/command-guard/hooks.json < docs/rm.json
+    @{{hookbox}} run --config guest-examples/command-guard/hooks.json < docs/rm.json
 
 # Everything that must hold before a change lands
 test: lint
@@ -26,6 +28,10 @@ test: lint
 # The command line
 build:
     cargo build -p hookbox-cli
+
+# `hookbox` on your PATH, optimised
+install:
+    cargo install --path host/cli --locked
 
 # Formatting, lints, docs, licences
 lint: deny-installed
