@@ -219,6 +219,29 @@ async fn secret_redactor() {
 }
 
 #[tokio::test]
+async fn path_rewriter() {
+    let inputs = [json!({ "file_path": "/etc/hosts" }), json!({ "filePath": "/etc/hosts" })];
+    let events = calls("Write", inputs, ("write_file", json!({ "path": "/etc/hosts", "content": "x" })));
+    let moved = json!({ "file_path": "/sandbox/etc/hosts" });
+    let allowed = specific("PreToolUse", json!({ "permissionDecision": "allow", "updatedInput": moved }));
+    let call = json!({ "tool": "write_file", "arguments": { "path": "/sandbox/etc/hosts", "content": "x" } });
+    let expected = [
+        allowed.clone(),
+        specific("PreToolUse", json!({ "updatedInput": moved })),
+        allowed,
+        json!({ "action": "continue", "modifiedInput": { "filePath": "/sandbox/etc/hosts" } }),
+        reply(json!({ "action": "modify", "call": call })),
+    ];
+    let mut rows = rows(events, expected);
+    // The rewrite stands by itself where the dialect has no allow.
+    for index in [1, 3, 4] {
+        rows[index].lost = &["cannot say allow"];
+    }
+    let authority = json!({ "decide": ["allow"], "rewrite": ["/file_path", "/filePath", "/path"] });
+    check("path-rewriter", json!({ "authority": authority, "config": { "prefix": "/sandbox" } }), rows).await;
+}
+
+#[tokio::test]
 async fn context_injector() {
     let text = "Answer in English.";
     let told = specific("UserPromptSubmit", json!({ "additionalContext": text }));
