@@ -178,7 +178,7 @@ impl Resolver {
                 if intercept.is_empty() {
                     self.hooks.truncate(before);
                 }
-                self.hooks.push(self.observer(hook, observe));
+                self.hooks.push(self.observer(hook, &observe));
             }
             if enabled == Some(false) {
                 self.hooks.truncate(before);

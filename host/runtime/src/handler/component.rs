@@ -33,7 +33,8 @@ impl Component {
             inner: component,
             tenant: host.config().settings.tenant.clone().unwrap_or_else(|| "default".into()),
             hook: hook.name.clone(),
-            config_json: wasm.config.to_string(),
+            // wit/config.wit: "`{}` when none was written".
+            config_json: if wasm.config.is_null() { "{}".into() } else { wasm.config.to_string() },
             limits: wasm.limits.clone(),
             capabilities: Arc::new(host.capabilities(&wasm.permissions)?),
         })

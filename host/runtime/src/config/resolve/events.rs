@@ -70,13 +70,13 @@ impl Resolver {
     }
 
     /// The hook as one that is told of events of these kinds.
-    pub(super) fn observer(&self, hook: Hook, kinds: Vec<String>) -> Hook {
+    pub(super) fn observer(&self, hook: Hook, kinds: &[String]) -> Hook {
         let rows = self.dialect.rows().iter().filter(|row| row.kind == Kind::AgentEvent);
         let all = kinds.iter().any(|kind| kind == "*");
         Hook {
             events: rows.map(|row| row.name.to_owned()).collect(),
             matcher_text: Some(kinds.join("|")),
-            matcher: if all { Matcher::Everything } else { of_kinds(&kinds) },
+            matcher: if all { Matcher::Everything } else { of_kinds(kinds) },
             observe_only: true,
             ..hook
         }

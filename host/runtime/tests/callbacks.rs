@@ -1,0 +1,75 @@
+//! Rust closures as hooks, and as the permission callback beside them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::path::Path;
+
+use hookbox::{Host, HostBuilder, Origin, ToolCall, config::Config};
+use serde_json::{Value, json};
+
+fn builder(config: &Value) -> HostBuilder {
+    let loaded = Config::parse(&config.to_string(), Path::new("hooks.json"), None).unwrap_or_else(|e| panic!("{e}"));
+    Host::builder().config(loaded.config)
+}
+
+fn permission_request() -> String {
+    json!({ "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" } })
+        .to_string()
+}
+
+/// blade, with a permission hook that denies.
+fn blade() -> HostBuilder {
+    let denies =
+        json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "permissionDecision": "deny" } });
+    let hook = json!({ "type": "command", "command": format!("echo '{denies}'") });
+    builder(&json!({ "dialect": "blade", "hooks": { "PermissionRequest": [{ "hooks": [hook] }] } }))
+}
+
+#[tokio::test]
+async fn a_callback_speaks_the_dialect() {
+    let host = builder(&json!({ "dialect": "claude", "hooks": {} }))
+        .callback("PreToolUse", Some("Bash"), |event: Value| async move {
+            let dangerous = event["tool_input"]["command"].as_str().is_some_and(|command| command.contains("rm"));
+            Ok(if dangerous { json!({ "decision": "block", "reason": "no" }) } else { Value::Null })
+        })
+        .build()
+        .await
+        .unwrap();
+    let judge = |name: &str, command: &str| {
+        host.pre_tool_use(Origin::default(), ToolCall::new(name, json!({ "command": command })))
+    };
+    assert_eq!(judge("Bash", "rm x").await.unwrap().answer().word(), "deny");
+    assert_eq!(judge("Bash", "ls").await.unwrap().answer().word(), "nothing");
+    assert_eq!(judge("BashOutput", "rm x").await.unwrap().answer().word(), "nothing");
+}
+
+#[tokio::test]
+async fn a_callback_that_panics_or_lies_is_a_failed_hook() {
+    let host = builder(&json!({ "dialect": "claude", "hooks": {} }))
+        .callback("Stop", None, |_| async { panic!("oh no") })
+        .callback("Stop", None, |_| async { Ok(json!([1])) })
+        .callback("Stop", None, |_| async { Err("not today".into()) })
+        .build()
+        .await
+        .unwrap();
+    let verdict = host.dispatch(r#"{"hook_event_name":"Stop"}"#).await.unwrap();
+    assert_eq!(verdict.wire, Some(json!({})));
+    assert!(verdict.hooks().iter().all(|hook| hook.word() == "failed"), "{verdict:?}");
+}
+
+#[tokio::test]
+async fn can_use_tool_runs_first_and_is_final() {
+    let host =
+        blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "allow" })) }).build().await.unwrap();
+    let verdict = host.dispatch(permission_request()).await.unwrap();
+    assert_eq!(verdict.answer().word(), "allow", "{verdict:?}");
+    assert_eq!(verdict.hooks().len(), 1, "the permission hooks are not asked");
+}
+
+#[tokio::test]
+async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
+    let host =
+        blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "ask" })) }).build().await.unwrap();
+    let verdict = host.dispatch(permission_request()).await.unwrap();
+    assert_eq!(verdict.answer().word(), "deny", "{verdict:?}");
+    assert_eq!(verdict.hooks().len(), 2);
+}
