@@ -1,6 +1,7 @@
 //! One hook under every agent: the same component, five configurations, five correct outputs.
 //!
 //! Where a dialect does not have the event, the row has its nearest one, and says what becomes of the hook there.
+#![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 #[path = "support/guests.rs"]

@@ -31,7 +31,7 @@ mod probes;
 #[path = "hostile/tenants.rs"]
 mod tenants;
 
-/// issue 5: "at least 60, each a test with the exact fault it must end in".
+/// At least 60, each a test with the exact fault it must end in.
 #[test]
 fn there_are_enough_of_them() {
     let all = [

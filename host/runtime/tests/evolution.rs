@@ -1,4 +1,4 @@
-//! issue 3: "a guest built against the package keeps loading after a new event interface is added".
+//! A guest built against the package keeps loading after a new event interface is added.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

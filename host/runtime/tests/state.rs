@@ -225,7 +225,7 @@ fn spawn(file: &Path, task: &str) -> Child {
         .unwrap()
 }
 
-/// Issue: "50 processes incrementing one counter 1,000 times each end at exactly 50,000". The file is new to all of
+/// "50 processes incrementing one counter 1,000 times each end at exactly 50,000". The file is new to all of
 /// them, so they also race to make it.
 #[tokio::test]
 async fn fifty_processes_count_to_fifty_thousand() {
@@ -240,7 +240,7 @@ async fn fifty_processes_count_to_fifty_thousand() {
     assert_eq!(counter.as_deref(), Some("50000"));
 }
 
-/// Issue: "survives kill -9 without losing an acknowledged write".
+/// "survives kill -9 without losing an acknowledged write".
 #[tokio::test]
 async fn a_killed_process_loses_no_acknowledged_write() {
     let folder = tempfile::tempdir().unwrap();

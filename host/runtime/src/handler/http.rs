@@ -36,7 +36,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// caller keeps the time: dropping the future ends the exchange.
 ///
 /// # Errors
-/// Issue: "other statuses and connection errors are failures": [`Cause::Http`]; a body over 1 MiB is
+/// Other statuses and connection errors: [`Cause::Http`]; a body over 1 MiB is
 /// [`Cause::OutputTooLarge`].
 pub async fn post(url: &str, headers: &[(String, String)], event_json: &str) -> Result<Vec<u8>, Failure> {
     let failed = |message: String| Failure::new(Cause::Http, message);
