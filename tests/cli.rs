@@ -129,7 +129,8 @@ fn check_tells_everything_at_once() {
       { "type": "wasm", "component": "rate-limit.wasm" },
       { "type": "wasm", "component": "missing.wasm" },
       { "type": "mcp_tool", "server": "x", "tool": "y" }
-    ] } ]
+    ] } ],
+    "Stop": [ { "hooks": [ { "type": "wasm", "component": "guard.wasm" } ] } ]
   }
 }
 "#;

@@ -11,7 +11,7 @@ pub use builder::HostBuilder;
 use crate::{
     capability::Capabilities,
     component::LoadError,
-    config::{self, Config},
+    config::{self, Config, Diagnostic, Severity},
     engine::Engine,
     error::{DispatchError, HookError},
     handler::SharedHandler,
@@ -102,12 +102,29 @@ impl Host {
         self.resources.capabilities(&self.config, permissions)
     }
 
-    /// Loads every hook and tells of each that cannot be loaded.
-    pub async fn check(&self) -> Vec<HookError> {
-        let mut errors = Vec::new();
+    /// Loads every hook, and tells of each that cannot be loaded, and of events that a component is configured for and
+    /// does not handle.
+    pub async fn check(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
         for slot in &self.slots {
-            errors.extend(self.handler(slot).await.err());
+            match self.handler(slot).await {
+                Ok(handler) => found.extend(self.not_handled(&slot.hook, &handler)),
+                Err(error) => found.push(error.0),
+            }
         }
-        errors
+        found
+    }
+
+    fn not_handled(&self, hook: &config::Hook, handler: &SharedHandler) -> Vec<Diagnostic> {
+        let kind = |event: &String| self.dialect().row_by_name(event).map_or(Kind::OtherEvent, |row| row.kind);
+        let silent = hook.events.iter().filter(|event| !handler.handles(kind(event)));
+        silent
+            .map(|event| {
+                let message = format!("`{}` does not handle {event}, so it is not asked about it", hook.name);
+                let help = "take it out there, or build it with that event; `hookbox inspect` shows what it handles";
+                let diagnostic = self.config.error_at(&hook.pointer, message, Some(help.into()));
+                Diagnostic { severity: Severity::Warning, ..diagnostic }
+            })
+            .collect()
     }
 }

@@ -37,9 +37,9 @@ impl Check {
                     let host = Host::builder().config(loaded.config).lazy().build().await?;
                     Ok(host.check().await)
                 })?;
-                errors += found.len();
-                for error in found {
-                    println!("{error}");
+                for diagnostic in found {
+                    println!("{diagnostic}");
+                    if diagnostic.is_error() { errors += 1 } else { warnings += 1 }
                 }
             }
             Err(found) => {
