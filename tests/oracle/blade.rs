@@ -13,24 +13,18 @@ const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppre
 const ORDER: [&str; 3] = ["deny", "ask", "allow"];
 const GATES: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 /// Event, its own field for a block, the value that blocks, the field for the reason.
-const BLOCKS: [(&str, &str, bool, &str); 5] = [
-    ("UserPromptSubmit", "", true, ""),
-    ("Stop", "continue", true, "continueReason"),
-    ("SubagentStop", "continue", false, "continueReason"),
-    ("TaskCompleted", "blockCompletion", true, "blockReason"),
-    ("Compaction", "blockCompaction", true, "blockReason"),
-];
+#[rustfmt::skip]
+const BLOCKS: [(&str, &str, bool, &str); 5] = [("UserPromptSubmit", "", true, ""),
+    ("Stop", "continue", true, "continueReason"), ("SubagentStop", "continue", false, "continueReason"),
+    ("TaskCompleted", "blockCompletion", true, "blockReason"), ("Compaction", "blockCompaction", true, "blockReason")];
 const REWRITES: [(&str, &str); 3] =
     [("PreToolUse", "updatedInput"), ("UserPromptSubmit", "updatedPrompt"), ("PostToolUse", "updatedOutput")];
 const CONTEXT: [&str; 7] =
     ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop"];
 
 pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
-    let words = match event {
-        _ if GATES.contains(&event) => &ORDER[..],
-        _ if BLOCKS.iter().any(|(name, ..)| *name == event) => &["deny"],
-        _ => &[],
-    };
+    let blocks = BLOCKS.iter().any(|(name, ..)| *name == event);
+    let words = if GATES.contains(&event) { &ORDER[..] } else { &ORDER[..usize::from(blocks)] };
     let read = |o| fit(read(o, !words.is_empty(), |wire| said(event, wire)), words, CONTEXT.contains(&event));
     let hooks: Vec<Said> = outcomes.iter().map(read).collect();
     let (mut top, mut inside) = effects(&hooks);
@@ -51,8 +45,8 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
         let updated = hooks.iter().map(|h| h.updated.clone()).rfind(|u| !u.is_null());
         inside.insert((*field).into(), updated.unwrap_or_default());
     }
-    if event == "UserPromptSubmit" {
-        let context = inside.remove("additionalContext").unwrap_or_default();
+    if let (Some(context), "UserPromptSubmit") = (inside.get("additionalContext").cloned(), event) {
+        inside.remove("additionalContext");
         inside.insert("contextInjection".into(), context);
     }
     output(event, top, inside)
@@ -71,9 +65,7 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
         if GATES.contains(&event) {
             decisions.push((word(place, "/permissionDecision", &words)?, at(place, "/permissionDecisionReason")));
         }
-        if let Some((_, field, value, why)) =
-            BLOCKS.iter().find(|(name, field, ..)| *name == event && !field.is_empty())
-        {
+        if let Some((_, field, value, why)) = BLOCKS.iter().find(|block| block.0 == event && !block.1.is_empty()) {
             // "The generic `continue:false` is the *top-level* one"; "`hookSpecificOutput.continue` belongs to the event".
             let blocks = place[*field] == *value && !(top && *field == "continue");
             decisions.push((if blocks { "deny" } else { "" }, at(place, &format!("/{why}"))));
@@ -88,9 +80,7 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
     }
     said.context = joined([one("contextInjection"), one("additionalContext")]);
     said.updated = REWRITES.iter().find(|(name, _)| *name == event).map(|(_, field)| one(field)).unwrap_or_default();
-    if event == "SessionStart" {
-        said.env = one("env").as_object().cloned().unwrap_or_default();
-    }
+    said.env = one(if event == "SessionStart" { "env" } else { "-" }).as_object().cloned().unwrap_or_default();
     let typed = all(&inner, &["/reason"], Value::is_string)
         && well("additionalContext", Value::is_string)
         && (!GATES.contains(&event) || well("permissionDecisionReason", Value::is_string))
