@@ -40,6 +40,7 @@ const VOLATILE: &[(&str, &str)] = &[
     (r"\s+\d+(\.\d+)? (µs|ms|s)\b", " [TIME]"),
     (r#""timeUs":\d+"#, r#""timeUs":[TIME]"#),
     (r"\d+ fuel", "[FUEL] fuel"),
+    (r#""componentDigest":"[0-9a-f]+""#, r#""componentDigest":"[DIGEST]""#),
     (r#""fuel":\d+"#, r#""fuel":[FUEL]"#),
     (r"\d+ KB", "[SIZE] KB"),
     (r"sha256:[0-9a-f]+", "sha256:[DIGEST]"),
