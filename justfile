@@ -7,6 +7,7 @@ export CARGO_TARGET_DIR := target
 # One profile for everything that runs on this machine: wasmtime is compiled once.
 hookbox := target / "debug/hookbox"
 deny_version := "0.20.2"
+fuzz_version := "0.13.2"
 
 [private]
 default:
@@ -56,10 +57,15 @@ audit: deny-installed
 generate:
     UPDATE_SCHEMA=1 UPDATE_DOCS=1 cargo test -p hookbox -p hookbox-cli -- schema docs
 
-# The fuzz targets, a minute each
-fuzz seconds="60":
-    cd fuzz && for target in decode merge encode; do \
-        cargo +nightly fuzz run $target --target-dir {{target}}/fuzz -- -max_total_time={{seconds}}; done
+# The fuzz targets, a minute each; libFuzzer needs a nightly toolchain
+fuzz seconds="60": fuzz-installed
+    for target in decode merge encode; do \
+        cargo +nightly fuzz run $target --target-dir {{target}}/fuzz -- -max_total_time={{seconds}} -max_len=4096; done
+
+[private]
+fuzz-installed:
+    @[ "$({{target}}/tools/bin/cargo-fuzz --version 2>/dev/null)" = "cargo-fuzz {{fuzz_version}}" ] || \
+        cargo install cargo-fuzz --version {{fuzz_version}} --locked --debug --root {{target}}/tools --target-dir {{target}}/tools/target
 
 [private]
 deny-installed:
