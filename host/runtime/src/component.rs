@@ -13,7 +13,6 @@ use std::{
 };
 
 use hookbox_protocol::{Answer, Cause, Dialect, Event, Failure, Kind};
-use sha2::{Digest, Sha256};
 use tokio::time::timeout_at;
 use wasmtime::{
     Store,
@@ -25,6 +24,7 @@ use crate::{
     cache,
     call::{self, Call, CallContext, CallReport, Failed, Interface, Reader},
     config::types::Permissions,
+    digest::sha256,
     engine::Engine,
     permission::{Imports, Package, WasiGrants},
     sandbox::{self, Sandbox, Stop},
@@ -82,7 +82,7 @@ impl Component {
     ) -> Result<Self, LoadError> {
         inspect::check_header(bytes)?;
         size::check(bytes)?;
-        let digest = digest(bytes);
+        let digest = sha256(bytes);
         let component = cache::compiled(engine, bytes, &digest)?;
         let wasmtime = engine.wasmtime();
         let component_type = component.component_type();
@@ -203,8 +203,4 @@ fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
         return Err(LoadError::TooLarge { limit_mib: MAX_BYTES >> 20 });
     }
     Ok(bytes)
-}
-
-fn digest(bytes: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(bytes))
 }

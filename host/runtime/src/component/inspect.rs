@@ -3,8 +3,11 @@
 use hookbox_protocol::Kind;
 use wasmparser::{Encoding, KnownCustom, Parser, Payload, ProducersSectionReader};
 
-use super::{LoadError, digest, handled};
-use crate::permission::{Grant, Imports};
+use super::{LoadError, handled};
+use crate::{
+    digest::sha256,
+    permission::{Grant, Imports},
+};
 
 /// The contract this host speaks.
 pub(super) const CONTRACT: &str = "hookbox:hooks@0.1.0";
@@ -58,7 +61,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
     let language = parts.producers.iter().find(|p| p.field == "language").map(|p| p.name.clone());
     Ok(Inspection {
         size: bytes.len(),
-        digest: digest(bytes),
+        digest: sha256(bytes),
         contract: parts.exports.iter().chain(&parts.imports).find_map(|name| contract(name)),
         handles,
         asks: imports.asks,

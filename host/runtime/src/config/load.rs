@@ -1,7 +1,6 @@
 //! Reads a configuration: parse strictly → validate → resolve. Every step tells all it finds.
 
 use std::{
-    fmt::Write as _,
     io,
     path::{Path, PathBuf},
 };
@@ -12,7 +11,6 @@ use hookbox_protocol::{
     json::{self, Object, describe, token},
 };
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::{
     Config, ConfigErrors, Diagnostic, clients,
@@ -23,6 +21,7 @@ use super::{
     types::HostSettings,
     validate,
 };
+use crate::digest::sha256;
 
 /// The dialect of a file that names none.
 pub(super) const DEFAULT_DIALECT: &str = "claude";
@@ -173,7 +172,7 @@ fn read(object: &Object, file: &Path, dialect: &'static dyn Dialect, text: &str,
         enabled: resolver.enabled,
         max_concurrent: resolver.max_concurrent,
         hooks: resolver.hooks,
-        digest: digest(text),
+        digest: sha256(text),
         settings,
     }
 }
@@ -232,11 +231,4 @@ fn located(file: &Path, text: Option<&str>, found: Vec<Finding>) -> ConfigErrors
         .collect();
     diagnostics.sort_by_key(|diagnostic| (diagnostic.severity == Severity::Warning, diagnostic.line));
     ConfigErrors { diagnostics }
-}
-
-fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }

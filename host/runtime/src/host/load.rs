@@ -20,6 +20,7 @@ use crate::{
     },
     engine::EngineOptions,
     error::HookError,
+    folders,
     handler::{self, SharedHandler},
 };
 
@@ -74,17 +75,10 @@ impl Resources {
         let asked = config.settings.max_instances.and_then(std::num::NonZeroU32::new);
         EngineOptions {
             max_instances: asked.unwrap_or(defaults.max_instances),
-            cache_dir: self.cache_dir.clone().or_else(user_cache),
+            cache_dir: self.cache_dir.clone().or_else(|| folders::user("XDG_CACHE_HOME", ".cache")),
             ..defaults
         }
     }
-}
-
-/// `$XDG_CACHE_HOME/hookbox`, or `~/.cache/hookbox`.
-fn user_cache() -> Option<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
-    caches.map(|caches| caches.join("hookbox"))
 }
 
 /// Loads one hook.

@@ -1,7 +1,6 @@
 //! Opening the file, and taking turns on it.
 
 use std::{
-    env,
     fs::{DirBuilder, OpenOptions, Permissions},
     io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
@@ -16,13 +15,12 @@ use super::{
     StateError,
     table::{SCHEMA, SCHEMA_VERSION},
 };
+use crate::folders;
 
 /// The state store of hosts that name none: `$XDG_STATE_HOME/hookbox/state.db`, or `~/.local/state/hookbox/state.db`;
 /// `None` when there is no home either.
 pub fn default_file() -> Option<PathBuf> {
-    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-    Some(state.join("hookbox/state.db"))
+    Some(folders::user("XDG_STATE_HOME", ".local/state")?.join("state.db"))
 }
 
 pub(super) fn open(file: &Path) -> Result<Connection, Error> {

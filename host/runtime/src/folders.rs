@@ -1,0 +1,12 @@
+//! Where the user's own files are, by the XDG base directory specification.
+
+use std::{env, path::PathBuf};
+
+/// The hookbox folder in what `variable` names, or else in `fallback` under the home directory; `None` without a home.
+/// "All paths set in these environment variables must be absolute. If an implementation encounters a relative path in
+/// any of these variables it should consider the path invalid and ignore it."
+pub(crate) fn user(variable: &str, fallback: &str) -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute(variable).or_else(|| Some(absolute("HOME")?.join(fallback)))?;
+    Some(base.join("hookbox"))
+}
