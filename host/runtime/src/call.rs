@@ -44,7 +44,7 @@ pub(crate) use interface::{Call, Failed, Interface};
 pub struct CallContext {
     /// Whose state it sees.
     pub tenant: String,
-    /// The hook's name in the configuration.
+    /// The hook, as its state knows it.
     pub hook: String,
     /// The session of the event, when the client sent one.
     pub session: Option<String>,

@@ -43,7 +43,7 @@ impl std::fmt::Debug for Capabilities {
 pub struct Scope {
     /// The tenant of the host.
     pub tenant: String,
-    /// The hook's name in the configuration.
+    /// The hook, as its state knows it: [`crate::config::Wasm::owner`] under a host.
     pub hook: String,
     /// The session of the event, when the client sent one.
     pub session: Option<String>,

@@ -54,6 +54,11 @@ impl Config {
         }
     }
 
+    /// Whose hooks these are.
+    pub fn tenant(&self) -> &str {
+        self.settings.tenant.as_deref().unwrap_or("default")
+    }
+
     /// An error about a place in the file that shows only when its hook is loaded.
     pub(crate) fn error_at(&self, pointer: &str, message: String, help: Option<String>) -> Diagnostic {
         let text = std::fs::read_to_string(&self.file).unwrap_or_default();
@@ -147,6 +152,9 @@ pub enum Handler {
 pub struct Wasm {
     /// Absolute path of the component.
     pub component: PathBuf,
+    /// Whose state it sees: the hook's own name where the file gives it one, else the component's path as written. Not
+    /// its file name, which its author chooses.
+    pub owner: String,
     /// What it may call.
     pub permissions: Permissions,
     /// What it may decide.

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Hook,
+    Handler, Hook,
     diagnostic::Finding,
     file::{Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs},
     types::{HostSettings, Limits},
@@ -188,7 +188,10 @@ impl Resolver {
 
     fn entry(&mut self, place: Place, options: Options, runs: Runs) {
         let own = self.seconds(options.timeout, options.timeout_ms, &place.pointer);
-        let Some((name, handler, limit)) = self.handler(runs, &place.pointer) else { return };
+        let Some((name, mut handler, limit)) = self.handler(runs, &place.pointer) else { return };
+        if let (Handler::Wasm(wasm), Some(given)) = (&mut handler, &place.name) {
+            wasm.owner.clone_from(given);
+        }
         let on_failure = options.on_failure.map(Behavior::from);
         let seconds = own.or(place.timeout).or(limit).or(self.defaults.timeout).unwrap_or(self.limits.timeout);
         self.hooks.push(Hook {

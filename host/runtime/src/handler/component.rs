@@ -18,21 +18,21 @@ use crate::{
 pub(crate) struct Component {
     inner: component::Component,
     tenant: String,
-    hook: String,
+    owner: String,
     config_json: String,
     limits: config::types::Limits,
     capabilities: Arc<Capabilities>,
 }
 
 impl Component {
-    pub(crate) async fn load(host: &Host, hook: &config::Hook, wasm: &config::Wasm) -> Result<Self, LoadError> {
+    pub(crate) async fn load(host: &Host, wasm: &config::Wasm) -> Result<Self, LoadError> {
         let folder = host.config().folder();
         let engine = host.engine().await?;
         let component = component::Component::load(engine, &wasm.component, &wasm.permissions, folder).await?;
         Ok(Self {
             inner: component,
-            tenant: host.config().settings.tenant.clone().unwrap_or_else(|| "default".into()),
-            hook: hook.name.clone(),
+            tenant: host.config().tenant().to_owned(),
+            owner: wasm.owner.clone(),
             // wit/config.wit: "`{}` when none was written".
             config_json: if wasm.config.is_null() { "{}".into() } else { wasm.config.to_string() },
             limits: wasm.limits.clone(),
@@ -54,7 +54,7 @@ impl Handler for Component {
     async fn call(&self, call: Call<'_>) -> Report {
         let context = CallContext {
             tenant: self.tenant.clone(),
-            hook: self.hook.clone(),
+            hook: self.owner.clone(),
             session: call.event.origin.session_id.clone(),
             config_json: self.config_json.clone(),
             limits: self.limits.clone(),

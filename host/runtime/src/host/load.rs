@@ -93,7 +93,7 @@ pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandl
         Ok(Arc::new(handler::Judge { model, prompt: prompt.clone(), model_name: model_name.clone(), max_turns }))
     };
     Ok(match &hook.handler {
-        config::Handler::Wasm(wasm) => Arc::new(handler::Component::load(host, hook, wasm).await.map_err(at)?),
+        config::Handler::Wasm(wasm) => Arc::new(handler::Component::load(host, wasm).await.map_err(at)?),
         config::Handler::Command { command, args, dir } => Arc::new(handler::Command {
             line: command.clone(),
             args: args.clone(),

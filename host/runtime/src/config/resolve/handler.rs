@@ -1,6 +1,6 @@
 //! What runs.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use hookbox_protocol::{
     authority::{Authority, Power, Rewrite},
@@ -53,6 +53,7 @@ impl Resolver {
     fn wasm(&mut self, entry: WasmEntry, pointer: &str) -> Wasm {
         Wasm {
             component: self.base.join(&entry.component),
+            owner: plain(&entry.component),
             permissions: self.permissions(entry.permissions, &format!("{pointer}/permissions")),
             authority: entry.authority.map_or_else(Authority::trusted, authority),
             config: entry.config,
@@ -135,6 +136,12 @@ fn variable(text: &str) -> (&str, &str) {
         return (name, tail);
     }
     text.split_at(text.find(|c| !word(c)).unwrap_or(text.len()))
+}
+
+/// A path without the detours of `.`, so that each file has one spelling more often.
+fn plain(component: &str) -> String {
+    let parts = Path::new(component).components().filter(|part| *part != Component::CurDir);
+    parts.collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
 fn file_name(component: &str) -> String {

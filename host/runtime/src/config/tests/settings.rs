@@ -76,6 +76,25 @@ fn a_component_gets_what_it_is_granted_and_no_more() {
     assert_eq!(wasm.config["pattern"], "rm -rf");
 }
 
+/// State belongs to a component's place in the file system, which the configuration chooses, and not to its file name,
+/// which its author does.
+#[test]
+fn components_of_one_file_name_are_not_one_owner() {
+    let hook = |component: &str| format!(r#"{{ "type": "wasm", "component": "{component}" }}"#);
+    let owners = |dialect: &str, text: &str| -> Vec<String> {
+        let owner = |hook: &Hook| match &hook.handler {
+            Handler::Wasm(wasm) => wasm.owner.clone(),
+            other => panic!("{other:?}"),
+        };
+        load(dialect, text).hooks.iter().map(owner).collect()
+    };
+    let [own, same, other] = ["hooks/guard.wasm", "./hooks/guard.wasm", "vendor/guard.wasm"].map(hook);
+    let text = with_handler(&format!("{own}, {same}, {other}"));
+    assert_eq!(owners("claude", &text), ["hooks/guard.wasm", "hooks/guard.wasm", "vendor/guard.wasm"]);
+    let named = format!(r#"{{ "hooks": {{ "first": {own}, "second": {own} }} }}"#);
+    assert_eq!(owners("picoclaw", &named), ["first", "second"]);
+}
+
 #[test]
 fn authority_is_trusted_unless_given() {
     for (written, expected) in [
