@@ -81,7 +81,7 @@ impl Component {
         folder: &Path,
     ) -> Result<Self, LoadError> {
         inspect::check_header(bytes)?;
-        size::check(bytes)?;
+        size::check(bytes, engine.options().max_memory_mib)?;
         let digest = sha256(bytes);
         let component = cache::compiled(engine, bytes, &digest)?;
         let wasmtime = engine.wasmtime();
@@ -142,7 +142,7 @@ impl Component {
         let Ok(Ok(_place)) = timeout_at(deadline, self.inner.engine.places().acquire()).await else {
             return report(Err(Failure::new(
                 Cause::Busy,
-                "all places for running components were taken until its timeout",
+                "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
             )));
         };
         let wasi = match self.inner.wasi.context() {

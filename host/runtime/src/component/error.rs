@@ -32,6 +32,14 @@ pub enum LoadError {
     /// A component that does not validate, or that needs features or room no hook gets.
     #[error("not a usable component: {0}")]
     Invalid(String),
+    /// It begins with more memory than the configuration gives any hook.
+    #[error("begins with {mib} MiB of memory, and no hook here may have more than {limit_mib} MiB")]
+    Memory {
+        /// What it begins with.
+        mib: u64,
+        /// The largest limit of all hooks.
+        limit_mib: u32,
+    },
     /// Made for another version of the contract.
     #[error("made for `{found}`; this host speaks {}", super::inspect::CONTRACT)]
     Version {
@@ -98,6 +106,7 @@ impl LoadError {
                 "`hookbox build` makes components; a core module becomes one with `wasm-tools component new`".into()
             }
             Self::Invalid(_) => "build it again with `hookbox build`".into(),
+            Self::Memory { mib, .. } => format!(r#"to grant it, add   "limits": {{ "memoryMiB": {mib} }}"#),
             Self::Version { .. } | Self::WrongType { .. } | Self::Link(_) => {
                 format!("build it against {}, or use the hookbox it was made for", super::inspect::CONTRACT)
             }

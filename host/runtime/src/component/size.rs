@@ -22,9 +22,25 @@ const INSTANCES: u64 = 10_000;
 /// Components in components. `wasm-tools` makes two levels, each composition one more.
 const LEVELS: usize = 100;
 
-/// Refuses components that would not end. Other mistakes are the engine's to find.
-pub(super) fn check(bytes: &[u8]) -> Result<(), LoadError> {
-    count(bytes).map_err(|why| LoadError::Invalid(why.to_owned()))
+/// Bytes of a page of linear memory.
+const PAGE: u64 = 64 << 10;
+
+/// Refuses components that would not end, and those that no memory of `memory_mib` can hold. Other mistakes are the
+/// engine's to find.
+pub(super) fn check(bytes: &[u8], memory_mib: u32) -> Result<(), LoadError> {
+    count(bytes).map_err(|why| LoadError::Invalid(why.to_owned()))?;
+    let mib = largest_memory(bytes).div_ceil(1 << 20);
+    if mib > memory_mib.into() { Err(LoadError::Memory { mib, limit_mib: memory_mib }) } else { Ok(()) }
+}
+
+/// What the largest linear memory begins with, in bytes.
+fn largest_memory(bytes: &[u8]) -> u64 {
+    let sections = Parser::new(0).parse_all(bytes).map_while(Result::ok).filter_map(|payload| match payload {
+        Payload::MemorySection(section) => Some(section),
+        _ => None,
+    });
+    let memories = sections.flat_map(|section| section.into_iter().flatten());
+    memories.map(|memory| memory.initial.saturating_mul(PAGE)).max().unwrap_or_default()
 }
 
 /// One component that is being read.

@@ -70,13 +70,19 @@ impl Resources {
         Ok(self.model.get_or_init(|| model).clone())
     }
 
+    /// A pool as large as the configuration needs it: its `maxInstances` places, each for its most generous
+    /// `memoryMiB`.
     pub(crate) fn engine_options(&self, config: &Config) -> EngineOptions {
         let defaults = EngineOptions::default();
         let asked = config.settings.max_instances.and_then(std::num::NonZeroU32::new);
+        let memories = config.hooks.iter().filter_map(|hook| match &hook.handler {
+            config::Handler::Wasm(wasm) => Some(wasm.limits.memory_mib),
+            _ => None,
+        });
         EngineOptions {
             max_instances: asked.unwrap_or(defaults.max_instances),
+            max_memory_mib: memories.max().unwrap_or(defaults.max_memory_mib),
             cache_dir: self.cache_dir.clone().or_else(|| folders::user("XDG_CACHE_HOME", ".cache")),
-            ..defaults
         }
     }
 }

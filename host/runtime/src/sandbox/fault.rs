@@ -50,7 +50,10 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
         return trapped(*trap, fuel);
     }
     if error.is::<PoolConcurrencyLimitError>() {
-        return Failure::new(Cause::Busy, "all places for running components are taken");
+        return Failure::new(
+            Cause::Busy,
+            "all places for running components are taken; try again, or raise `maxInstances`",
+        );
     }
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
         return Failure::new(Cause::Trap, format!("ended itself with exit code {}", exit.0));

@@ -1,0 +1,82 @@
+//! The pool that instances come from is as large as the configuration says, and what happens when it is used up.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod guest;
+
+use hookbox::{Cause, Host, Status, Verdict, config::Config};
+use serde_json::{Value, json};
+
+const EVENT: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+const SPIN: &str = "(loop $again (br $again))";
+
+/// A host whose hooks are these component files, with these limits.
+async fn host(folder: &tempfile::TempDir, hooks: Value, settings: Value) -> Host {
+    let text = json!({ "dialect": "blade", "host": settings, "hooks": { "PreToolUse": [{ "hooks": hooks }] } }).to_string();
+    let loaded = Config::parse(&text, &folder.path().join("hooks.json"), None).unwrap_or_else(|e| panic!("{e}"));
+    Host::builder().config(loaded.config).cache_dir(folder.path().join("cache")).lazy().build().await.unwrap()
+}
+
+fn component(folder: &tempfile::TempDir, name: &str, module: &str) {
+    std::fs::write(folder.path().join(name), guest::encode(module, guest::GATE, "")).unwrap();
+}
+
+/// How each hook failed, if it did.
+fn causes(verdict: &Verdict) -> Vec<Option<Cause>> {
+    let cause = |status: &Status| match status {
+        Status::Ran(ran) => ran.result.as_ref().err().map(|failure| failure.cause),
+        other => panic!("{other:?}"),
+    };
+    verdict.hooks().iter().map(|hook| cause(&hook.status)).collect()
+}
+
+/// One place and two hooks at once: the second waits for it until its timeout, and says that it may be tried again.
+#[tokio::test]
+async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    component(&folder, "long.wasm", &guest::gate(SPIN, ""));
+    component(&folder, "short.wasm", &guest::gate("", ""));
+    let long = json!({ "type": "wasm", "component": "long.wasm", "timeout": 0.3, "limits": { "fuel": 1_u64 << 60 } });
+    let short = json!({ "type": "wasm", "component": "short.wasm", "timeout": 0.05 });
+    let host = host(&folder, json!([long, short]), json!({ "maxInstances": 1 })).await;
+    host.check().await; // compiled before the clock runs
+
+    let verdict = host.dispatch(EVENT).await.unwrap();
+    assert_eq!(causes(&verdict), [Some(Cause::Timeout), Some(Cause::Busy)]);
+    let record = verdict.record(&host, EVENT.as_bytes());
+    assert_eq!(record.pointer("/hooks/1/cause"), Some(&json!("busy")));
+    assert_eq!(
+        record.pointer("/hooks/1/message"),
+        Some(&json!(
+            "all places for running components were taken until its timeout; try again, or raise `maxInstances`"
+        ))
+    );
+}
+
+/// The memory of a place is the largest `memoryMiB` of the file, more than any host has by default.
+#[tokio::test]
+async fn a_place_has_room_for_the_most_generous_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let fill = "(if (i32.eq (memory.grow (i32.const 24000)) (i32.const -1)) (then (unreachable)))";
+    component(&folder, "large.wasm", &guest::gate(fill, ""));
+    let large = |mib| json!({ "type": "wasm", "component": "large.wasm", "limits": { "memoryMiB": mib } });
+
+    let wide = host(&folder, json!([large(16), large(2048)]), json!({ "maxInstances": 2 })).await;
+    assert_eq!(causes(&wide.dispatch(EVENT).await.unwrap()), [Some(Cause::OutOfMemory), None]);
+    let narrow = host(&folder, json!([large(16)]), json!({})).await;
+    assert_eq!(causes(&narrow.dispatch(EVENT).await.unwrap()), [Some(Cause::OutOfMemory)]);
+}
+
+/// A component that begins with more memory than any hook of the file may have never runs, so it does not load.
+#[tokio::test]
+async fn a_component_that_fits_no_place_does_not_load() {
+    let folder = tempfile::tempdir().unwrap();
+    component(
+        &folder,
+        "large.wasm",
+        &guest::gate("", "").replace("(export \"memory\") 1)", "(export \"memory\") 1600)"),
+    );
+    let host = host(&folder, json!([{ "type": "wasm", "component": "large.wasm" }]), json!({})).await;
+    let error = host.dispatch(EVENT).await.unwrap_err().to_string();
+    assert!(error.contains("begins with 100 MiB of memory") && error.contains(r#""memoryMiB": 100"#), "{error}");
+}
