@@ -38,6 +38,7 @@ fn transcript(dir: &Path, args: &[&str], stdin: &str) -> String {
 const VOLATILE: &[(&str, &str)] = &[
     (r"/[^ ]*/\.tmp\w+/", "[DIR]/"),
     (r"\s+\d+(\.\d+)? (µs|ms|s)\b", " [TIME]"),
+    (r#""at":\d+"#, r#""at":[TIME]"#),
     (r#""timeUs":\d+"#, r#""timeUs":[TIME]"#),
     (r"\d+ fuel", "[FUEL] fuel"),
     (r#""componentDigest":"[0-9a-f]+""#, r#""componentDigest":"[DIGEST]""#),
@@ -89,6 +90,22 @@ fn run_reports_every_hook() {
     assert_transcript!("run", transcript(dir.path(), &["run"], RM));
     assert_transcript!("run_json", transcript(dir.path(), &["run", "--diagnostics", "json"], RM));
     assert_transcript!("run_off", transcript(dir.path(), &["run", "--diagnostics", "off"], RM));
+}
+
+/// A line for every verdict, with what was judged and by what. The event's and the configuration's digests are those of
+/// `sha256sum`.
+#[test]
+fn record_tells_what_was_judged_by_what() {
+    let dir = project();
+    for _ in 0..2 {
+        transcript(dir.path(), &["run", "--record", "records.jsonl", "--diagnostics", "off"], RM);
+    }
+    let records = fs::read_to_string(dir.path().join("records.jsonl")).unwrap();
+    assert_eq!(records.lines().count(), 2);
+    assert_transcript!("record", records.lines().next().unwrap());
+
+    let into_a_folder = transcript(dir.path(), &["run", "--record", ".", "--diagnostics", "off"], RM);
+    assert_transcript!("record_unwritable", into_a_folder);
 }
 
 #[test]

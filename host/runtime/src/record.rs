@@ -1,11 +1,11 @@
 //! Provenance: what was judged, by what, and how it came out, as JSON.
 
-use std::fmt::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::{
+    digest::sha256,
     host::Host,
     verdict::{HookReport, Status, Verdict},
 };
@@ -13,13 +13,14 @@ use crate::{
 impl Verdict {
     /// The record of this verdict: digests (SHA-256, hexadecimal) of the event, the configuration and every component
     /// that ran, [each hook's part](HookReport::record), and what all of them came to. `event` is the wire JSON the
-    /// verdict is about. Of the event's content the record holds its name, its tool, what hooks said and the output.
+    /// verdict is about, `at` milliseconds since 1970. Of the event's content the record holds its name, its tool, what hooks said and the output.
     pub fn record(&self, host: &Host, event: &[u8]) -> Value {
         json!({
+            "at": unix_ms(),
             "event": self.event,
             "tool": self.tool,
             "dialect": self.dialect,
-            "eventDigest": digest(event),
+            "eventDigest": sha256(event),
             "configDigest": host.config().digest,
             "hooks": self.hooks.iter().map(HookReport::record).collect::<Vec<_>>(),
             "verdict": self.merged.answer.word(),
@@ -27,6 +28,11 @@ impl Verdict {
             "output": self.wire,
         })
     }
+}
+
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl HookReport {
@@ -69,11 +75,4 @@ impl HookReport {
             Status::NotReached => "not reached",
         }
     }
-}
-
-fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
