@@ -79,21 +79,22 @@ impl Run {
 
 /// Judges one event, or says what came in the way and whether that must block.
 fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
-    let path = source.path().map_err(|error| Failed { error, closed: false, dialect: None, wire: Vec::new() })?;
+    let failed = |error, closed, dialect, wire| Failed { error, closed, dialect, name: source.event.clone(), wire };
+    let path = source.path().map_err(|error| failed(error, false, None, Vec::new()))?;
     let config = source.load(&path).map_err(|error| {
         let closed = std::fs::read_to_string(&path).is_ok_and(|text| config::fail_closed_hint(&text));
         let dialect = hookbox::dialect::by_name(source.dialect.as_deref().unwrap_or("claude"));
-        Failed { error, closed, dialect, wire: Vec::new() }
+        failed(error, closed, dialect, Vec::new())
     })?;
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
-    let wire = wire.map_err(|error| Failed { error, closed, dialect, wire: Vec::new() })?;
+    let wire = wire.map_err(|error| failed(error, closed, dialect, Vec::new()))?;
     let verdict = block_on(async {
         let host = Host::builder().config(config).lazy().build().await?;
         let verdict = source.dispatch(&host, &wire).await?;
         let record = verdict.record(&host, &wire);
         Ok((verdict, record))
     });
-    verdict.map_err(|error| Failed { error, closed, dialect, wire })
+    verdict.map_err(|error| failed(error, closed, dialect, wire))
 }
 
 impl Source {
@@ -130,6 +131,8 @@ struct Failed {
     /// The configuration says `failClosed`.
     closed: bool,
     dialect: Option<&'static dyn Dialect>,
+    /// The event's name, where it was given.
+    name: Option<String>,
     /// The event, as far as it was read.
     wire: Vec<u8>,
 }
@@ -153,7 +156,7 @@ impl Failed {
     /// Whether the event can be blocked. One that cannot even be read may be one that can.
     fn may_block(&self) -> bool {
         let Some(dialect) = self.dialect else { return true };
-        dialect.decode_event(&self.wire, None).map_or(true, |event| dialect.row(event.kind()).blockable)
+        dialect.decode_event(&self.wire, self.name.as_deref()).map_or(true, |event| dialect.row(event.kind()).blockable)
     }
 }
 
