@@ -8,6 +8,7 @@ use crate::{
     error::DispatchError,
     host::Host,
     run::{run, run_chain, select},
+    telemetry,
     verdict::{HookReport, Verdict, answers},
 };
 
@@ -31,7 +32,9 @@ pub(crate) async fn judge(host: &Host, event: Event) -> Result<Verdict, Dispatch
     }
     let merged = dialect.merge(&event, &answers(&reports));
     let wire = dialect.encode_verdict(&event, &merged.answer);
-    Ok(Verdict::new(dialect, &event, reports, merged, wire))
+    let verdict = Verdict::new(dialect, &event, reports, merged, wire);
+    telemetry::judged(host, &verdict);
+    Ok(verdict)
 }
 
 /// Calls every hook of one stage, in the order and with the overlap the dialect asks for.

@@ -12,6 +12,7 @@ use crate::{
     error::DispatchError,
     handler::{Call, SharedHandler},
     host::{Host, Slot},
+    telemetry,
     verdict::{HookReport, Ran, Status},
 };
 
@@ -93,6 +94,7 @@ pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> H
         logs: report.logs,
         digest,
     };
+    telemetry::hook_ran(host, event.kind().name(), &hook.name, &ran);
     selected.report(Status::Ran(Box::new(ran)))
 }
 
