@@ -73,6 +73,21 @@ fn drawing(length: u64) -> Guest {
     importing(&body, import, "import wasi:random/random@0.2.3;", IO)
 }
 
+/// Polls one thing that often, in one call and again and again. (`u32` at 65536 and later: its handle.)
+fn polling_it(times: u32) -> Guest {
+    sleeping(&format!(
+        "(local $at i32) (local $it i32)
+        (drop (memory.grow (i32.const 64))) (local.set $it {HOUR})
+        (loop $fill
+            (i32.store offset=65536 (local.get $at) (local.get $it))
+            (local.set $at (i32.add (local.get $at) (i32.const 4)))
+            (br_if $fill (i32.lt_u (local.get $at) (i32.const {}))))
+        (loop $again
+            (call $poll (i32.const 65536) (i32.const {times}) (i32.const 8192)) (br $again))",
+        times * 4
+    ))
+}
+
 /// The sum of both ends in `i64::MAX` nanoseconds: 292 years.
 const CENTURIES: &str = "(call $after (i64.const 0x7fffffffffffffff))";
 const HOUR: &str = "(call $after (i64.const 3600000000000))";
@@ -99,6 +114,9 @@ hostile! {
     sleeping_in_short_naps: sleeping("(loop $again (call $block (call $after (i64.const 1000))) (br $again))").until(50)
         => Fails(Timeout, "timeout");
     polling_nothing: sleeping("(call $poll (i32.const 4096) (i32.const 0) (i32.const 8192))") => Fails(Trap, "");
+    polling_one_thing_a_thousand_times: polling_it(1000).until(50) => Fails(Timeout, "timeout");
+    polling_one_thing_a_million_times: polling_it(1_000_000).until(50) => Fails(OutputTooLarge, "handed more");
+    polling_one_thing_more_often_than_can_be_held: polling_it(2000).until(50) => Fails(Trap, "handle limit");
     polling_what_is_none: sleeping("(call $block (i32.const 77))") => Fails(Trap, "malformed");
     pollables_without_end: sleeping(&format!("(loop $again (drop {HOUR}) (br $again))")) => Fails(OutOfMemory, "more than 1024");
     printing_without_end:
