@@ -28,7 +28,8 @@ test: lint
 
 # The command line
 build:
-    cargo build -p hookbox-cli
+    # These packages and targets have the features that `test` has, so that wasmtime is compiled once.
+    cargo build -p hookbox-cli -p hookbox-guest --bins --examples
 
 # `hookbox` on your PATH, optimised
 install:
@@ -55,7 +56,7 @@ audit: deny-installed
 
 # The checked-in schema and tables, written anew from the code
 generate:
-    UPDATE_SCHEMA=1 UPDATE_DOCS=1 cargo test -p hookbox -p hookbox-cli -- schema docs
+    UPDATE_SCHEMA=1 UPDATE_DOCS=1 cargo test --workspace -- schema docs
 
 # The fuzz targets, a minute each; libFuzzer needs a nightly toolchain
 fuzz seconds="60": fuzz-installed
