@@ -44,7 +44,7 @@ lint: deny-installed
 
 # Hostile guests against the sandbox
 hostile:
-    cargo test -p hookbox --test hostile
+    cargo test --workspace --test hostile --test compile_bombs
 
 # What a hostile neighbour costs an honest tenant
 bench:

@@ -9,6 +9,7 @@ mod run;
 mod schema;
 
 use clap::Subcommand;
+use hookbox::{Host, config::Config};
 
 use crate::exit::Exit;
 
@@ -44,6 +45,11 @@ impl Command {
             Self::Completions(command) => command.run(),
         }
     }
+}
+
+/// A host that loads hooks as they are needed, and compiles them in processes of this program.
+async fn host(config: Config) -> anyhow::Result<Host> {
+    Ok(Host::builder().config(config).compiler(std::env::current_exe()?).lazy().build().await?)
 }
 
 /// Runs a future on a runtime of this thread alone: one event needs no more, and threads cost start-up time.

@@ -19,6 +19,9 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    if let Some(ended) = hookbox::compiler::serve_if_asked() {
+        return ended;
+    }
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("HOOKBOX_LOG"))

@@ -22,33 +22,47 @@ use rustix::{
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 
-use crate::{component::LoadError, engine::Engine};
+use crate::{
+    compiler::{self, Image},
+    component::LoadError,
+    engine::Engine,
+};
 
 /// What an entry begins with; the digest of the rest follows. Changes when the layout does.
 const MAGIC: &[u8; 16] = b"hookbox cache 1\n";
 const DIGEST_BYTES: usize = 32;
 
-/// Compiles a component, or takes it from the cache. No state of the cache makes this fail.
+/// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
 pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Component, LoadError> {
-    let compile = || Component::from_binary(engine.wasmtime(), bytes).map_err(|e| LoadError::Invalid(format!("{e:#}")));
-    let Some(path) = &engine.options().cache_dir else { return compile() };
-    let folder = match Folder::open(path) {
-        Ok(folder) => folder,
-        Err(why) => {
-            tracing::warn!(folder = %path.display(), %why, "compiled components are not cached");
-            return compile();
-        }
-    };
+    let path = engine.options().cache_dir.as_deref();
+    let folder = path.and_then(|path| {
+        let unusable = |why| tracing::warn!(folder = %path.display(), %why, "compiled components are not cached");
+        Folder::open(path).map_err(unusable).ok()
+    });
     let name = entry_name(engine, digest);
-    if let Some(component) = folder.get(engine, &name) {
+    let cached = folder.as_ref().and_then(|folder| folder.get(&name));
+    if let Some(component) = cached.and_then(|image| load(engine, &image).ok()) {
         return Ok(component);
     }
-    let component = compile()?;
-    let stored = component.serialize().map_err(io::Error::other).and_then(|image| folder.put(&name, &image));
-    if let Err(why) = stored {
-        tracing::warn!(folder = %path.display(), %why, "a compiled component could not be cached");
+    let image = compiler::compile(engine, bytes)?;
+    if let Some(Err(why)) = folder.map(|folder| folder.put(&name, &image)) {
+        tracing::warn!(?path, %why, "a compiled component could not be cached");
     }
-    Ok(component)
+    load(engine, &image).map_err(|error| LoadError::Invalid(format!("{error:#}")))
+}
+
+/// Makes what was compiled part of this process.
+fn load(engine: &Engine, image: &Image) -> wasmtime::Result<Component> {
+    // SAFETY: `deserialize` must only be given what the compiler returned, unchanged. There are two ways to an `Image`.
+    // `compiler::compile` has it from the compiler in this process, or through a pipe from a program that the host
+    // names and that nobody else can write to. `Folder::get` has it from a file that `put` of this user wrote: the
+    // folder and the file are ours and nobody else can write to them (`check_private`, on the open descriptors, so no
+    // renaming gets in between), and a digest shows that it is whole. It is in our memory, so nothing changes it while
+    // it is used. An image of another engine or version has another name, and `deserialize` checks that again itself.
+    #[allow(unsafe_code)]
+    unsafe {
+        Component::deserialize(engine.wasmtime(), &image.0)
+    }
 }
 
 /// A name that changes with the component, the version of wasmtime and every setting that changes machine code.
@@ -86,27 +100,17 @@ impl Folder {
     }
 
     /// The entry, if it is there and whole.
-    fn get(&self, engine: &Engine, name: &str) -> Option<Component> {
+    fn get(&self, name: &str) -> Option<Image> {
         let entry = openat(&self.0, name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
         check_private(&entry, FileType::RegularFile).ok()?;
-        let mut bytes = Vec::new();
-        File::from(entry).read_to_end(&mut bytes).ok()?;
-        let (digest, image) = bytes.strip_prefix(MAGIC)?.split_at_checked(DIGEST_BYTES)?;
-        if digest != Sha256::digest(image).as_slice() {
-            return None;
-        }
-        // SAFETY: `deserialize` must only be given what `Component::serialize` returned, unchanged. `image` is bytes
-        // that `put` of this user wrote after such a call: the folder and the file are ours and nobody else can write
-        // to them (`check_private`, on the open descriptors, so no renaming gets in between), and the digest shows
-        // that they are whole. They are in our memory, so nothing changes them while they are used. An image of
-        // another engine or version has another name, and `deserialize` checks that again itself.
-        #[allow(unsafe_code)]
-        let component = unsafe { Component::deserialize(engine.wasmtime(), image) };
-        component.ok()
+        let (mut file, mut magic, mut digest, mut image) = (File::from(entry), *MAGIC, [0; DIGEST_BYTES], Vec::new());
+        file.read_exact(&mut magic).and_then(|()| file.read_exact(&mut digest)).ok()?;
+        file.read_to_end(&mut image).ok()?;
+        (magic == *MAGIC && digest == *Sha256::digest(&image)).then_some(Image(image))
     }
 
     /// Writes an entry under another name first, so that no reader sees half of it.
-    fn put(&self, name: &str, image: &[u8]) -> io::Result<()> {
+    fn put(&self, name: &str, Image(image): &Image) -> io::Result<()> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         let temporary = format!("{name}.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -12,7 +12,7 @@ use std::{
 use tokio::sync::Semaphore;
 use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig, WasmFeatures};
 
-use crate::component::LoadError;
+use crate::{compiler::Compiler, component::LoadError};
 
 /// How long a component can run between two looks at its deadline.
 const TICK: Duration = Duration::from_millis(1);
@@ -37,11 +37,18 @@ pub struct EngineOptions {
     pub max_memory_mib: u32,
     /// Where compiled components are kept; `None`: nowhere. Used only when it is private to the user.
     pub cache_dir: Option<PathBuf>,
+    /// What compiles components; `None`: this process, which a component made for that can exhaust.
+    pub compiler: Option<Compiler>,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { max_instances: NonZeroU32::MIN.saturating_add(15), max_memory_mib: 1024, cache_dir: None }
+        Self {
+            max_instances: NonZeroU32::MIN.saturating_add(15),
+            max_memory_mib: 1024,
+            cache_dir: None,
+            compiler: None,
+        }
     }
 }
 
@@ -64,7 +71,9 @@ impl Engine {
     /// # Errors
     /// [`LoadError::Engine`] when the address space or a thread is not to be had.
     pub fn new(options: EngineOptions) -> Result<Self, LoadError> {
-        let engine = wasmtime::Engine::new(&config(&options)).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
+        let mut settings = settings();
+        settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(&options)));
+        let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let clock = Clock::start(engine.clone()).map_err(|e| LoadError::Engine(format!("no thread: {e}")))?;
         let places = Arc::new(Semaphore::new(options.max_instances.get().try_into().unwrap_or(Semaphore::MAX_PERMITS)));
         Ok(Self { inner: Arc::new(Inner { engine, options, places, clock }) })
@@ -103,7 +112,8 @@ impl Drop for Inner {
     }
 }
 
-fn config(options: &EngineOptions) -> Config {
+/// All that decides what machine code a component becomes.
+pub(crate) fn settings() -> Config {
     let mut config = Config::new();
     config
         .consume_fuel(true)
@@ -122,7 +132,6 @@ fn config(options: &EngineOptions) -> Config {
         | WasmFeatures::STACK_SWITCHING
         | WasmFeatures::CUSTOM_PAGE_SIZES;
     config.wasm_features(unneeded, false);
-    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(options)));
     config
 }
 

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hookbox::Host;
 
-use super::{block_on, run::Source};
+use super::{block_on, host, run::Source};
 use crate::exit::Exit;
 
 /// Find everything that is wrong with a configuration and its hooks.
@@ -34,7 +33,7 @@ impl Check {
                     println!("{warning}");
                 }
                 let found = block_on(async {
-                    let host = Host::builder().config(loaded.config).lazy().build().await?;
+                    let host = host(loaded.config).await?;
                     Ok(host.check().await)
                 })?;
                 for diagnostic in found {

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use hookbox::{
-    Host, Verdict,
+    Verdict,
     verdict::{HookReport, Status},
 };
 
 use super::{
-    block_on,
+    block_on, host,
     run::{Source, read_event},
 };
 use crate::{exit::Exit, report};
@@ -41,7 +41,7 @@ impl Explain {
         let source = Source { config: self.config, dialect: self.dialect, event: self.name };
         let verdict = block_on(async {
             let config = source.load(&source.path()?)?;
-            let host = Host::builder().config(config).lazy().build().await?;
+            let host = host(config).await?;
             source.dispatch(&host, &wire).await
         })?;
         print(&verdict);

@@ -13,7 +13,7 @@ use hookbox::{
 };
 use serde_json::Value;
 
-use super::block_on;
+use super::{block_on, host};
 use crate::{exit::Exit, report};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
@@ -89,7 +89,7 @@ fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Val
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
     let wire = wire.map_err(|error| failed(error, closed, dialect, Vec::new()))?;
     let verdict = block_on(async {
-        let host = Host::builder().config(config).lazy().build().await?;
+        let host = host(config).await?;
         let verdict = source.dispatch(&host, &wire).await?;
         let record = verdict.record(&host, &wire);
         Ok((verdict, record))

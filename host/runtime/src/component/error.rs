@@ -40,6 +40,9 @@ pub enum LoadError {
         /// The largest limit of all hooks.
         limit_mib: u32,
     },
+    /// The compiler was ended before it was through.
+    #[error("too much to compile: it takes more than {0}")]
+    TooComplex(String),
     /// Made for another version of the contract.
     #[error("made for `{found}`; this host speaks {}", super::inspect::CONTRACT)]
     Version {
@@ -107,6 +110,7 @@ impl LoadError {
             }
             Self::Invalid(_) => "build it again with `hookbox build`".into(),
             Self::Memory { mib, .. } => format!(r#"to grant it, add   "limits": {{ "memoryMiB": {mib} }}"#),
+            Self::TooComplex(_) => "no ordinary hook is like this; for one that is, raise `compile` in `host`".into(),
             Self::Version { .. } | Self::WrongType { .. } | Self::Link(_) => {
                 format!("build it against {}, or use the hookbox it was made for", super::inspect::CONTRACT)
             }

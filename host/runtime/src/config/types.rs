@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::compiler::CompileLimits;
+
 /// The longest timeout, in seconds: longer ones are mistaken units.
 pub(super) const WEEK: u32 = 7 * 24 * 60 * 60;
 
@@ -165,6 +167,8 @@ pub struct HostSettings {
     /// Components that may run at once; more wait, and fail as `busy` after their timeout.
     #[schemars(range(min = 1))]
     pub max_instances: Option<u32>,
+    /// What compiling one component may take.
+    pub compile: CompileLimits,
 }
 
 /// Where the language model is.

@@ -13,6 +13,7 @@ use crate::{
         llm::{HookLlm, HttpModel},
         state::{HookState, SqliteStore, default_file},
     },
+    compiler::Compiler,
     component::LoadError,
     config::{
         self, Config,
@@ -28,6 +29,7 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Resources {
     pub(crate) cache_dir: Option<PathBuf>,
+    pub(crate) compiler: Option<PathBuf>,
     store: OnceLock<Arc<SqliteStore>>,
     model: OnceLock<Arc<HttpModel>>,
 }
@@ -83,6 +85,10 @@ impl Resources {
             max_instances: asked.unwrap_or(defaults.max_instances),
             max_memory_mib: memories.max().unwrap_or(defaults.max_memory_mib),
             cache_dir: self.cache_dir.clone().or_else(|| folders::user("XDG_CACHE_HOME", ".cache")),
+            compiler: self.compiler.clone().map(|program| {
+                let limits = config.settings.compile.clone();
+                Compiler { program, limits }
+            }),
         }
     }
 }

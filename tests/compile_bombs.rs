@@ -1,0 +1,134 @@
+//! Components made to exhaust whoever compiles them: some kilobytes that take minutes, or all the memory there is. The
+//! `hookbox` program compiles in a process of its own, so the bomb ends that, and the host goes on.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::{
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use hookbox::{CompileLimits, Compiler, Component, Engine, EngineOptions, LoadError, config::types::Permissions};
+
+const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
+/// Little, so that the tests are quick; what an ordinary hook takes is a tenth of it.
+const LIMITS: CompileLimits = CompileLimits { seconds: 2, memory_mib: 256 };
+
+/// A component with this core module.
+fn component(module: &str) -> Vec<u8> {
+    wat::parse_str(format!("(component (core module {module}))")).unwrap()
+}
+
+/// Each block hands a thousand values on to the next.
+fn values_through_blocks() -> Vec<u8> {
+    let many = |kind| format!("({kind}{})", " i32".repeat(1000));
+    component(&format!(
+        "(type $many (func {} {})) (func {} {} {} {})",
+        many("param"),
+        many("result"),
+        "i32.const 0 ".repeat(1000),
+        "block (type $many) ".repeat(5000),
+        "end ".repeat(5000),
+        "drop ".repeat(1000)
+    ))
+}
+
+/// Each loop might change each variable.
+fn variables_through_loops() -> Vec<u8> {
+    let reads: Vec<_> = (0..20_000).map(|n| format!("local.get {n} drop ")).collect();
+    component(&format!(
+        "(func (local{}) {}{}{})",
+        " i32".repeat(20_000),
+        "loop ".repeat(3000),
+        reads.concat(),
+        "end ".repeat(3000)
+    ))
+}
+
+/// Each call hands two hundred values around.
+fn values_through_calls() -> Vec<u8> {
+    let many = |kind| format!("({kind}{})", " i32".repeat(100));
+    component(&format!(
+        "(func $f {} {} unreachable) (func {} {} {})",
+        many("param"),
+        many("result"),
+        "i32.const 0 ".repeat(100),
+        "call $f ".repeat(20_000),
+        "drop ".repeat(100)
+    ))
+}
+
+fn ifs_in_ifs() -> Vec<u8> {
+    component(&format!("(func (local i32) {} {})", "local.get 0 if ".repeat(100_000), "end ".repeat(100_000)))
+}
+
+fn functions() -> Vec<u8> {
+    component(&"(func)".repeat(200_000))
+}
+
+fn honest() -> Vec<u8> {
+    let world = "(component (core module $m (func (export \"f\"))) (core instance (instantiate $m)))";
+    wat::parse_str(world).unwrap()
+}
+
+fn engine() -> Engine {
+    let compiler = Compiler { program: HOOKBOX.into(), limits: LIMITS };
+    Engine::new(EngineOptions { compiler: Some(compiler), ..EngineOptions::default() }).unwrap()
+}
+
+fn load(engine: &Engine, bytes: &[u8]) -> LoadError {
+    Component::from_bytes(engine, bytes, &Permissions::default(), Path::new(".")).unwrap_err()
+}
+
+/// The bomb is refused, and the engine still loads what is none.
+fn defused(bomb: &[u8]) {
+    let engine = engine();
+    let error = load(&engine, bomb);
+    assert!(matches!(error, LoadError::TooComplex(_)), "{error}");
+    let text = error.to_string();
+    assert!(text.ends_with("2 s of processor time") || text.ends_with("256 MiB of memory"), "{text}");
+    assert!(matches!(load(&engine, &honest()), LoadError::NoEvent), "it was compiled");
+}
+
+macro_rules! bombs {
+    ($($name:ident)*) => { mod bombs { $(#[test] fn $name() { super::defused(&super::$name()); })* } };
+}
+bombs! { values_through_blocks variables_through_loops values_through_calls ifs_in_ifs functions }
+
+#[test]
+fn what_is_wrong_with_a_component_comes_back_from_the_process() {
+    let error = load(&engine(), &component("(func (result i32) i64.const 0)"));
+    assert!(matches!(&error, LoadError::Invalid(why) if why.contains("type mismatch")), "{error}");
+}
+
+#[test]
+fn a_compiler_that_is_not_there_is_named() {
+    let compiler = Compiler { program: "/nowhere/hookbox".into(), limits: LIMITS };
+    let engine = Engine::new(EngineOptions { compiler: Some(compiler), ..EngineOptions::default() }).unwrap();
+    assert!(load(&engine, &honest()).to_string().contains("cannot run /nowhere/hookbox"));
+}
+
+/// The gate stays shut: a configuration that says `failClosed` blocks when its hook is a bomb.
+#[test]
+fn a_bomb_in_a_configuration_blocks_where_failures_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = r#"{ "failClosed": true, "host": { "compile": { "seconds": 2, "memoryMiB": 256 } },
+        "hooks": { "PreToolUse": [{ "hooks": [{ "type": "wasm", "component": "bomb.wasm" }] }] } }"#;
+    std::fs::write(folder.path().join("hooks.json"), config).unwrap();
+    std::fs::write(folder.path().join("bomb.wasm"), values_through_blocks()).unwrap();
+    let mut run = Command::new(HOOKBOX)
+        .arg("run")
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", folder.path())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let event = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    run.stdin.take().unwrap().write_all(event).unwrap();
+    let output = run.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("too much to compile: it takes more than"), "{stderr}");
+}
