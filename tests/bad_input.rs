@@ -11,9 +11,14 @@ use std::{
 use serde_json::json;
 
 fn run(config: &Path, wire: &[u8]) -> Output {
+    run_as(&[], config, wire)
+}
+
+fn run_as(options: &[&str], config: &Path, wire: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
         .args(["run", "--config"])
         .arg(config)
+        .args(options)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -106,6 +111,43 @@ fn bad_events_block_when_the_configuration_is_fail_closed() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}: {stderr}");
         assert!(output.stdout.is_empty() && stderr.contains(why), "{name}: {stderr}");
+    }
+}
+
+/// An event that cannot be blocked is not blocked, also when its name came with the command line.
+#[test]
+fn what_cannot_be_blocked_is_not_when_the_configuration_is_fail_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hooks.json");
+    let hooks = json!([{ "hooks": [{ "type": "wasm", "component": "missing.wasm" }] }]);
+    let config = json!({ "failClosed": true, "hooks": { "PreToolUse": hooks, "Notification": hooks } });
+    fs::write(&path, config.to_string()).unwrap();
+    for (name, code) in [("PreToolUse", 2), ("Notification", 78)] {
+        let output = run_as(&["--event", name], &path, br#"{"tool_name":"Bash","tool_input":{}}"#);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{name}: {stderr}");
+        assert!(stderr.contains("missing.wasm"), "{name}: {stderr}");
+    }
+}
+
+/// A hook that cannot be loaded takes no other hook's word away; and where the others do not object, it does not look as
+/// if all were well.
+#[test]
+fn a_hook_that_cannot_be_loaded_does_not_open_the_gate() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hooks.json");
+    let says = |decision: &str| {
+        let output = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": decision } });
+        json!({ "type": "command", "command": format!("cat >/dev/null; echo '{output}'") })
+    };
+    for (decision, code) in [("deny", 0), ("ask", 0), ("allow", 78)] {
+        let hooks = json!([{ "hooks": [{ "type": "wasm", "component": "missing.wasm" }, says(decision)] }]);
+        fs::write(&path, json!({ "hooks": { "PreToolUse": hooks } }).to_string()).unwrap();
+        let output = run(&path, pre_tool_use("\"ls\"").as_bytes());
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{decision}: {stderr}");
+        assert_eq!(stdout.contains(decision), code == 0, "{decision}: {stdout}");
+        assert!(stderr.contains("error: `missing.wasm`: cannot read"), "{decision}: {stderr}");
     }
 }
 

@@ -31,7 +31,7 @@ async fn verdict(dialect: &str, body: &str, items: &str, more: &Value) -> Verdic
     let mut handler = json!({ "type": "wasm", "component": "guest.wasm" });
     handler.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let call = ToolCall::new("Bash", json!({ "command": "ls", "cwd": "/tmp" }));
-    host(dialect, &handler, folder.path()).await.pre_tool_use(hookbox::Origin::default(), call).await.unwrap()
+    host(dialect, &handler, folder.path()).await.pre_tool_use(hookbox::Origin::default(), call).await
 }
 
 async fn host(dialect: &str, handler: &Value, folder: &Path) -> Host {

@@ -35,9 +35,9 @@ pub enum Exit {
 impl Exit {
     /// The code of an error on its way out of a command.
     pub fn of(error: &anyhow::Error) -> Self {
-        if let Some(DispatchError::Decode(_)) = error.downcast_ref() {
+        if error.is::<DispatchError>() {
             Self::Data
-        } else if error.is::<DispatchError>() || error.is::<BuildError>() || error.is::<ConfigErrors>() {
+        } else if error.is::<BuildError>() || error.is::<ConfigErrors>() {
             Self::Config
         } else {
             error.downcast_ref::<Failure>().map_or(Self::Software, |failure| failure.exit)

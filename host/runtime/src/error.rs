@@ -33,7 +33,4 @@ pub enum DispatchError {
     /// The input is no event of the dialect.
     #[error("event: {0}")]
     Decode(#[from] DecodeError),
-    /// A hook the event is for cannot be loaded.
-    #[error(transparent)]
-    Hook(#[from] HookError),
 }

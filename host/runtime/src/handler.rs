@@ -7,6 +7,7 @@ mod component;
 pub mod http;
 mod judge;
 pub mod prompt;
+mod unusable;
 
 use std::sync::Arc;
 
@@ -19,8 +20,9 @@ pub(crate) use command::Command;
 pub(crate) use component::Component;
 pub(crate) use http::Http;
 pub(crate) use judge::Judge;
+pub(crate) use unusable::Unusable;
 
-use crate::verdict::LogLine;
+use crate::{config::Diagnostic, verdict::LogLine};
 
 /// One call of one hook.
 pub struct Call<'a> {
@@ -65,6 +67,11 @@ pub trait Handler: Send + Sync {
 
     /// SHA-256 of what runs, in hexadecimal, where that is known.
     fn digest(&self) -> Option<&str> {
+        None
+    }
+
+    /// Why it cannot be used, if that is so; every call fails then.
+    fn unusable(&self) -> Option<&Diagnostic> {
         None
     }
 

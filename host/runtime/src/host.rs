@@ -52,8 +52,7 @@ impl Host {
     /// Judges one event: wire JSON in, verdict out.
     ///
     /// # Errors
-    /// [`DispatchError`]: the input is no event, or a hook it is for cannot be loaded. What hooks do wrong is in the
-    /// verdict instead.
+    /// [`DispatchError`]: the input is no event. What hooks do wrong, and that they cannot be loaded, is in the verdict.
     pub async fn dispatch(&self, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
         pipeline::dispatch(self, wire.as_ref(), None).await
     }
@@ -67,18 +66,12 @@ impl Host {
     }
 
     /// Judges a typed event that never was on a wire.
-    ///
-    /// # Errors
-    /// [`DispatchError::Hook`]
-    pub async fn judge(&self, origin: Origin, call: Option<ToolCall>, input: Input) -> Result<Verdict, DispatchError> {
+    pub async fn judge(&self, origin: Origin, call: Option<ToolCall>, input: Input) -> Verdict {
         pipeline::judge(self, Event::new(self.dialect(), origin, call, input)).await
     }
 
     /// Judges a tool call that is about to happen.
-    ///
-    /// # Errors
-    /// [`DispatchError::Hook`]
-    pub async fn pre_tool_use(&self, origin: Origin, call: ToolCall) -> Result<Verdict, DispatchError> {
+    pub async fn pre_tool_use(&self, origin: Origin, call: ToolCall) -> Verdict {
         self.judge(origin, Some(call), Input::empty(Kind::PreToolUse)).await
     }
 

@@ -14,7 +14,7 @@
 //! }
 //!
 //! // Typed, no wire at all:
-//! let verdict = host.pre_tool_use(Origin::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await?;
+//! let verdict = host.pre_tool_use(Origin::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await;
 //! # Ok(())
 //! # }
 //! ```

@@ -15,17 +15,17 @@ use crate::{
 /// Wire JSON in, verdict out.
 pub(crate) async fn dispatch(host: &Host, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
     let event = host.dialect().decode_event(wire, name)?;
-    judge(host, event).await
+    Ok(judge(host, event).await)
 }
 
 /// A typed event in, verdict out.
-pub(crate) async fn judge(host: &Host, event: Event) -> Result<Verdict, DispatchError> {
+pub(crate) async fn judge(host: &Host, event: Event) -> Verdict {
     let dialect = host.dialect();
     let mut reports: Vec<HookReport> = Vec::new();
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().for_each(HookReport::fall_back);
-        reports.extend(call_all(host, event.seen_as(*stage, dialect)).await?);
+        reports.extend(call_all(host, event.seen_as(*stage, dialect)).await);
         if dialect.decides(*stage, &answers(&reports)) {
             break;
         }
@@ -34,15 +34,15 @@ pub(crate) async fn judge(host: &Host, event: Event) -> Result<Verdict, Dispatch
     let wire = dialect.encode_verdict(&event, &merged.answer);
     let verdict = Verdict::new(dialect, &event, reports, merged, wire);
     telemetry::judged(host, &verdict);
-    Ok(verdict)
+    verdict
 }
 
 /// Calls every hook of one stage, in the order and with the overlap the dialect asks for.
-async fn call_all(host: &Host, mut event: Event) -> Result<Vec<HookReport>, DispatchError> {
+async fn call_all(host: &Host, mut event: Event) -> Vec<HookReport> {
     let dialect = host.dialect();
-    let selected = select(host, &event).await?;
+    let selected = select(host, &event).await;
     let at_once = match dialect.flow() {
-        Flow::Chained => return Ok(run_chain(host, &mut event, selected).await),
+        Flow::Chained => return run_chain(host, &mut event, selected).await,
         Flow::Sequential => 1,
         Flow::Concurrent(bound) => host.config().max_concurrent.unwrap_or(bound).max(1),
     };
@@ -53,5 +53,5 @@ async fn call_all(host: &Host, mut event: Event) -> Result<Vec<HookReport>, Disp
     // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
     let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
     reports.sort_by_key(|(place, _)| *place);
-    Ok(reports.into_iter().map(|(_, report)| report).collect())
+    reports.into_iter().map(|(_, report)| report).collect()
 }

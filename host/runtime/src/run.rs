@@ -1,6 +1,6 @@
 //! One hook on one event: whether it is for it, what it said, and what of that counts.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use hookbox_protocol::{
     Answer, Behavior, Cause, Dialect, Event, Failure, Kind, Note, authority::Authority, degrade::degrade,
@@ -9,8 +9,7 @@ use hookbox_protocol::{
 
 use crate::{
     config,
-    error::DispatchError,
-    handler::{Call, SharedHandler},
+    handler::{Call, SharedHandler, Unusable},
     host::{Host, Slot},
     telemetry,
     verdict::{HookReport, Ran, Status},
@@ -40,8 +39,8 @@ impl Selected<'_> {
     }
 }
 
-/// The hooks subscribed to an event, in configuration order. Those that are to run are loaded.
-pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Result<Vec<Selected<'a>>, DispatchError> {
+/// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
+pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a>> {
     let row = host.dialect().row(event.kind());
     let field = row.matched.and_then(|field| event.field(field));
     let mut selected = Vec::new();
@@ -49,14 +48,14 @@ pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Result<Vec<Sele
         // A row without a matched field ignores matchers, as its specification says.
         let matches = row.matched.is_none() || slot.hook.matcher.matches(field.as_deref());
         let decision = if matches {
-            let handler = host.handler(slot).await?;
+            let handler = host.handler(slot).await.unwrap_or_else(|error| Arc::new(Unusable(error.0)));
             if handler.handles(event.kind()) { Ok(handler) } else { Err(Status::NotHandled) }
         } else {
             Err(Status::NotMatched)
         };
         selected.push(Selected { slot, decision });
     }
-    Ok(selected)
+    selected
 }
 
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {
@@ -93,6 +92,7 @@ pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> H
         fuel: report.fuel,
         logs: report.logs,
         digest,
+        unusable: handler.unusable().cloned(),
     };
     telemetry::hook_ran(host, event.kind().name(), &hook.name, &ran);
     selected.report(Status::Ran(Box::new(ran)))

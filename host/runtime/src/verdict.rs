@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use hookbox_protocol::{Answer, Dialect, Event, Failure, Kind, Merged, Note};
+use hookbox_protocol::{Answer, Dialect, Event, Failure, Kind, Merged, Note, RuleKind};
 use serde_json::Value;
 
 pub use crate::call::{LogLevel, LogLine};
+use crate::config::Diagnostic;
 
 /// The verdict of all hooks on one event.
 #[derive(Debug, Clone)]
@@ -59,6 +60,20 @@ impl Verdict {
     /// What all hooks together say.
     pub fn answer(&self) -> &Answer {
         &self.merged.answer
+    }
+
+    /// Why hooks could not be loaded: what, where and what to do. Each of them failed with [`hookbox_protocol::Cause::Load`].
+    pub fn unusable(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.hooks.iter().filter_map(|hook| match &hook.status {
+            Status::Ran(ran) => ran.unusable.as_ref(),
+            _ => None,
+        })
+    }
+
+    /// Whether it keeps something from going on as it would have.
+    pub fn restricts(&self) -> bool {
+        let Answer { rule, halt, .. } = self.answer();
+        halt.is_some() || rule.as_ref().is_some_and(|rule| rule.kind() >= RuleKind::Ask)
     }
 
     /// Whether some hook that ran failed.
@@ -149,4 +164,6 @@ pub struct Ran {
     pub logs: Vec<LogLine>,
     /// SHA-256 of the component, in hexadecimal.
     pub digest: Option<String>,
+    /// Why it could not be loaded, if it failed for that.
+    pub unusable: Option<Diagnostic>,
 }

@@ -37,9 +37,9 @@ async fn a_callback_speaks_the_dialect() {
     let judge = |name: &str, command: &str| {
         host.pre_tool_use(Origin::default(), ToolCall::new(name, json!({ "command": command })))
     };
-    assert_eq!(judge("Bash", "rm x").await.unwrap().answer().word(), "deny");
-    assert_eq!(judge("Bash", "ls").await.unwrap().answer().word(), "nothing");
-    assert_eq!(judge("BashOutput", "rm x").await.unwrap().answer().word(), "nothing");
+    assert_eq!(judge("Bash", "rm x").await.answer().word(), "deny");
+    assert_eq!(judge("Bash", "ls").await.answer().word(), "nothing");
+    assert_eq!(judge("BashOutput", "rm x").await.answer().word(), "nothing");
 }
 
 #[tokio::test]

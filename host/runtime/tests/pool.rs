@@ -12,7 +12,8 @@ const SPIN: &str = "(loop $again (br $again))";
 
 /// A host whose hooks are these component files, with these limits.
 async fn host(folder: &tempfile::TempDir, hooks: Value, settings: Value) -> Host {
-    let text = json!({ "dialect": "blade", "host": settings, "hooks": { "PreToolUse": [{ "hooks": hooks }] } }).to_string();
+    let text =
+        json!({ "dialect": "blade", "host": settings, "hooks": { "PreToolUse": [{ "hooks": hooks }] } }).to_string();
     let loaded = Config::parse(&text, &folder.path().join("hooks.json"), None).unwrap_or_else(|e| panic!("{e}"));
     Host::builder().config(loaded.config).cache_dir(folder.path().join("cache")).lazy().build().await.unwrap()
 }
@@ -77,6 +78,8 @@ async fn a_component_that_fits_no_place_does_not_load() {
         &guest::gate("", "").replace("(export \"memory\") 1)", "(export \"memory\") 1600)"),
     );
     let host = host(&folder, json!([{ "type": "wasm", "component": "large.wasm" }]), json!({})).await;
-    let error = host.dispatch(EVENT).await.unwrap_err().to_string();
+    let verdict = host.dispatch(EVENT).await.unwrap();
+    assert_eq!(causes(&verdict), [Some(Cause::Load)]);
+    let error = verdict.unusable().next().unwrap().to_string();
     assert!(error.contains("begins with 100 MiB of memory") && error.contains(r#""memoryMiB": 100"#), "{error}");
 }

@@ -88,13 +88,25 @@ fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Val
     })?;
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
     let wire = wire.map_err(|error| failed(error, closed, dialect, Vec::new()))?;
-    let verdict = block_on(async {
+    let judged = block_on(async {
         let host = host(config).await?;
         let verdict = source.dispatch(&host, &wire).await?;
         let record = verdict.record(&host, &wire);
         Ok((verdict, record))
     });
-    verdict.map_err(|error| failed(error, closed, dialect, wire))
+    let (verdict, record) = match judged {
+        Ok(judged) => judged,
+        Err(error) => return Err(failed(error, closed, dialect, wire)),
+    };
+    // What the usable hooks forbid is forbidden. Anything less must not look as if all of them had been asked.
+    let unusable: Vec<_> = verdict.unusable().map(ToString::to_string).collect();
+    if !unusable.is_empty() && (closed || !verdict.restricts()) {
+        return Err(failed(Exit::Config.error(unusable.join("\n")), closed, dialect, wire));
+    }
+    for error in &unusable {
+        eprintln!("{error}");
+    }
+    Ok((verdict, record))
 }
 
 impl Source {
