@@ -9,7 +9,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use hookbox::{CompileLimits, Compiler, Component, Engine, EngineOptions, LoadError, config::types::Permissions};
+use hookbox::{
+    Compiler, Component, Engine, EngineOptions, LoadError,
+    config::types::{CompileLimits, Permissions},
+};
 
 const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
 /// Little, so that the tests are quick; what an ordinary hook takes is a tenth of it.

@@ -24,8 +24,8 @@ use wasmtime::component::Component;
 
 use crate::{
     compiler::{self, Image},
-    component::LoadError,
     engine::Engine,
+    error::LoadError,
 };
 
 /// What an entry begins with; the digest of the rest follows. Changes when the layout does.
@@ -44,7 +44,7 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
     if let Some(component) = cached.and_then(|image| load(engine, &image).ok()) {
         return Ok(component);
     }
-    let image = compiler::compile(engine, bytes)?;
+    let image = compiler::compile(engine.wasmtime(), engine.options().compiler.as_ref(), bytes)?;
     if let Some(Err(why)) = folder.map(|folder| folder.put(&name, &image)) {
         tracing::warn!(?path, %why, "a compiled component could not be cached");
     }

@@ -12,33 +12,9 @@ use std::{
 };
 
 use rustix::process::{Resource, Rlimit, Signal, setrlimit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use wasmtime::{Config, WasmFeatures};
 
-use crate::{
-    component::LoadError,
-    engine::{self, Engine},
-};
-
-/// What compiling one component may take, where it is compiled in a process of its own. The defaults are some five times
-/// what the largest interpreters (`CPython`, `StarlingMonkey`) take.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct CompileLimits {
-    /// Seconds of processor time, all cores together.
-    #[schemars(range(min = 1))]
-    pub seconds: u32,
-    /// Memory, in MiB.
-    #[serde(rename = "memoryMiB")]
-    #[schemars(range(min = 64))]
-    pub memory_mib: u32,
-}
-
-impl Default for CompileLimits {
-    fn default() -> Self {
-        Self { seconds: 180, memory_mib: 2048 }
-    }
-}
+use crate::{config::types::CompileLimits, error::LoadError};
 
 /// A program that compiles components in a process of its own.
 #[derive(Debug, Clone)]
@@ -59,11 +35,38 @@ const FAILED: u8 = 70;
 /// What the compiler made of a component.
 pub(crate) struct Image(pub(crate) Vec<u8>);
 
-/// Compiles for this engine, in this process unless it has a [`Compiler`].
-pub(crate) fn compile(engine: &Engine, bytes: &[u8]) -> Result<Image, LoadError> {
-    match &engine.options().compiler {
+/// All that decides what machine code a component becomes.
+pub(crate) fn settings() -> Config {
+    let mut config = Config::new();
+    config
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        // What a trap says is for people; frames of somebody else's module are not.
+        .wasm_backtrace_max_frames(None)
+        .native_unwind_info(cfg!(windows))
+        .memory_init_cow(true);
+    // What no hook needs is code that no hook can attack. Relaxed SIMD is out because its results differ by machine.
+    let unneeded = WasmFeatures::THREADS
+        | WasmFeatures::SHARED_EVERYTHING_THREADS
+        | WasmFeatures::GC
+        | WasmFeatures::FUNCTION_REFERENCES
+        | WasmFeatures::MEMORY64
+        | WasmFeatures::RELAXED_SIMD
+        | WasmFeatures::STACK_SWITCHING
+        | WasmFeatures::CUSTOM_PAGE_SIZES;
+    config.wasm_features(unneeded, false);
+    config
+}
+
+/// Compiles for this engine, in this process unless there is a [`Compiler`].
+pub(crate) fn compile(
+    engine: &wasmtime::Engine,
+    compiler: Option<&Compiler>,
+    bytes: &[u8],
+) -> Result<Image, LoadError> {
+    match compiler {
         Some(compiler) => compiler.compile(bytes),
-        None => here(engine.wasmtime(), bytes).map_err(LoadError::Invalid),
+        None => here(engine, bytes).map_err(LoadError::Invalid),
     }
 }
 
@@ -136,7 +139,7 @@ fn serve(limits: &CompileLimits) -> io::Result<Result<(), String>> {
     confine(limits)?;
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes)?;
-    let engine = wasmtime::Engine::new(&engine::settings()).map_err(io::Error::other)?;
+    let engine = wasmtime::Engine::new(&settings()).map_err(io::Error::other)?;
     let image = match here(&engine, &bytes) {
         Ok(image) => image,
         Err(invalid) => return Ok(Err(invalid)),

@@ -1,6 +1,5 @@
 //! A component: loaded once, called many times, each time in a fresh sandbox.
 
-mod error;
 mod inspect;
 mod size;
 
@@ -26,11 +25,11 @@ use crate::{
     config::types::Permissions,
     digest::sha256,
     engine::Engine,
+    error::LoadError,
     permission::{Imports, Package, WasiGrants},
     sandbox::{self, Sandbox, Stop},
 };
 
-pub use error::LoadError;
 pub use inspect::{Inspection, Producer, inspect};
 
 /// The largest component that is read at all. `CPython` ones have some 20 MiB.

@@ -1,4 +1,4 @@
-//! The WebAssembly engine: compiler settings, the pool that instances come from, and the clock that interrupts them.
+//! The WebAssembly engine: the pool that instances come from, and the clock that interrupts them.
 
 use std::{
     fmt,
@@ -10,9 +10,12 @@ use std::{
 };
 
 use tokio::sync::Semaphore;
-use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig, WasmFeatures};
+use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::{compiler::Compiler, component::LoadError};
+use crate::{
+    compiler::{self, Compiler},
+    error::LoadError,
+};
 
 /// How long a component can run between two looks at its deadline.
 const TICK: Duration = Duration::from_millis(1);
@@ -71,7 +74,7 @@ impl Engine {
     /// # Errors
     /// [`LoadError::Engine`] when the address space or a thread is not to be had.
     pub fn new(options: EngineOptions) -> Result<Self, LoadError> {
-        let mut settings = settings();
+        let mut settings = compiler::settings();
         settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(&options)));
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let clock = Clock::start(engine.clone()).map_err(|e| LoadError::Engine(format!("no thread: {e}")))?;
@@ -110,29 +113,6 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.clock.change(|state| state.closed = true);
     }
-}
-
-/// All that decides what machine code a component becomes.
-pub(crate) fn settings() -> Config {
-    let mut config = Config::new();
-    config
-        .consume_fuel(true)
-        .epoch_interruption(true)
-        // What a trap says is for people; frames of somebody else's module are not.
-        .wasm_backtrace_max_frames(None)
-        .native_unwind_info(cfg!(windows))
-        .memory_init_cow(true);
-    // What no hook needs is code that no hook can attack. Relaxed SIMD is out because its results differ by machine.
-    let unneeded = WasmFeatures::THREADS
-        | WasmFeatures::SHARED_EVERYTHING_THREADS
-        | WasmFeatures::GC
-        | WasmFeatures::FUNCTION_REFERENCES
-        | WasmFeatures::MEMORY64
-        | WasmFeatures::RELAXED_SIMD
-        | WasmFeatures::STACK_SWITCHING
-        | WasmFeatures::CUSTOM_PAGE_SIZES;
-    config.wasm_features(unneeded, false);
-    config
 }
 
 /// Address space for `max_instances` components, each with as many modules, memories and tables as one may have. Pages

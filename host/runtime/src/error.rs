@@ -1,7 +1,11 @@
 //! Every way hookbox itself can fail. What a hook does wrong is a [`hookbox_protocol::Failure`] instead.
 
+mod load;
+
 use hookbox_protocol::{DecodeError, matcher::MatchError};
 use thiserror::Error;
+
+pub use load::LoadError;
 
 use crate::config::Diagnostic;
 

@@ -10,10 +10,9 @@ pub use builder::HostBuilder;
 
 use crate::{
     capability::Capabilities,
-    component::LoadError,
     config::{self, Config, Diagnostic, Severity},
     engine::Engine,
-    error::{DispatchError, HookError},
+    error::{DispatchError, HookError, LoadError},
     handler::SharedHandler,
     pipeline,
     verdict::Verdict,

@@ -41,10 +41,10 @@ mod telemetry;
 pub mod verdict;
 
 pub use call::{CallContext, CallReport};
-pub use compiler::{CompileLimits, Compiler};
-pub use component::{Component, LoadError};
+pub use compiler::Compiler;
+pub use component::Component;
 pub use engine::{Engine, EngineOptions};
-pub use error::{BuildError, DispatchError, HookError};
+pub use error::{BuildError, DispatchError, HookError, LoadError};
 pub use hookbox_protocol::{
     Answer, Behavior, Cause, DecodeError, Dialect, Event, Failure, Halt, Kind, Note, NoteKind, Origin, Rule, RuleKind,
     Scope, ToolCall, dialect, event, json, json::shorten, matcher,

@@ -8,8 +8,8 @@ use std::{
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder};
 
 use crate::{
-    component::LoadError,
     config::types::{LlmGrant, Permissions, StateGrant},
+    error::LoadError,
 };
 
 /// Random bytes a component may draw at once.

@@ -33,7 +33,7 @@ pub(crate) async fn judge(host: &Host, event: Event) -> Verdict {
     let merged = dialect.merge(&event, &answers(&reports));
     let wire = dialect.encode_verdict(&event, &merged.answer);
     let verdict = Verdict::new(dialect, &event, reports, merged, wire);
-    telemetry::judged(host, &verdict);
+    telemetry::judged(host.config(), &verdict);
     verdict
 }
 

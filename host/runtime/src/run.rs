@@ -94,7 +94,7 @@ pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> H
         digest,
         unusable: handler.unusable().cloned(),
     };
-    telemetry::hook_ran(host, event.kind().name(), &hook.name, &ran);
+    telemetry::hook_ran(host.config(), event.kind().name(), &hook.name, &ran);
     selected.report(Status::Ran(Box::new(ran)))
 }
 

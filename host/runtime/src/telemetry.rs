@@ -6,15 +6,15 @@
 use metrics::{counter, histogram};
 
 use crate::{
-    host::Host,
+    config::Config,
     verdict::{Ran, Verdict},
 };
 
 /// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
-pub(crate) fn hook_ran(host: &Host, event: &'static str, hook: &str, ran: &Ran) {
+pub(crate) fn hook_ran(config: &Config, event: &'static str, hook: &str, ran: &Ran) {
     let labels = [
-        ("tenant", host.config().tenant().to_owned()),
-        ("dialect", host.dialect().name().to_owned()),
+        ("tenant", config.tenant().to_owned()),
+        ("dialect", config.dialect.name().to_owned()),
         ("event", event.to_owned()),
         ("hook", hook.to_owned()),
     ];
@@ -32,9 +32,9 @@ pub(crate) fn hook_ran(host: &Host, event: &'static str, hook: &str, ran: &Ran) 
 }
 
 /// One event was judged.
-pub(crate) fn judged(host: &Host, verdict: &Verdict) {
+pub(crate) fn judged(config: &Config, verdict: &Verdict) {
     let labels = [
-        ("tenant", host.config().tenant().to_owned()),
+        ("tenant", config.tenant().to_owned()),
         ("dialect", verdict.dialect.to_owned()),
         ("event", verdict.kind.name().to_owned()),
         ("verdict", verdict.merged.answer.word().to_owned()),

@@ -8,8 +8,8 @@ use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use guest::{GATE, call, encode, gate, load};
 use hookbox::{
-    Component, Engine, EngineOptions,
-    component::{LoadError, inspect},
+    Component, Engine, EngineOptions, LoadError,
+    component::inspect,
     config::types::{Limits, Permissions, StateGrant},
 };
 use hookbox_protocol::Kind;

@@ -3,14 +3,12 @@
 use hookbox_protocol::Kind;
 use wasmparser::{Encoding, KnownCustom, Parser, Payload, ProducersSectionReader};
 
-use super::{LoadError, handled};
+use super::handled;
 use crate::{
     digest::sha256,
+    error::LoadError,
     permission::{Grant, Imports},
 };
-
-/// The contract this host speaks.
-pub(super) const CONTRACT: &str = "hookbox:hooks@0.1.0";
 
 /// What a component is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use wasmparser::{
     Parser, Payload,
 };
 
-use super::LoadError;
+use crate::error::LoadError;
 
 /// Types of components and instances within types, in one section. Toolchains make none or a few.
 const NESTED_TYPES: usize = 200;

@@ -17,14 +17,11 @@ use super::{
     diagnostic::{Finding, Severity, nearest, suggestion},
     lines,
     resolve::Resolver,
-    schema,
+    schema::{self, DEFAULT_DIALECT},
     types::HostSettings,
     validate,
 };
 use crate::digest::sha256;
-
-/// The dialect of a file that names none.
-pub(super) const DEFAULT_DIALECT: &str = "claude";
 
 /// A configuration, and what in it has no effect.
 #[derive(Debug, Clone)]

@@ -4,10 +4,10 @@ use hookbox_protocol::dialect::{self, ConfigShape};
 use schemars::{Schema, SchemaGenerator, schema_for};
 use serde_json::{Value, json};
 
-use super::{
-    file::{File, Flat, Groups, Named},
-    load::DEFAULT_DIALECT,
-};
+use super::file::{File, Flat, Groups, Named};
+
+/// The dialect of a file that names none.
+pub(super) const DEFAULT_DIALECT: &str = "claude";
 
 /// The schema of a file whose `hooks` have one shape.
 pub(super) fn of_shape(shape: ConfigShape) -> Value {

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::compiler::CompileLimits;
-
 /// The longest timeout, in seconds: longer ones are mistaken units.
 pub(super) const WEEK: u32 = 7 * 24 * 60 * 60;
 
@@ -169,6 +167,26 @@ pub struct HostSettings {
     pub max_instances: Option<u32>,
     /// What compiling one component may take.
     pub compile: CompileLimits,
+}
+
+/// What compiling one component may take, where it is compiled in a process of its own. The defaults are some five times
+/// what the largest interpreters (`CPython`, `StarlingMonkey`) take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct CompileLimits {
+    /// Seconds of processor time, all cores together.
+    #[schemars(range(min = 1))]
+    pub seconds: u32,
+    /// Memory, in MiB.
+    #[serde(rename = "memoryMiB")]
+    #[schemars(range(min = 64))]
+    pub memory_mib: u32,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        Self { seconds: 180, memory_mib: 2048 }
+    }
 }
 
 /// Where the language model is.

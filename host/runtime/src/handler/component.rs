@@ -6,13 +6,7 @@ use async_trait::async_trait;
 use hookbox_protocol::Kind;
 
 use super::{Call, Handler, Report};
-use crate::{
-    call::CallContext,
-    capability::Capabilities,
-    component::{self, LoadError},
-    config,
-    host::Host,
-};
+use crate::{call::CallContext, capability::Capabilities, component, config, error::LoadError, host::Host};
 
 /// A component handler.
 pub(crate) struct Component {

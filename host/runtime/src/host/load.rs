@@ -14,13 +14,12 @@ use crate::{
         state::{HookState, SqliteStore, default_file},
     },
     compiler::Compiler,
-    component::LoadError,
     config::{
         self, Config,
         types::{LlmGrant, Permissions},
     },
     engine::EngineOptions,
-    error::HookError,
+    error::{HookError, LoadError},
     folders,
     handler::{self, SharedHandler},
 };

@@ -9,9 +9,8 @@ use std::{
 };
 
 use hookbox::{
-    CallContext, CallReport, Component, Engine, EngineOptions,
+    CallContext, CallReport, Component, Engine, EngineOptions, LoadError,
     capability::Capabilities,
-    component::LoadError,
     config::types::{Limits, Permissions},
 };
 use hookbox_protocol::{Answer, Dialect, Event, Failure, dialect};

@@ -6,6 +6,9 @@ use thiserror::Error;
 
 use crate::{capability::LlmError, permission::Grant};
 
+/// The contract this host speaks.
+const CONTRACT: &str = "hookbox:hooks@0.1.0";
+
 /// Why a component does not load. The message says what is wrong, [`LoadError::help`] what to do.
 #[derive(Debug, Error)]
 pub enum LoadError {
@@ -44,7 +47,7 @@ pub enum LoadError {
     #[error("too much to compile: it takes more than {0}")]
     TooComplex(String),
     /// Made for another version of the contract.
-    #[error("made for `{found}`; this host speaks {}", super::inspect::CONTRACT)]
+    #[error("made for `{found}`; this host speaks {CONTRACT}")]
     Version {
         /// The interface as the component names it.
         found: String,
@@ -61,7 +64,7 @@ pub enum LoadError {
     #[error("its imports are not those of the contract: {0}")]
     Link(String),
     /// It handles nothing.
-    #[error("handles no event: it exports no interface of {}", super::inspect::CONTRACT)]
+    #[error("handles no event: it exports no interface of {CONTRACT}")]
     NoEvent,
     /// It imports what was not granted.
     #[error("asks for {}, which {} not granted", Grant::list(.0), if .0.len() == 1 { "is" } else { "are" })]
@@ -112,7 +115,7 @@ impl LoadError {
             Self::Memory { mib, .. } => format!(r#"to grant it, add   "limits": {{ "memoryMiB": {mib} }}"#),
             Self::TooComplex(_) => "no ordinary hook is like this; for one that is, raise `compile` in `host`".into(),
             Self::Version { .. } | Self::WrongType { .. } | Self::Link(_) => {
-                format!("build it against {}, or use the hookbox it was made for", super::inspect::CONTRACT)
+                format!("build it against {CONTRACT}, or use the hookbox it was made for")
             }
             Self::NoEvent => "export at least one event, for example `pre-tool-use`".into(),
             Self::NotGranted(grants) => format!("to grant it, add   {}", Grant::line(grants)),
