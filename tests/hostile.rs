@@ -24,6 +24,8 @@ mod floods;
 mod loops;
 #[path = "hostile/memory.rs"]
 mod memory;
+#[path = "hostile/mutations.rs"]
+mod mutations;
 #[path = "hostile/powers.rs"]
 mod powers;
 #[path = "hostile/probes.rs"]
@@ -41,6 +43,7 @@ fn there_are_enough_of_them() {
         floods::NAMES,
         loops::NAMES,
         memory::NAMES,
+        mutations::NAMES,
         powers::NAMES,
         probes::NAMES,
         tenants::NAMES,
