@@ -1,5 +1,5 @@
 //! What a hostile neighbour costs an honest tenant: how long the honest hook's calls take alone, and beside a component
-//! that never ends, called again and again. `just bench` runs it.
+//! that takes all it can get, called again and again. `just bench` runs it.
 //!
 //! Both run on the two threads of one runtime. The target, on a machine with a spare core: the 99th percentile grows by
 //! a tenth at most.
@@ -26,7 +26,17 @@ use hookbox::{
 const CALLS: usize = 5000;
 /// The honest tenant's event comes this often.
 const PAUSE: Duration = Duration::from_micros(500);
-const SPIN: &str = "(loop $again (br $again))";
+/// What neighbours do until their timeout.
+const NEIGHBOURS: &[(&str, &str)] = &[
+    ("computes without end", "(loop $again (br $again))"),
+    (
+        "writes to all its memory",
+        "(drop (memory.grow (i32.const 900)))
+         (loop $again (memory.fill (i32.const 65536) (i32.const 1) (i32.const 58000000)) (br $again))",
+    ),
+    ("calls itself too deeply", "(call $deep)"),
+];
+const DEEP: &str = "(func $deep (call $deep) (call $deep))";
 /// Some work: a thousand turns of a loop.
 const WORK: &str = "(local $i i32) (loop $again (local.set $i (i32.add (local.get $i) (i32.const 1)))
     (br_if $again (i32.lt_u (local.get $i) (i32.const 1000))))";
@@ -34,34 +44,39 @@ const WORK: &str = "(local $i i32) (loop $again (local.set $i (i32.add (local.ge
 fn main() {
     let engine = Engine::new(EngineOptions::default()).unwrap();
     let load = |body| {
-        let bytes = guest::encode(&guest::gate(body, ""), guest::GATE, "");
+        let bytes = guest::encode(&guest::gate(body, DEEP), guest::GATE, "");
         Component::from_bytes(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap()
     };
-    let (honest, hostile) = (load(WORK), load(SPIN));
+    let honest = load(WORK);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-
     measure(&runtime, &honest);
-    let alone = measure(&runtime, &honest);
-    let over = Arc::new(AtomicBool::new(false));
-    let neighbour = runtime.spawn({
-        let over = Arc::clone(&over);
-        async move {
-            let limits = Limits { fuel: 1 << 60, ..Limits::default() };
-            while !over.load(Ordering::Relaxed) {
-                let context = guest::context(limits.clone(), Duration::from_millis(50));
-                hostile.call(&guest::event(), guest::claude(), &context).await;
-            }
-        }
-    });
-    let beside = measure(&runtime, &honest);
-    over.store(true, Ordering::Relaxed);
-    runtime.block_on(neighbour).unwrap();
 
-    println!("{CALLS} calls of an honest hook     p50         p99");
-    println!("alone                      {:>8.1?}  {:>8.1?}", alone.0, alone.1);
-    println!("beside a hostile neighbour {:>8.1?}  {:>8.1?}", beside.0, beside.1);
-    let ratio = |beside: Duration, alone: Duration| beside.as_secs_f64() / alone.as_secs_f64();
-    println!("ratio                      {:>8.2}  {:>8.2}", ratio(beside.0, alone.0), ratio(beside.1, alone.1));
+    println!("{CALLS} calls of an honest hook beside a neighbour that");
+    println!(
+        "{:26}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}",
+        "", "p50 alone", "beside", "ratio", "p99 alone", "beside", "ratio"
+    );
+    for (name, body) in NEIGHBOURS {
+        let alone = measure(&runtime, &honest);
+        let over = Arc::new(AtomicBool::new(false));
+        let neighbour = runtime.spawn(disturb(load(body), Arc::clone(&over)));
+        let beside = measure(&runtime, &honest);
+        over.store(true, Ordering::Relaxed);
+        runtime.block_on(neighbour).unwrap();
+        let columns = |alone: Duration, beside: Duration| {
+            format!("{alone:>10.1?}  {beside:>10.1?}  {:>10.2}", beside.as_secs_f64() / alone.as_secs_f64())
+        };
+        println!("{name:26}  {}  {}", columns(alone.0, beside.0), columns(alone.1, beside.1));
+    }
+}
+
+/// Calls a component again and again, with more fuel than time.
+async fn disturb(hostile: Component, over: Arc<AtomicBool>) {
+    let limits = Limits { fuel: 1 << 60, ..Limits::default() };
+    while !over.load(Ordering::Relaxed) {
+        let context = guest::context(limits.clone(), Duration::from_millis(50));
+        hostile.call(&guest::event(), guest::claude(), &context).await;
+    }
 }
 
 /// The median and the 99th percentile.
