@@ -185,7 +185,7 @@ pub struct CompileLimits {
 
 impl Default for CompileLimits {
     fn default() -> Self {
-        Self { seconds: 180, memory_mib: 2048 }
+        Self { seconds: 90, memory_mib: 2048 }
     }
 }
 
