@@ -140,10 +140,22 @@ fn a_hook_that_cannot_be_loaded_does_not_open_the_gate() {
         let output = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": decision } });
         json!({ "type": "command", "command": format!("cat >/dev/null; echo '{output}'") })
     };
-    for (decision, code) in [("deny", 0), ("ask", 0), ("allow", 78)] {
-        let hooks = json!([{ "hooks": [{ "type": "wasm", "component": "missing.wasm" }, says(decision)] }]);
-        fs::write(&path, json!({ "hooks": { "PreToolUse": hooks } }).to_string()).unwrap();
-        let output = run(&path, pre_tool_use("\"ls\"").as_bytes());
+    let redacts = {
+        let output = json!({ "hookEventName": "PostToolUse", "updatedToolOutput": "redacted" });
+        json!({ "type": "command", "command": format!("cat >/dev/null; echo '{}'", json!({ "hookSpecificOutput": output })) })
+    };
+    let called = |event: &str| {
+        format!(r#"{{"hook_event_name":"{event}","tool_name":"Bash","tool_input":{{}},"tool_response":"secret"}}"#)
+    };
+    for (decision, hook, event, code) in [
+        ("deny", says("deny"), "PreToolUse", 0),
+        ("ask", says("ask"), "PreToolUse", 0),
+        ("allow", says("allow"), "PreToolUse", 78),
+        ("redacted", redacts, "PostToolUse", 0),
+    ] {
+        let hooks = json!([{ "hooks": [{ "type": "wasm", "component": "missing.wasm" }, hook] }]);
+        fs::write(&path, json!({ "hooks": { event: hooks } }).to_string()).unwrap();
+        let output = run(&path, called(event).as_bytes());
         let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "{decision}: {stderr}");
         assert_eq!(stdout.contains(decision), code == 0, "{decision}: {stdout}");

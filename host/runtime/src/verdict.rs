@@ -70,10 +70,11 @@ impl Verdict {
         })
     }
 
-    /// Whether it keeps something from going on as it would have.
+    /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
     pub fn restricts(&self) -> bool {
-        let Answer { rule, halt, .. } = self.answer();
-        halt.is_some() || rule.as_ref().is_some_and(|rule| rule.kind() >= RuleKind::Ask)
+        let answer = self.answer();
+        let rewrites = answer.updated.is_some() && answer.rule_kind() != Some(RuleKind::Allow);
+        answer.halt.is_some() || answer.rule_kind() >= Some(RuleKind::Ask) || rewrites
     }
 
     /// Whether some hook that ran failed.
