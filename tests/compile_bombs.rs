@@ -112,6 +112,25 @@ fn a_compiler_that_is_not_there_is_named() {
     assert!(load(&engine, &honest()).to_string().contains("cannot run /nowhere/hookbox"));
 }
 
+/// The second time nothing is tried: a client does not wait that long for every event. Other limits are another try.
+#[test]
+fn a_bomb_is_remembered() {
+    let cache = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(cache.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let engine = |program: &str, limits| {
+        let compiler = Some(Compiler { program: program.into(), limits });
+        let cache_dir = Some(cache.path().into());
+        Engine::new(EngineOptions { compiler, cache_dir, ..EngineOptions::default() }).unwrap()
+    };
+    let first = load(&engine(HOOKBOX, LIMITS), &values_through_blocks()).to_string();
+    let second = load(&engine("/nowhere/hookbox", LIMITS), &values_through_blocks()).to_string();
+    assert!(first.starts_with("too much to compile"), "{first}");
+    assert_eq!(second, first);
+    let raised = CompileLimits { memory_mib: 300, ..LIMITS };
+    let third = load(&engine("/nowhere/hookbox", raised), &values_through_blocks()).to_string();
+    assert!(third.contains("cannot run /nowhere/hookbox"), "{third}");
+}
+
 /// The gate stays shut: a configuration that says `failClosed` blocks when its hook is a bomb.
 #[test]
 fn a_bomb_in_a_configuration_blocks_where_failures_do() {

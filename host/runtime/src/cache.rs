@@ -24,6 +24,7 @@ use wasmtime::component::Component;
 
 use crate::{
     compiler::{self, Image},
+    config::types::CompileLimits,
     engine::Engine,
     error::LoadError,
 };
@@ -34,20 +35,34 @@ const DIGEST_BYTES: usize = 32;
 
 /// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
 pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Component, LoadError> {
-    let path = engine.options().cache_dir.as_deref();
-    let folder = path.and_then(|path| {
-        let unusable = |why| tracing::warn!(folder = %path.display(), %why, "compiled components are not cached");
-        Folder::open(path).map_err(unusable).ok()
-    });
-    let name = entry_name(engine, digest);
-    let cached = folder.as_ref().and_then(|folder| folder.get(&name));
-    if let Some(component) = cached.and_then(|image| load(engine, &image).ok()) {
+    let options = engine.options();
+    let folder = options.cache_dir.as_deref().and_then(Folder::open_or_warn);
+    let get = |name: &str| folder.as_ref()?.get(name);
+    let keep = |name: &str, content: &[u8]| {
+        if let Some(Err(why)) = folder.as_ref().map(|folder| folder.put(name, content)) {
+            tracing::warn!(%why, "a compiled component could not be cached");
+        }
+    };
+    let key = key(engine, digest);
+    let image_name = format!("{key}.cwasm");
+    if let Some(component) = get(&image_name).and_then(|image| load(engine, &Image(image)).ok()) {
         return Ok(component);
     }
-    let image = compiler::compile(engine.wasmtime(), engine.options().compiler.as_ref(), bytes)?;
-    if let Some(Err(why)) = folder.map(|folder| folder.put(&name, &image)) {
-        tracing::warn!(?path, %why, "a compiled component could not be cached");
+    // A component that was too much once is not tried again under the same limits: each try takes as long as they allow,
+    // and a client waits only so long for its gate.
+    let refusal = options.compiler.as_ref().map(|compiler| {
+        let CompileLimits { seconds, memory_mib } = compiler.limits;
+        format!("{key}-{seconds}s-{memory_mib}m.refused")
+    });
+    if let Some(why) = refusal.as_deref().and_then(get) {
+        return Err(LoadError::TooComplex(String::from_utf8_lossy(&why).into_owned()));
     }
+    let compiled = compiler::compile(engine.wasmtime(), options.compiler.as_ref(), bytes);
+    if let (Err(LoadError::TooComplex(why)), Some(refusal)) = (&compiled, &refusal) {
+        keep(refusal, why.as_bytes());
+    }
+    let image = compiled?;
+    keep(&image_name, &image.0);
     load(engine, &image).map_err(|error| LoadError::Invalid(format!("{error:#}")))
 }
 
@@ -55,7 +70,7 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
 fn load(engine: &Engine, image: &Image) -> wasmtime::Result<Component> {
     // SAFETY: `deserialize` must only be given what the compiler returned, unchanged. There are two ways to an `Image`.
     // `compiler::compile` has it from the compiler in this process, or through a pipe from a program that the host
-    // names and that nobody else can write to. `Folder::get` has it from a file that `put` of this user wrote: the
+    // names and that nobody else can write to. `compiled` has it from a `.cwasm` file that `put` of this user wrote: the
     // folder and the file are ours and nobody else can write to them (`check_private`, on the open descriptors, so no
     // renaming gets in between), and a digest shows that it is whole. It is in our memory, so nothing changes it while
     // it is used. An image of another engine or version has another name, and `deserialize` checks that again itself.
@@ -66,11 +81,11 @@ fn load(engine: &Engine, image: &Image) -> wasmtime::Result<Component> {
 }
 
 /// A name that changes with the component, the version of wasmtime and every setting that changes machine code.
-fn entry_name(engine: &Engine, digest: &str) -> String {
+fn key(engine: &Engine, digest: &str) -> String {
     let mut hasher = Sha256Hasher(Sha256::new());
     hasher.0.update(digest);
     engine.wasmtime().precompile_compatibility_hash().hash(&mut hasher);
-    format!("{:x}.cwasm", hasher.0.finalize())
+    format!("{:x}", hasher.0.finalize())
 }
 
 /// Feeds what implements [`Hash`] to SHA-256: the standard hasher may differ between builds.
@@ -90,6 +105,12 @@ impl Hasher for Sha256Hasher {
 struct Folder(OwnedFd);
 
 impl Folder {
+    fn open_or_warn(path: &Path) -> Option<Self> {
+        let warn =
+            |why: &io::Error| tracing::warn!(folder = %path.display(), %why, "compiled components are not cached");
+        Self::open(path).inspect_err(warn).ok()
+    }
+
     /// Creates it when it is not there.
     fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
@@ -100,24 +121,24 @@ impl Folder {
     }
 
     /// The entry, if it is there and whole.
-    fn get(&self, name: &str) -> Option<Image> {
+    fn get(&self, name: &str) -> Option<Vec<u8>> {
         let entry = openat(&self.0, name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
         check_private(&entry, FileType::RegularFile).ok()?;
-        let (mut file, mut magic, mut digest, mut image) = (File::from(entry), *MAGIC, [0; DIGEST_BYTES], Vec::new());
+        let (mut file, mut magic, mut digest, mut content) = (File::from(entry), *MAGIC, [0; DIGEST_BYTES], Vec::new());
         file.read_exact(&mut magic).and_then(|()| file.read_exact(&mut digest)).ok()?;
-        file.read_to_end(&mut image).ok()?;
-        (magic == *MAGIC && digest == *Sha256::digest(&image)).then_some(Image(image))
+        file.read_to_end(&mut content).ok()?;
+        (magic == *MAGIC && digest == *Sha256::digest(&content)).then_some(content)
     }
 
     /// Writes an entry under another name first, so that no reader sees half of it.
-    fn put(&self, name: &str, Image(image): &Image) -> io::Result<()> {
+    fn put(&self, name: &str, content: &[u8]) -> io::Result<()> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         let temporary = format!("{name}.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.0, &temporary, flags, Mode::RUSR | Mode::WUSR)?);
         file.write_all(MAGIC)?;
-        file.write_all(&Sha256::digest(image))?;
-        file.write_all(image)?;
+        file.write_all(&Sha256::digest(content))?;
+        file.write_all(content)?;
         renameat(&self.0, &temporary, &self.0, name)?;
         Ok(())
     }

@@ -104,7 +104,7 @@ impl Compiler {
         let by = |signal: Signal| status.signal() == Some(signal.as_raw());
         if by(Signal::XCPU) {
             LoadError::TooComplex(format!("{seconds} s of processor time"))
-        } else if by(Signal::KILL) || said.starts_with("memory allocation of") {
+        } else if said.starts_with("memory allocation of") {
             LoadError::TooComplex(format!("{memory_mib} MiB of memory"))
         } else if status.code() == Some(INVALID.into()) {
             LoadError::Invalid(said.to_owned())
