@@ -114,6 +114,24 @@ fn bad_events_block_when_the_configuration_is_fail_closed() {
     }
 }
 
+/// Whoever can take the configuration away does not take the gate away.
+#[test]
+fn the_command_line_can_fail_closed_without_a_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("hooks.json");
+    for (options, code) in [(&[][..], 78), (&["--fail-closed"], 2)] {
+        let output = run_as(options, &missing, pre_tool_use("\"ls\"").as_bytes());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(output.stdout.is_empty() && stderr.contains("hooks.json"), "{stderr}");
+    }
+    let config = config(dir.path(), false);
+    let output = run_as(&["--fail-closed"], &config, b"{");
+    assert_eq!(output.status.code(), Some(2));
+    let output = run_as(&["--fail-closed"], &config, pre_tool_use("\"ls\"").as_bytes());
+    assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stdout)), (Some(0), "{}\n"));
+}
+
 /// An event that cannot be blocked is not blocked, also when its name came with the command line.
 #[test]
 fn what_cannot_be_blocked_is_not_when_the_configuration_is_fail_closed() {

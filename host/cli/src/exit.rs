@@ -9,7 +9,8 @@ use hookbox::{BuildError, DispatchError, config::ConfigErrors};
 pub const HELP: &str = "\
 Exit codes:
   0   done; under `run` the verdict is on stdout
-  2   `run` with \"failClosed\": true: hookbox itself failed, and the client is told to block
+  2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
+      told to block
   64  wrong usage
   65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
   70  hookbox could not do its work (a file, a process, a bug)

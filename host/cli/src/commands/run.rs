@@ -21,6 +21,9 @@ use crate::{exit::Exit, report};
 pub struct Run {
     #[command(flatten)]
     pub source: Source,
+    /// Block when hookbox itself fails, as the configuration's `failClosed` does; holds without a configuration too
+    #[arg(long)]
+    fail_closed: bool,
     /// What to print about each hook, on stderr
     #[arg(long, value_enum, default_value_t = Diagnostics::Human)]
     diagnostics: Diagnostics,
@@ -60,7 +63,7 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 impl Run {
     pub fn run(self) -> anyhow::Result<Exit> {
         let wire = read_event(std::io::stdin().lock());
-        let (verdict, record) = match judge(&self.source, wire) {
+        let (verdict, record) = match judge(&self.source, self.fail_closed, wire) {
             Ok(judged) => judged,
             Err(failed) => return failed.end(),
         };
@@ -78,14 +81,15 @@ impl Run {
 }
 
 /// Judges one event, or says what came in the way and whether that must block.
-fn judge(source: &Source, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
+fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
     let failed = |error, closed, dialect, wire| Failed { error, closed, dialect, name: source.event.clone(), wire };
-    let path = source.path().map_err(|error| failed(error, false, None, Vec::new()))?;
-    let config = source.load(&path).map_err(|error| {
-        let closed = std::fs::read_to_string(&path).is_ok_and(|text| config::fail_closed_hint(&text));
-        let dialect = hookbox::dialect::by_name(source.dialect.as_deref().unwrap_or("claude"));
-        failed(error, closed, dialect, Vec::new())
+    let named = source.dialect.as_deref().unwrap_or("claude");
+    let path = source.path().map_err(|error| failed(error, closed, hookbox::dialect::by_name(named), Vec::new()))?;
+    let mut config = source.load(&path).map_err(|error| {
+        let closed = closed || std::fs::read_to_string(&path).is_ok_and(|text| config::fail_closed_hint(&text));
+        failed(error, closed, hookbox::dialect::by_name(named), Vec::new())
     })?;
+    config.fail_closed |= closed;
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
     let wire = wire.map_err(|error| failed(error, closed, dialect, Vec::new()))?;
     let judged = block_on(async {
@@ -140,7 +144,7 @@ impl Source {
 /// A failure of ours.
 struct Failed {
     error: anyhow::Error,
-    /// The configuration says `failClosed`.
+    /// The configuration or the command line says that failures block.
     closed: bool,
     dialect: Option<&'static dyn Dialect>,
     /// The event's name, where it was given.
@@ -157,7 +161,7 @@ impl Failed {
         if !self.closed || !self.may_block() {
             return Err(self.error);
         }
-        let reason = format!("hookbox failed and the configuration says failClosed: {}", report::one_line(&self.error));
+        let reason = format!("hookbox failed, and is to fail closed: {}", report::one_line(&self.error));
         eprintln!("{reason}");
         if let Some(reply) = self.dialect.and_then(|dialect| dialect.last_resort(&self.wire, &reason)) {
             print(reply.to_string().into_bytes())?;
