@@ -25,8 +25,6 @@ const TICK: Duration = Duration::from_millis(1);
 pub(crate) const CORE_INSTANCES: u32 = 64;
 pub(crate) const MEMORIES: u32 = 8;
 pub(crate) const TABLES: u32 = 32;
-/// Elements of all tables of one call. The largest interpreters have some 15,000 functions in theirs.
-pub(crate) const TABLE_ELEMENTS: usize = 100_000;
 /// Bytes of the host's own data about one instance; grows with a component's imports, exports and functions.
 const INSTANCE_BYTES: usize = 4 << 20;
 
@@ -38,6 +36,8 @@ pub struct EngineOptions {
     pub max_instances: NonZeroU32,
     /// Linear memory of any call in MiB, whatever a hook's own limits say.
     pub max_memory_mib: u32,
+    /// Elements of any table of any call, whatever a hook's own limits say.
+    pub max_table_elements: u32,
     /// Where compiled components are kept; `None`: nowhere. Used only when it is private to the user.
     pub cache_dir: Option<PathBuf>,
     /// What compiles components; `None`: this process, which a component made for that can exhaust.
@@ -49,6 +49,7 @@ impl Default for EngineOptions {
         Self {
             max_instances: NonZeroU32::MIN.saturating_add(15),
             max_memory_mib: 1024,
+            max_table_elements: 100_000,
             cache_dir: None,
             compiler: None,
         }
@@ -130,7 +131,7 @@ fn pool(options: &EngineOptions) -> PoolingAllocationConfig {
         .max_memories_per_component(MEMORIES)
         .max_tables_per_component(TABLES)
         .max_tables_per_module(TABLES)
-        .table_elements(TABLE_ELEMENTS)
+        .table_elements(usize::try_from(options.max_table_elements).unwrap_or(usize::MAX))
         .max_component_instance_size(INSTANCE_BYTES)
         .max_core_instance_size(INSTANCE_BYTES)
         .max_memory_size(usize::try_from(options.max_memory_mib).unwrap_or(usize::MAX) << 20);

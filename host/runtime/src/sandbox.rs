@@ -73,7 +73,7 @@ pub(crate) fn store(engine: &Engine, context: &CallContext, wasi: Option<WasiCtx
         capabilities: Arc::clone(&context.capabilities),
         host_calls: Budget::new(limits.host_calls.into()),
         log_bytes: Budget::new(u64::from(limits.log_kib) << 10),
-        memory: Memory::new(limits.memory_mib),
+        memory: Memory::new(limits),
         logs: Vec::new(),
         wasi,
         handles,

@@ -68,6 +68,18 @@ async fn a_place_has_room_for_the_most_generous_limit() {
     assert_eq!(causes(&narrow.dispatch(EVENT).await.unwrap()), [Some(Cause::OutOfMemory)]);
 }
 
+/// So has it for tables.
+#[tokio::test]
+async fn tables_have_a_limit_of_each_hooks_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let grow = "(if (i32.eq (table.grow (ref.null func) (i32.const 300000)) (i32.const -1)) (then (unreachable)))";
+    component(&folder, "large.wasm", &guest::gate(grow, "(table 0 funcref)"));
+    let large =
+        |elements| json!({ "type": "wasm", "component": "large.wasm", "limits": { "tableElements": elements } });
+    let host = host(&folder, json!([large(100), large(300_000)]), json!({ "maxInstances": 2 })).await;
+    assert_eq!(causes(&host.dispatch(EVENT).await.unwrap()), [Some(Cause::OutOfMemory), None]);
+}
+
 /// A component that begins with more memory than any hook of the file may have never runs, so it does not load.
 #[tokio::test]
 async fn a_component_that_fits_no_place_does_not_load() {

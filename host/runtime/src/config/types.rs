@@ -19,6 +19,9 @@ pub struct Limits {
     #[serde(rename = "memoryMiB")]
     #[schemars(range(min = 1, max = 4096))]
     pub memory_mib: u32,
+    /// Elements of all tables of one call together. The largest interpreters have some 15,000 functions in theirs.
+    #[schemars(range(max = 10_000_000))]
+    pub table_elements: u32,
     /// Seconds (fractions allowed) a hook may take that says nothing of its own.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK))]
     pub timeout: f64,
@@ -34,7 +37,15 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { fuel: 50_000_000, memory_mib: 64, timeout: 60.0, output_kib: 1024, log_kib: 64, host_calls: 10_000 }
+        Self {
+            fuel: 50_000_000,
+            memory_mib: 64,
+            table_elements: 100_000,
+            timeout: 60.0,
+            output_kib: 1024,
+            log_kib: 64,
+            host_calls: 10_000,
+        }
     }
 }
 

@@ -71,18 +71,22 @@ impl Resources {
         Ok(self.model.get_or_init(|| model).clone())
     }
 
-    /// A pool as large as the configuration needs it: its `maxInstances` places, each for its most generous
-    /// `memoryMiB`.
+    /// A pool as large as the configuration needs it: its `maxInstances` places, each for the most generous limits.
     pub(crate) fn engine_options(&self, config: &Config) -> EngineOptions {
         let defaults = EngineOptions::default();
         let asked = config.settings.max_instances.and_then(std::num::NonZeroU32::new);
-        let memories = config.hooks.iter().filter_map(|hook| match &hook.handler {
-            config::Handler::Wasm(wasm) => Some(wasm.limits.memory_mib),
-            _ => None,
-        });
+        let limits = || {
+            config.hooks.iter().filter_map(|hook| match &hook.handler {
+                config::Handler::Wasm(wasm) => Some(&wasm.limits),
+                _ => None,
+            })
+        };
+        let memory = limits().map(|limits| limits.memory_mib).max();
+        let tables = limits().map(|limits| limits.table_elements).max();
         EngineOptions {
             max_instances: asked.unwrap_or(defaults.max_instances),
-            max_memory_mib: memories.max().unwrap_or(defaults.max_memory_mib),
+            max_memory_mib: memory.unwrap_or(defaults.max_memory_mib),
+            max_table_elements: tables.unwrap_or(defaults.max_table_elements),
             cache_dir: self.cache_dir.clone().or_else(|| folders::user("XDG_CACHE_HOME", ".cache")),
             compiler: self.compiler.clone().map(|program| {
                 let limits = config.settings.compile.clone();

@@ -3,19 +3,23 @@
 use wasmtime::ResourceLimiter;
 
 use super::Stop;
-use crate::engine::{CORE_INSTANCES, MEMORIES, TABLE_ELEMENTS, TABLES};
+use crate::{
+    config::types::Limits,
+    engine::{CORE_INSTANCES, MEMORIES, TABLES},
+};
 
 /// Counts linear memories and tables. Growing past the limit ends the call at once instead of giving the guest a -1 to
 /// handle, so that it is always reported as what it is.
 pub(super) struct Memory {
     limit_mib: u32,
     bytes: usize,
+    table_limit: u32,
     table_elements: usize,
 }
 
 impl Memory {
-    pub(super) fn new(limit_mib: u32) -> Self {
-        Self { limit_mib, bytes: 0, table_elements: 0 }
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self { limit_mib: limits.memory_mib, bytes: 0, table_limit: limits.table_elements, table_elements: 0 }
     }
 }
 
@@ -38,9 +42,9 @@ impl ResourceLimiter for Memory {
 
     fn table_growing(&mut self, current: usize, desired: usize, _max: Option<usize>) -> wasmtime::Result<bool> {
         self.table_elements = self.table_elements.saturating_add(desired.saturating_sub(current));
-        if self.table_elements > TABLE_ELEMENTS {
-            let wanted = self.table_elements;
-            return Err(Stop::Memory(format!("wanted {wanted} table elements, the limit is {TABLE_ELEMENTS}")).into());
+        let (wanted, limit) = (self.table_elements, self.table_limit);
+        if wanted > usize::try_from(limit).unwrap_or(usize::MAX) {
+            return Err(Stop::Memory(format!("wanted {wanted} table elements, the limit is {limit}")).into());
         }
         Ok(true)
     }

@@ -20,7 +20,7 @@ fn full() -> Vec<(&'static str, Value)> {
         { "type": "mcp_tool", "server": "s" }
     ]);
     let file = |hooks: Value| {
-        json!({ "$schema": "s", "limits": { "fuel": 5, "memoryMiB": 1, "timeout": 2.5, "outputKiB": 1, "logKiB": 1, "hostCalls": 1 },
+        json!({ "$schema": "s", "limits": { "fuel": 5, "memoryMiB": 1, "tableElements": 1, "timeout": 2.5, "outputKiB": 1, "logKiB": 1, "hostCalls": 1 },
             "failClosed": true, "disableAllHooks": false, "canUseTool": { "type": "command", "command": "c" }, "hooks": hooks,
             "host": { "tenant": "t", "stateFile": "f", "maxInstances": 2,
                 "llm": { "provider": "anthropic", "baseUrl": "u", "model": "m", "apiKeyEnv": "K" } } })
