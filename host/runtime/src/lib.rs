@@ -23,6 +23,7 @@ mod bindings;
 mod cache;
 pub mod call;
 pub mod capability;
+mod clock;
 pub mod compiler;
 pub mod component;
 pub mod config;

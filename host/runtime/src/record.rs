@@ -1,19 +1,20 @@
 //! Provenance: what was judged, by what, and how it came out, as JSON.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
+use hookbox_protocol::Answer;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    clock::unix_ms,
     digest::sha256,
     host::Host,
-    verdict::{HookReport, Status, Verdict},
+    verdict::{HookReport, Ran, Status, Verdict},
 };
 
 impl Verdict {
     /// The record of this verdict: digests (SHA-256, hexadecimal) of the event, the configuration and every component
     /// that ran, [each hook's part](HookReport::record), and what all of them came to. `event` is the wire JSON the
-    /// verdict is about, `at` milliseconds since 1970. Of the event's content the record holds its name, its tool, what hooks said and the output.
+    /// verdict is about, `at` milliseconds since 1970. Of the event's content the record holds its name, its tool, what
+    /// hooks said and the output.
     pub fn record(&self, host: &Host, event: &[u8]) -> Value {
         json!({
             "at": unix_ms(),
@@ -28,11 +29,6 @@ impl Verdict {
             "output": self.wire,
         })
     }
-}
-
-fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl HookReport {
@@ -69,10 +65,17 @@ impl HookReport {
     /// What became of it, in a word or two.
     pub fn word(&self) -> &'static str {
         match &self.status {
-            Status::Ran(ran) => ran.result.as_ref().map_or("failed", hookbox_protocol::Answer::word),
+            Status::Ran(ran) => ran.word(),
             Status::NotMatched => "not matched",
             Status::NotHandled => "not handled",
             Status::NotReached => "not reached",
         }
+    }
+}
+
+impl Ran {
+    /// What it said in a word, or that it failed.
+    pub fn word(&self) -> &'static str {
+        self.result.as_ref().map_or("failed", Answer::word)
     }
 }

@@ -15,9 +15,10 @@ use tokio::sync::Mutex;
 
 use self::{
     file::{Error, begin, open, patiently},
-    table::{Row, now},
+    table::Row,
 };
 use super::{Space, StateError, Store};
+use crate::clock::unix_ms;
 
 pub use file::default_file;
 
@@ -60,7 +61,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     async fn get(&self, space: &Space, key: &str) -> Result<Option<String>, StateError> {
         let key = key.to_owned();
-        self.run(space, move |connection, row| Ok(row.live(connection, &key, now())?.map(|(value, _)| value))).await
+        self.run(space, move |connection, row| Ok(row.live(connection, &key, unix_ms())?.map(|(value, _)| value))).await
     }
 
     async fn set(&self, space: &Space, key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), StateError> {
@@ -77,7 +78,7 @@ impl Store for SqliteStore {
         let key = key.to_owned();
         self.run(space, move |connection, row| {
             let transaction = begin(connection)?;
-            let found = row.live(&transaction, &key, now())?.is_some();
+            let found = row.live(&transaction, &key, unix_ms())?.is_some();
             row.delete(&transaction, &key)?;
             transaction.commit()?;
             Ok(found)
@@ -89,7 +90,7 @@ impl Store for SqliteStore {
         let key = key.to_owned();
         self.run(space, move |connection, row| {
             let transaction = begin(connection)?;
-            let sum = match row.live(&transaction, &key, now())? {
+            let sum = match row.live(&transaction, &key, unix_ms())? {
                 None => {
                     row.write(&transaction, &key, &by.to_string(), ttl_ms)?;
                     by
@@ -118,7 +119,7 @@ impl Store for SqliteStore {
         let (key, expected, value) = (key.to_owned(), expected.map(str::to_owned), value.to_owned());
         self.run(space, move |connection, row| {
             let transaction = begin(connection)?;
-            if row.live(&transaction, &key, now())?.map(|(value, _)| value) != expected {
+            if row.live(&transaction, &key, unix_ms())?.map(|(value, _)| value) != expected {
                 return Ok(false);
             }
             row.write(&transaction, &key, &value, ttl_ms)?;

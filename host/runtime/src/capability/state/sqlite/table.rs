@@ -1,10 +1,9 @@
 //! The table, and what is read from it and written to it within one transaction.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{Space, StateError, file::Error};
+use crate::clock::unix_ms;
 
 /// The version of [`SCHEMA`], kept in the file's `user_version`.
 pub(super) const SCHEMA_VERSION: i64 = 1;
@@ -68,7 +67,7 @@ impl Row {
         value: &str,
         ttl_ms: Option<u64>,
     ) -> Result<(), Error> {
-        let now = now();
+        let now = unix_ms();
         if self.live(transaction, key, now)?.is_none() {
             purge(transaction, now)?;
             let held: u32 = transaction
@@ -110,7 +109,7 @@ impl Row {
             "SELECT key FROM entry WHERE tenant = ?1 AND namespace = ?2 AND session = ?3
              AND key >= ?4 AND (?5 IS NULL OR key < ?5) AND (expires IS NULL OR expires > ?6) ORDER BY key",
         )?;
-        let bounds = params![self.tenant, self.namespace, self.session, prefix.as_bytes(), after(prefix), now()];
+        let bounds = params![self.tenant, self.namespace, self.session, prefix.as_bytes(), after(prefix), unix_ms()];
         let keys = select.query_map(bounds, |row| row.get(0))?;
         keys.map(|key| text(key?)).collect()
     }
@@ -133,12 +132,6 @@ fn purge(transaction: &Transaction<'_>, now: i64) -> Result<(), Error> {
         )?
         .execute(params![now, PURGE_AT_ONCE])?;
     Ok(())
-}
-
-/// Milliseconds of Unix time.
-pub(super) fn now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, Error> {
