@@ -1,9 +1,9 @@
-//! Metrics, through the `metrics` facade: a process that installs a recorder has them, any other pays nothing.
+//! Metrics, through the `metrics` facade: a process that installs a recorder has them, any other pays for the labels only.
 //!
 //! Labels are the configuration's and the contract's words, never the event's, so that no client and no hook can make
 //! series without end.
 
-use metrics::{counter, histogram};
+use metrics::{Label, counter, histogram};
 
 use crate::{
     config::Config,
@@ -12,32 +12,29 @@ use crate::{
 
 /// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
 pub(crate) fn hook_ran(config: &Config, event: &'static str, hook: &str, ran: &Ran) {
-    let labels = [
-        ("tenant", config.tenant().to_owned()),
-        ("dialect", config.dialect.name().to_owned()),
-        ("event", event.to_owned()),
-        ("hook", hook.to_owned()),
-    ];
-    let (verdict, cause) = match &ran.result {
-        Ok(answer) => (answer.word(), ""),
-        Err(failure) => ("failed", failure.cause.word()),
-    };
-    let told = [labels.as_slice(), &[("verdict", verdict.to_owned()), ("cause", cause.to_owned())]].concat();
-    counter!("hookbox_hook_calls_total", &told).increment(1);
-    histogram!("hookbox_hook_seconds", &labels).record(ran.time.as_secs_f64());
+    let labels = [of_event(config, event).as_slice(), &[Label::new("hook", hook.to_owned())]].concat();
+    let cause = ran.result.as_ref().err().map_or("", |failure| failure.cause.word());
+    let told = [Label::from_static_parts("verdict", ran.word()), Label::from_static_parts("cause", cause)];
+    counter!("hookbox_hook_calls_total", [labels.as_slice(), &told].concat()).increment(1);
     if let Some(fuel) = ran.fuel {
         #[expect(clippy::cast_precision_loss, reason = "a statistic")]
-        histogram!("hookbox_hook_fuel", &labels).record(fuel as f64);
+        histogram!("hookbox_hook_fuel", labels.clone()).record(fuel as f64);
     }
+    histogram!("hookbox_hook_seconds", labels).record(ran.time.as_secs_f64());
 }
 
 /// One event was judged.
 pub(crate) fn judged(config: &Config, verdict: &Verdict) {
-    let labels = [
-        ("tenant", config.tenant().to_owned()),
-        ("dialect", verdict.dialect.to_owned()),
-        ("event", verdict.kind.name().to_owned()),
-        ("verdict", verdict.merged.answer.word().to_owned()),
-    ];
-    counter!("hookbox_verdicts_total", &labels).increment(1);
+    let word = Label::from_static_parts("verdict", verdict.merged.answer.word());
+    let labels = [of_event(config, verdict.kind.name()).as_slice(), &[word]].concat();
+    counter!("hookbox_verdicts_total", labels).increment(1);
+}
+
+/// The labels that all series have.
+fn of_event(config: &Config, event: &'static str) -> [Label; 3] {
+    [
+        Label::new("tenant", config.tenant().to_owned()),
+        Label::from_static_parts("dialect", config.dialect.name()),
+        Label::from_static_parts("event", event),
+    ]
 }
