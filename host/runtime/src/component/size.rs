@@ -28,19 +28,9 @@ const PAGE: u64 = 64 << 10;
 /// Refuses components that would not end, and those that no memory of `memory_mib` can hold. Other mistakes are the
 /// engine's to find.
 pub(super) fn check(bytes: &[u8], memory_mib: u32) -> Result<(), LoadError> {
-    count(bytes).map_err(|why| LoadError::Invalid(why.to_owned()))?;
-    let mib = largest_memory(bytes).div_ceil(1 << 20);
+    let largest = count(bytes).map_err(|why| LoadError::Invalid(why.to_owned()))?;
+    let mib = largest.div_ceil(1 << 20);
     if mib > memory_mib.into() { Err(LoadError::Memory { mib, limit_mib: memory_mib }) } else { Ok(()) }
-}
-
-/// What the largest linear memory begins with, in bytes.
-fn largest_memory(bytes: &[u8]) -> u64 {
-    let sections = Parser::new(0).parse_all(bytes).map_while(Result::ok).filter_map(|payload| match payload {
-        Payload::MemorySection(section) => Some(section),
-        _ => None,
-    });
-    let memories = sections.flat_map(|section| section.into_iter().flatten());
-    memories.map(|memory| memory.initial.saturating_mul(PAGE)).max().unwrap_or_default()
 }
 
 /// One component that is being read.
@@ -63,12 +53,13 @@ impl Level {
     }
 }
 
-fn count(bytes: &[u8]) -> Result<(), &'static str> {
-    let mut levels: Vec<Level> = Vec::new();
+/// Counts what it makes, and says what its largest linear memory begins with, in bytes.
+fn count(bytes: &[u8]) -> Result<u64, &'static str> {
+    let (mut levels, mut largest): (Vec<Level>, u64) = (Vec::new(), 0);
     // Modules within components have an end, too, but nothing of interest.
     let mut modules = 0_usize;
     for payload in Parser::new(0).parse_all(bytes) {
-        let Ok(payload) = payload else { return Ok(()) };
+        let Ok(payload) = payload else { break };
         match &payload {
             Payload::Version { encoding: wasmparser::Encoding::Component, .. } => levels.push(Level::default()),
             Payload::Version { .. } => modules += 1,
@@ -85,10 +76,15 @@ fn count(bytes: &[u8]) -> Result<(), &'static str> {
                 }
             }
             _ if levels.len() > LEVELS => return Err("components are nested too deeply in it"),
+            Payload::MemorySection(section) => {
+                for memory in section.clone().into_iter().flatten() {
+                    largest = largest.max(memory.initial.saturating_mul(PAGE));
+                }
+            }
             _ => read(&payload, &mut levels)?,
         }
     }
-    Ok(())
+    Ok(largest)
 }
 
 /// No fewer than there are levels: within a type, another one is `0x01`, then `0x41` for a component's or `0x42` for an
