@@ -64,10 +64,7 @@ impl Verdict {
 
     /// Why hooks could not be loaded: what, where and what to do. Each of them failed with [`hookbox_protocol::Cause::Load`].
     pub fn unusable(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.hooks.iter().filter_map(|hook| match &hook.status {
-            Status::Ran(ran) => ran.unusable.as_ref(),
-            _ => None,
-        })
+        self.hooks.iter().filter_map(|hook| hook.ran()?.unusable.as_ref())
     }
 
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
@@ -79,7 +76,7 @@ impl Verdict {
 
     /// Whether some hook that ran failed.
     pub fn any_failed(&self) -> bool {
-        self.hooks.iter().any(|hook| matches!(&hook.status, Status::Ran(ran) if ran.result.is_err()))
+        self.hooks.iter().filter_map(HookReport::ran).any(|ran| ran.result.is_err())
     }
 }
 
@@ -109,30 +106,27 @@ impl HookReport {
         &self.name
     }
 
-    /// What it said, when it ran and did not fail.
-    pub fn outcome(&self) -> Option<&Result<Answer, Failure>> {
+    fn ran(&self) -> Option<&Ran> {
         match &self.status {
-            Status::Ran(ran) => Some(&ran.result),
+            Status::Ran(ran) => Some(ran),
             _ => None,
         }
     }
 
+    /// What it said, or how it failed, when it ran.
+    pub fn outcome(&self) -> Option<&Result<Answer, Failure>> {
+        self.ran().map(|ran| &ran.result)
+    }
+
     /// Fuel it used: instructions, roughly. `None` for handlers that are not components.
     pub fn fuel(&self) -> Option<u64> {
-        match &self.status {
-            Status::Ran(ran) => ran.fuel,
-            _ => None,
-        }
+        self.ran()?.fuel
     }
 }
 
 /// What counts of each hook, in order. A hook that did not run said nothing.
 pub(crate) fn answers(hooks: &[HookReport]) -> Vec<Answer> {
-    let counted = |hook: &HookReport| match &hook.status {
-        Status::Ran(ran) => ran.counted.clone(),
-        _ => Answer::default(),
-    };
-    hooks.iter().map(counted).collect()
+    hooks.iter().map(|hook| hook.ran().map(|ran| ran.counted.clone()).unwrap_or_default()).collect()
 }
 
 /// What became of a hook.
