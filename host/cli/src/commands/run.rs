@@ -83,11 +83,11 @@ impl Run {
 /// Judges one event, or says what came in the way and whether that must block.
 fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
     let failed = |error, closed, dialect, wire| Failed { error, closed, dialect, name: source.event.clone(), wire };
-    let named = source.dialect.as_deref().unwrap_or("claude");
-    let path = source.path().map_err(|error| failed(error, closed, hookbox::dialect::by_name(named), Vec::new()))?;
+    let guessed = hookbox::dialect::by_name(source.dialect.as_deref().unwrap_or("claude"));
+    let path = source.path().map_err(|error| failed(error, closed, guessed, Vec::new()))?;
     let mut config = source.load(&path).map_err(|error| {
         let closed = closed || std::fs::read_to_string(&path).is_ok_and(|text| config::fail_closed_hint(&text));
-        failed(error, closed, hookbox::dialect::by_name(named), Vec::new())
+        failed(error, closed, guessed, Vec::new())
     })?;
     config.fail_closed |= closed;
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
