@@ -1,13 +1,16 @@
 //! Whatever comes in on stdin: a clear error on stderr, a documented exit code, nothing on stdout, no panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "support/process.rs"]
+mod process;
+
 use std::{
     fs,
-    io::Write,
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
 };
 
+use process::fed;
 use serde_json::json;
 
 fn run(config: &Path, wire: &[u8]) -> Output {
@@ -15,21 +18,8 @@ fn run(config: &Path, wire: &[u8]) -> Output {
 }
 
 fn run_as(options: &[&str], config: &Path, wire: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
-        .args(["run", "--config"])
-        .arg(config)
-        .args(options)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let wire = wire.to_vec();
-    let write = std::thread::spawn(move || drop(stdin.write_all(&wire)));
-    let output = child.wait_with_output().unwrap();
-    write.join().unwrap();
-    output
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    fed(command.args(["run", "--config"]).arg(config).args(options), wire)
 }
 
 fn config(dir: &Path, fail_closed: bool) -> std::path::PathBuf {

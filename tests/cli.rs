@@ -3,29 +3,18 @@
 
 #[path = "support/guests.rs"]
 mod guests;
+#[path = "support/process.rs"]
+mod process;
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path, process::Command};
 
 use insta::{assert_snapshot, with_settings};
+use process::fed;
 
 /// Runs `hookbox` in a folder and shows everything that came of it.
 fn transcript(dir: &Path, args: &[&str], stdin: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
-        .args(args)
-        .current_dir(dir)
-        .env("XDG_STATE_HOME", dir)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    let output = fed(command.args(args).current_dir(dir).env("XDG_STATE_HOME", dir), stdin.as_bytes());
     format!(
         "exit code {}\n--- stdout\n{}--- stderr\n{}",
         output.status.code().unwrap(),

@@ -3,16 +3,19 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+#[path = "support/process.rs"]
+mod process;
+
 use std::{
-    io::Write,
-    path::Path,
-    process::{Command, Stdio},
+    path::{Path, PathBuf},
+    process::Command,
 };
 
 use hookbox::{
     Compiler, Component, Engine, EngineOptions, LoadError,
     config::types::{CompileLimits, Permissions},
 };
+use process::fed;
 
 const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
 /// Little, so that the tests are quick; what an ordinary hook takes is a tenth of it.
@@ -23,13 +26,17 @@ fn component(module: &str) -> Vec<u8> {
     wat::parse_str(format!("(component (core module {module}))")).unwrap()
 }
 
+/// So many parameters, results or variables.
+fn many(kind: &str, times: usize) -> String {
+    format!("({kind}{})", " i32".repeat(times))
+}
+
 /// Each block hands a thousand values on to the next.
 fn values_through_blocks() -> Vec<u8> {
-    let many = |kind| format!("({kind}{})", " i32".repeat(1000));
     component(&format!(
         "(type $many (func {} {})) (func {} {} {} {})",
-        many("param"),
-        many("result"),
+        many("param", 1000),
+        many("result", 1000),
         "i32.const 0 ".repeat(1000),
         "block (type $many) ".repeat(5000),
         "end ".repeat(5000),
@@ -41,8 +48,8 @@ fn values_through_blocks() -> Vec<u8> {
 fn variables_through_loops() -> Vec<u8> {
     let reads: Vec<_> = (0..20_000).map(|n| format!("local.get {n} drop ")).collect();
     component(&format!(
-        "(func (local{}) {}{}{})",
-        " i32".repeat(20_000),
+        "(func {} {}{}{})",
+        many("local", 20_000),
         "loop ".repeat(3000),
         reads.concat(),
         "end ".repeat(3000)
@@ -51,11 +58,10 @@ fn variables_through_loops() -> Vec<u8> {
 
 /// Each call hands two hundred values around.
 fn values_through_calls() -> Vec<u8> {
-    let many = |kind| format!("({kind}{})", " i32".repeat(100));
     component(&format!(
         "(func $f {} {} unreachable) (func {} {} {})",
-        many("param"),
-        many("result"),
+        many("param", 100),
+        many("result", 100),
         "i32.const 0 ".repeat(100),
         "call $f ".repeat(20_000),
         "drop ".repeat(100)
@@ -76,8 +82,12 @@ fn honest() -> Vec<u8> {
 }
 
 fn engine() -> Engine {
-    let compiler = Compiler { program: HOOKBOX.into(), limits: LIMITS };
-    Engine::new(EngineOptions { compiler: Some(compiler), ..EngineOptions::default() }).unwrap()
+    engine_of(HOOKBOX, LIMITS, None)
+}
+
+fn engine_of(program: &str, limits: CompileLimits, cache_dir: Option<PathBuf>) -> Engine {
+    let compiler = Some(Compiler { program: program.into(), limits });
+    Engine::new(EngineOptions { compiler, cache_dir, ..EngineOptions::default() }).unwrap()
 }
 
 fn load(engine: &Engine, bytes: &[u8]) -> LoadError {
@@ -107,8 +117,7 @@ fn what_is_wrong_with_a_component_comes_back_from_the_process() {
 
 #[test]
 fn a_compiler_that_is_not_there_is_named() {
-    let compiler = Compiler { program: "/nowhere/hookbox".into(), limits: LIMITS };
-    let engine = Engine::new(EngineOptions { compiler: Some(compiler), ..EngineOptions::default() }).unwrap();
+    let engine = engine_of("/nowhere/hookbox", LIMITS, None);
     assert!(load(&engine, &honest()).to_string().contains("cannot run /nowhere/hookbox"));
 }
 
@@ -117,11 +126,7 @@ fn a_compiler_that_is_not_there_is_named() {
 fn a_bomb_is_remembered() {
     let cache = tempfile::tempdir().unwrap();
     std::fs::set_permissions(cache.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    let engine = |program: &str, limits| {
-        let compiler = Some(Compiler { program: program.into(), limits });
-        let cache_dir = Some(cache.path().into());
-        Engine::new(EngineOptions { compiler, cache_dir, ..EngineOptions::default() }).unwrap()
-    };
+    let engine = |program, limits| engine_of(program, limits, Some(cache.path().into()));
     let first = load(&engine(HOOKBOX, LIMITS), &values_through_blocks()).to_string();
     let second = load(&engine("/nowhere/hookbox", LIMITS), &values_through_blocks()).to_string();
     assert!(first.starts_with("too much to compile"), "{first}");
@@ -139,17 +144,9 @@ fn a_bomb_in_a_configuration_blocks_where_failures_do() {
         "hooks": { "PreToolUse": [{ "hooks": [{ "type": "wasm", "component": "bomb.wasm" }] }] } }"#;
     std::fs::write(folder.path().join("hooks.json"), config).unwrap();
     std::fs::write(folder.path().join("bomb.wasm"), values_through_blocks()).unwrap();
-    let mut run = Command::new(HOOKBOX)
-        .arg("run")
-        .current_dir(folder.path())
-        .env("XDG_CACHE_HOME", folder.path())
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let event = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
-    run.stdin.take().unwrap().write_all(event).unwrap();
-    let output = run.wait_with_output().unwrap();
+    let mut run = Command::new(HOOKBOX);
+    run.arg("run").current_dir(folder.path()).env("XDG_CACHE_HOME", folder.path());
+    let output = fed(&mut run, br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("too much to compile: it takes more than"), "{stderr}");

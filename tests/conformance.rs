@@ -1,14 +1,15 @@
 //! The merge vectors are normative. Each of them runs through every front end; a front end is one line in [`FRONT_ENDS`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "support/process.rs"]
+mod process;
 #[path = "support/vectors.rs"]
 mod vectors;
 
 use std::{
     collections::BTreeSet,
-    io::Write,
     path::Path,
-    process::{Command, Stdio},
+    process::Command,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -16,6 +17,7 @@ use std::{
 };
 
 use hookbox::{Host, dialect, verdict::Status};
+use process::fed;
 use serde_json::Value;
 use vectors::Vector;
 
@@ -46,17 +48,10 @@ fn library(config: &Path, vector: &Vector) -> Made {
 }
 
 fn command_line(config: &Path, vector: &Vector) -> Made {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hookbox"))
-        .args(["run", "--diagnostics", "json", "--config"])
-        .arg(config)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    command.args(["run", "--diagnostics", "json", "--config"]).arg(config);
     // Without a newline, as some clients send it.
-    let _ = child.stdin.take().unwrap().write_all(vector.event.to_string().as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = fed(&mut command, vector.event.to_string().as_bytes());
     let stderr = String::from_utf8(output.stderr).unwrap();
     // decisions.md: "a verdict decided by hooks is always JSON on stdout with exit 0".
     assert_eq!(output.status.code(), Some(0), "{stderr}");
