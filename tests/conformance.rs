@@ -36,7 +36,7 @@ fn library(config: &Path, vector: &Vector) -> Made {
     runtime.block_on(async {
         let host = Host::builder().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap();
         let verdict = host.dispatch(vector.event.to_string()).await.unwrap_or_else(|e| panic!("{e}"));
-        let mut notes: BTreeSet<String> = verdict.merged.notes.iter().map(|(_, n)| n.kind.word().to_owned()).collect();
+        let mut notes: BTreeSet<String> = verdict.outcome.notes.iter().map(|(_, n)| n.kind.word().to_owned()).collect();
         for hook in verdict.hooks() {
             if let Status::Ran(ran) = &hook.status {
                 notes.extend(ran.notes.iter().map(|n| n.kind.word().to_owned()));
@@ -129,13 +129,13 @@ fn every_event_of_every_dialect_has_a_vector() {
     let files = vectors::all();
     let mut missing = Vec::new();
     for dialect in dialect::ALL.iter().filter(|dialect| !dialect.name().contains('@')) {
-        for row in dialect.rows() {
+        for spec in dialect.specs() {
             let named = |vector: &Vector| {
-                ["hook_event_name", "event", "method"].iter().any(|key| vector.event[*key].as_str() == Some(row.name))
+                ["hook_event_name", "event", "method"].iter().any(|key| vector.event[*key].as_str() == Some(spec.name))
             };
             let mut of_dialect = files.iter().filter(|file| file.dialect == dialect.name());
             if !of_dialect.any(|file| file.vectors.iter().any(named)) {
-                missing.push(format!("{} {}", dialect.name(), row.name));
+                missing.push(format!("{} {}", dialect.name(), spec.name));
             }
         }
     }

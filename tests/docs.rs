@@ -4,11 +4,11 @@
 use std::{fmt::Write, fs, path::Path};
 
 use hookbox_protocol::{
-    Behavior, Cause, Dialect, Event, Failure, Origin, RuleKind, ToolCall,
+    Cause, DecisionKind, Dialect, Event, EventContext, Failure, FailurePolicy, ToolCall,
     degrade::{Becomes, becomes, degrade},
-    dialect::{self, EventRow},
+    dialect::{self, EventSpec},
     event::Input,
-    failure::settle,
+    failure::failed_output,
 };
 use serde_json::json;
 
@@ -37,13 +37,13 @@ fn degradation() {
     );
     for dialect in documented() {
         writeln!(text, "## {}\n", dialect.name()).unwrap();
-        let words: Vec<&str> = RuleKind::ALL.iter().map(|kind| kind.word()).collect();
+        let words: Vec<&str> = DecisionKind::ALL.iter().map(|kind| kind.word()).collect();
         writeln!(text, "| event | {} |\n|---{}|", words.join(" | "), "|---".repeat(words.len())).unwrap();
-        for row in dialect.rows() {
-            let cells: Vec<&str> = RuleKind::ALL.iter().map(|kind| cell(row, *kind)).collect();
-            writeln!(text, "| {} | {} |", row.name, cells.join(" | ")).unwrap();
-            for (kind, cell) in RuleKind::ALL.iter().zip(&cells) {
-                assert!(safer(*kind, cell), "{} {}: {} becomes {cell}", dialect.name(), row.name, kind.word());
+        for spec in dialect.specs() {
+            let cells: Vec<&str> = DecisionKind::ALL.iter().map(|kind| cell(spec, *kind)).collect();
+            writeln!(text, "| {} | {} |", spec.name, cells.join(" | ")).unwrap();
+            for (kind, cell) in DecisionKind::ALL.iter().zip(&cells) {
+                assert!(safer(*kind, cell), "{} {}: {} becomes {cell}", dialect.name(), spec.name, kind.word());
             }
         }
         text.push('\n');
@@ -51,17 +51,17 @@ fn degradation() {
     current("degradation.md", &text);
 }
 
-fn cell(row: &EventRow, kind: RuleKind) -> &'static str {
-    match becomes(row, kind) {
-        Becomes::Rule(kind) => kind.word(),
+fn cell(spec: &EventSpec, kind: DecisionKind) -> &'static str {
+    match becomes(spec, kind) {
+        Becomes::Decision(kind) => kind.word(),
         Becomes::Halt(_) => "stop",
         Becomes::Nothing => "—",
     }
 }
 
 /// Nothing but an allow itself may come out as an allow.
-fn safer(from: RuleKind, to: &str) -> bool {
-    to != "allow" || from == RuleKind::Allow
+fn safer(from: DecisionKind, to: &str) -> bool {
+    to != "allow" || from == DecisionKind::Allow
 }
 
 #[test]
@@ -79,12 +79,14 @@ fn failures() {
     );
     for dialect in documented() {
         writeln!(text, "## {}\n\n| event | behaviour | the client is told |\n|---|---|---|", dialect.name()).unwrap();
-        for row in dialect.rows() {
-            for (behavior, word) in [(Behavior::Ignore, "ignore"), (Behavior::Deny, "deny"), (Behavior::Ask, "ask")] {
-                let told = told(dialect, row, behavior);
+        for spec in dialect.specs() {
+            for (policy, word) in
+                [(FailurePolicy::Ignore, "ignore"), (FailurePolicy::Deny, "deny"), (FailurePolicy::Ask, "ask")]
+            {
+                let told = told(dialect, spec, policy);
                 let word =
-                    if dialect.default_behavior(row.kind) == behavior { format!("**{word}**") } else { word.into() };
-                writeln!(text, "| {} | {word} | {told} |", row.name).unwrap();
+                    if dialect.default_policy(spec.kind) == policy { format!("**{word}**") } else { word.into() };
+                writeln!(text, "| {} | {word} | {told} |", spec.name).unwrap();
             }
         }
         text.push('\n');
@@ -93,25 +95,25 @@ fn failures() {
 }
 
 /// The wire output for a failure, which must be the same for every cause.
-fn told(dialect: &dyn Dialect, row: &EventRow, behavior: Behavior) -> String {
-    let call = row.kind.has_tool().then(|| ToolCall::new("Bash", json!({ "command": "ls" })));
-    let mut event = Event::new(dialect, Origin::default(), call, Input::empty(row.kind));
-    row.name.clone_into(&mut event.name);
+fn told(dialect: &dyn Dialect, spec: &EventSpec, policy: FailurePolicy) -> String {
+    let call = spec.kind.has_tool().then(|| ToolCall::new("Bash", json!({ "command": "ls" })));
+    let mut event = Event::new(dialect, EventContext::default(), call, Input::empty(spec.kind));
+    spec.name.clone_into(&mut event.name);
     let mut seen: Option<String> = None;
     for cause in Cause::ALL {
         let failure = Failure::new(*cause, "message");
-        let (mut answer, _) = settle(row, "NAME", &failure, behavior);
-        degrade(row, &mut answer);
-        let merged = dialect.merge(&event, &[answer]);
-        let wire = dialect.encode_verdict(&event, &merged.answer).map_or("nothing".into(), |wire| format!("`{wire}`"));
+        let (mut output, _) = failed_output(spec, "NAME", &failure, policy);
+        degrade(spec, &mut output);
+        let outcome = dialect.merge(&event, &[output]);
+        let wire = dialect.encode_outcome(&event, &outcome.output).map_or("nothing".into(), |wire| format!("`{wire}`"));
         let wire = wire.replace(&failure.to_string(), "CAUSE");
-        assert_eq!(*seen.get_or_insert_with(|| wire.clone()), wire, "{} {} {cause:?}", dialect.name(), row.name);
-        if behavior == Behavior::Deny && row.blockable {
+        assert_eq!(*seen.get_or_insert_with(|| wire.clone()), wire, "{} {} {cause:?}", dialect.name(), spec.name);
+        if policy == FailurePolicy::Deny && spec.blockable {
             assert!(
                 wire.contains("NAME failed (CAUSE)"),
                 "{} {}: {wire} does not name hook and cause",
                 dialect.name(),
-                row.name
+                spec.name
             );
         }
     }

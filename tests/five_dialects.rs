@@ -23,7 +23,7 @@ struct Row {
     lost: &'static [&'static str],
 }
 
-fn row(dialect: &'static str, event: Value, expect: Value) -> Row {
+fn spec(dialect: &'static str, event: Value, expect: Value) -> Row {
     Row { dialect, event, expect, becomes: "ran", lost: &[] }
 }
 
@@ -56,21 +56,21 @@ impl Row {
     }
 }
 
-async fn check(example: &str, options: Value, rows: Vec<Row>) {
-    let dialects: Vec<&str> = rows.iter().map(|row| row.dialect).collect();
+async fn check(example: &str, options: Value, specs: Vec<Row>) {
+    let dialects: Vec<&str> = specs.iter().map(|spec| spec.dialect).collect();
     assert_eq!(dialects, ["claude", "codebuddy", "blade", "blade-callback", "picoclaw"], "{example}");
     let component = guests::component(example);
-    for row in rows {
+    for spec in specs {
         let mut handler = json!({ "type": "wasm", "component": component });
         handler.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
-        let (wire, becomes, notes) = judge(&row.config(&handler), &row.event).await;
-        let place = format!("{example} under {}, {}: {notes:?}", row.dialect, row.event_name());
-        assert_eq!(wire, row.expect, "{place}");
-        assert_eq!(becomes, row.becomes, "{place}");
-        for word in row.lost {
+        let (wire, becomes, notes) = judge(&spec.config(&handler), &spec.event).await;
+        let place = format!("{example} under {}, {}: {notes:?}", spec.dialect, spec.event_name());
+        assert_eq!(wire, spec.expect, "{place}");
+        assert_eq!(becomes, spec.becomes, "{place}");
+        for word in spec.lost {
             assert!(notes.iter().any(|note| note.contains(word)), "no note says `{word}`; {place}");
         }
-        assert!(!row.lost.is_empty() || notes.is_empty(), "{place}");
+        assert!(!spec.lost.is_empty() || notes.is_empty(), "{place}");
     }
 }
 
@@ -151,12 +151,12 @@ fn calls(tool: &str, [input, of_callback]: [Value; 2], (pico_tool, pico_input): 
 
 const DIALECTS: [&str; 5] = ["claude", "codebuddy", "blade", "blade-callback", "picoclaw"];
 
-fn rows(events: [Value; 5], expected: [Value; 5]) -> Vec<Row> {
+fn specs(events: [Value; 5], expected: [Value; 5]) -> Vec<Row> {
     DIALECTS
         .into_iter()
         .zip(events)
         .zip(expected)
-        .map(|((dialect, event), expect)| row(dialect, event, expect))
+        .map(|((dialect, event), expect)| spec(dialect, event, expect))
         .collect()
 }
 
@@ -164,18 +164,18 @@ fn rows(events: [Value; 5], expected: [Value; 5]) -> Vec<Row> {
 async fn command_guard() {
     let input = json!({ "command": "rm -rf /" });
     let events = calls("Bash", [input.clone(), input], ("exec", json!({ "action": "run", "command": "rm -rf /" })));
-    let mut rows = rows(events, denials("`rm -rf` is not allowed here"));
-    rows[3].lost = &["cannot say deny; it says skip"];
-    check("command-guard", json!({ "authority": { "decide": ["deny"] } }), rows).await;
+    let mut specs = specs(events, denials("`rm -rf` is not allowed here"));
+    specs[3].lost = &["cannot say deny; it says skip"];
+    check("command-guard", json!({ "authority": { "decide": ["deny"] } }), specs).await;
 }
 
 #[tokio::test]
 async fn env_file_protector() {
     let inputs = [json!({ "file_path": "a/../.env" }), json!({ "filePath": "a/../.env" })];
     let events = calls("Write", inputs, ("write_file", json!({ "path": "a/../.env", "content": "" })));
-    let mut rows = rows(events, denials("a/../.env is protected from changes"));
-    rows[3].lost = &["cannot say deny; it says skip"];
-    check("env-file-protector", json!({ "authority": { "decide": ["deny"] } }), rows).await;
+    let mut specs = specs(events, denials("a/../.env is protected from changes"));
+    specs[3].lost = &["cannot say deny; it says skip"];
+    check("env-file-protector", json!({ "authority": { "decide": ["deny"] } }), specs).await;
 }
 
 #[tokio::test]
@@ -190,33 +190,33 @@ async fn secret_redactor() {
     let mut blocked = specific("PostToolUse", json!({ "additionalContext": told }));
     blocked["decision"] = json!("block");
     blocked["reason"] = json!("a hook replaced the result, which this agent cannot do");
-    let rows = vec![
-        row(
+    let specs = vec![
+        spec(
             "claude",
             flat("PostToolUse", claude.clone()),
             specific("PostToolUse", json!({ "updatedToolOutput": clean, "additionalContext": told })),
         ),
         // It cannot replace a result: the model must not read it then.
-        row("codebuddy", flat("PostToolUse", claude), blocked).loses(&["no place for a rewrite; it says deny"]),
-        row(
+        spec("codebuddy", flat("PostToolUse", claude), blocked).loses(&["no place for a rewrite; it says deny"]),
+        spec(
             "blade",
             flat("PostToolUse", blade),
             specific("PostToolUse", json!({ "updatedOutput": clean, "additionalContext": told })),
         ),
-        row(
+        spec(
             "blade-callback",
             callback("PostToolUse", by_callback),
             json!({ "action": "continue", "modifiedOutput": clean }),
         )
         .loses(&["no place for context"]),
-        row(
+        spec(
             "picoclaw",
             line("hook.after_tool", pico),
             reply(json!({ "action": "modify", "result": { "result": { "for_llm": "SECRET_KEY=***" } } })),
         )
         .loses(&["no place for context"]),
     ];
-    check("secret-redactor", json!({ "authority": { "rewrite": "all", "context": true } }), rows).await;
+    check("secret-redactor", json!({ "authority": { "rewrite": "all", "context": true } }), specs).await;
 }
 
 #[tokio::test]
@@ -233,13 +233,13 @@ async fn path_rewriter() {
         json!({ "action": "continue", "modifiedInput": { "filePath": "/sandbox/etc/hosts" } }),
         reply(json!({ "action": "modify", "call": call })),
     ];
-    let mut rows = rows(events, expected);
+    let mut specs = specs(events, expected);
     // The rewrite stands by itself where the dialect has no allow.
     for index in [1, 3, 4] {
-        rows[index].lost = &["cannot say allow"];
+        specs[index].lost = &["cannot say allow"];
     }
     let authority = json!({ "decide": ["allow"], "rewrite": ["/file_path", "/filePath", "/path"] });
-    check("path-rewriter", json!({ "authority": authority, "config": { "prefix": "/sandbox" } }), rows).await;
+    check("path-rewriter", json!({ "authority": authority, "config": { "prefix": "/sandbox" } }), specs).await;
 }
 
 #[tokio::test]
@@ -247,22 +247,22 @@ async fn context_injector() {
     let text = "Answer in English.";
     let told = specific("UserPromptSubmit", json!({ "additionalContext": text }));
     let prompt = flat("UserPromptSubmit", json!({ "prompt": "hello" }));
-    let rows = vec![
-        row("claude", prompt.clone(), told.clone()),
-        row("codebuddy", prompt, told),
-        row(
+    let specs = vec![
+        spec("claude", prompt.clone(), told.clone()),
+        spec("codebuddy", prompt, told),
+        spec(
             "blade",
             flat("UserPromptSubmit", json!({ "user_prompt": "hello" })),
             specific("UserPromptSubmit", json!({ "contextInjection": text })),
         ),
-        row(
+        spec(
             "blade-callback",
             callback("UserPromptSubmit", json!({ "message": "hello" })),
             json!({ "action": "continue" }),
         )
         .loses(&["no place for context"]),
         // It has no event for a prompt: the nearest one is another, which the component does not export.
-        row(
+        spec(
             "picoclaw",
             line("hook.before_llm", json!({ "model": "m", "messages": [] })),
             reply(json!({ "action": "continue" })),
@@ -270,23 +270,23 @@ async fn context_injector() {
         .not_handled(),
     ];
     let config = json!({ "authority": { "context": true }, "config": { "prompt": text, "session": "Use tabs." } });
-    check("context-injector", config.clone(), rows).await;
+    check("context-injector", config.clone(), specs).await;
 
     let told = specific("SessionStart", json!({ "additionalContext": "Use tabs." }));
     let start = flat("SessionStart", json!({ "source": "startup" }));
-    let rows = vec![
-        row("claude", start.clone(), told.clone()),
+    let specs = vec![
+        spec("claude", start.clone(), told.clone()),
         // The specification does not have it: a generic event, which the component does not export.
-        row("codebuddy", start.clone(), json!({})).not_handled(),
-        row("blade", start, told),
-        row("blade-callback", callback("SessionStart", json!({})), json!({ "action": "continue" }))
+        spec("codebuddy", start.clone(), json!({})).not_handled(),
+        spec("blade", start, told),
+        spec("blade-callback", callback("SessionStart", json!({})), json!({ "action": "continue" }))
             .loses(&["no place for context"]),
-        row(
+        spec(
             "picoclaw",
             line("hook.before_llm", json!({ "model": "m", "messages": [] })),
             reply(json!({ "action": "continue" })),
         )
         .not_handled(),
     ];
-    check("context-injector", config, rows).await;
+    check("context-injector", config, specs).await;
 }

@@ -6,21 +6,21 @@ mod event;
 
 use event::event;
 use hookbox_protocol::{
-    Answer, Dialect, Event, Halt, Kind, Merged, Rule, RuleKind, Scope,
+    Decision, DecisionKind, Dialect, Event, EventKind, Halt, HookOutput, Outcome, Scope,
     degrade::degrade,
-    dialect::{self, EventRow, Flow},
+    dialect::{self, EventSpec, Flow},
 };
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json;
 
-fn rule() -> impl Strategy<Value = Rule> {
+fn decision() -> impl Strategy<Value = Decision> {
     select(vec![
-        Rule::Allow,
-        Rule::Ask,
-        Rule::Defer,
-        Rule::Deny,
-        Rule::Skip,
-        Rule::Respond(json!({ "for_llm": "instead", "is_error": false })),
+        Decision::Allow,
+        Decision::Ask,
+        Decision::Defer,
+        Decision::Deny,
+        Decision::Skip,
+        Decision::Respond(json!({ "for_llm": "instead", "is_error": false })),
     ])
 }
 
@@ -29,35 +29,35 @@ fn text() -> impl Strategy<Value = Option<String>> {
 }
 
 prop_compose! {
-    fn answer()(
-        rule in option::of(rule()), reason in text(), context in text(), system_message in text(),
+    fn output()(
+        decision in option::of(decision()), reason in text(), context in text(), system_message in text(),
         updated in option::of(select(vec![json!({ "command": "a" }), json!({ "command": "b" })])),
         halt in option::weighted(0.2, (select(vec![Scope::Turn, Scope::Session]), text())),
         suppress_output: bool, interrupt: bool, extra in option::weighted(0.2, 0..3),
-    ) -> Answer {
+    ) -> HookOutput {
         let halt = halt.map(|(scope, reason)| Halt { scope, reason });
         let extra = extra.map(|n| ("later".to_owned(), json!(n))).into_iter().collect();
-        Answer { rule, reason, context, system_message, updated, halt, suppress_output, interrupt, extra, ..Answer::default() }
+        HookOutput { decision, reason, context, system_message, updated, halt, suppress_output, interrupt, extra, ..HookOutput::default() }
     }
 }
 
 /// Every dialect with each of its events, and what these hooks say there once it is made sayable.
-fn everywhere(answers: &[Answer], mut law: impl FnMut(&'static dyn Dialect, &EventRow, &Event, Vec<Answer>)) {
+fn everywhere(outputs: &[HookOutput], mut law: impl FnMut(&'static dyn Dialect, &EventSpec, &Event, Vec<HookOutput>)) {
     for dialect in dialect::ALL {
-        for row in dialect.rows().iter().chain([dialect.other_row()]) {
-            law(*dialect, row, &event(row), answers.iter().map(|a| sayable(row, a)).collect());
+        for spec in dialect.specs().iter().chain([dialect.other_spec()]) {
+            law(*dialect, spec, &event(spec), outputs.iter().map(|a| sayable(spec, a)).collect());
         }
     }
 }
 
-fn sayable(row: &EventRow, answer: &Answer) -> Answer {
-    let mut answer = answer.clone();
-    if row.kind == Kind::UserPromptSubmit {
+fn sayable(spec: &EventSpec, output: &HookOutput) -> HookOutput {
+    let mut output = output.clone();
+    if spec.kind == EventKind::UserPromptSubmit {
         // A prompt is a text.
-        answer.updated = answer.updated.map(|updated| updated.to_string().into());
+        output.updated = output.updated.map(|updated| updated.to_string().into());
     }
-    degrade(row, &mut answer);
-    answer
+    degrade(spec, &mut output);
+    output
 }
 
 /// In chained dialects the first decision ends the event; in all others hooks vote.
@@ -66,154 +66,158 @@ fn votes(dialect: &dyn Dialect) -> bool {
 }
 
 /// As the pipeline does it: no hook after the one that ends the event.
-fn merge(dialect: &dyn Dialect, event: &Event, answers: &[Answer]) -> Merged {
-    let ran = answers.iter().position(|a| dialect.stops(event, a)).map_or(answers.len(), |last| last + 1);
-    dialect.merge(event, &answers[..ran])
+fn merge(dialect: &dyn Dialect, event: &Event, outputs: &[HookOutput]) -> Outcome {
+    let ran = outputs.iter().position(|a| dialect.stops(event, a)).map_or(outputs.len(), |last| last + 1);
+    dialect.merge(event, &outputs[..ran])
 }
 
-/// How much an answer holds back: allowing 0, saying nothing 1, asking 2, refusing in any form 3.
-fn restraint(answer: &Answer) -> u8 {
-    match answer.rule_kind() {
-        _ if answer.halt.is_some() => 3,
-        Some(RuleKind::Allow) => 0,
+/// How much an output holds back: allowing 0, saying nothing 1, asking 2, refusing in any form 3.
+fn restraint(output: &HookOutput) -> u8 {
+    match output.decision_kind() {
+        _ if output.halt.is_some() => 3,
+        Some(DecisionKind::Allow) => 0,
         None => 1,
-        Some(RuleKind::Defer | RuleKind::Ask) => 2,
-        Some(RuleKind::Skip | RuleKind::Respond | RuleKind::Deny) => 3,
+        Some(DecisionKind::Defer | DecisionKind::Ask) => 2,
+        Some(DecisionKind::Skip | DecisionKind::Respond | DecisionKind::Deny) => 3,
     }
 }
 
 /// What some wires have no words of their own for.
-fn as_the_wire_has_it(dialect: &dyn Dialect, row: &EventRow, merged: &mut Answer, read: &Answer) {
+fn as_the_wire_has_it(dialect: &dyn Dialect, spec: &EventSpec, outcome: &mut HookOutput, read: &HookOutput) {
     // An action is one word: stopping says more than any decision.
-    if !votes(dialect) && merged.halt.is_some() {
-        merged.rule = None;
+    if !votes(dialect) && outcome.halt.is_some() {
+        outcome.decision = None;
     }
-    match (row.kind, merged.rule_kind()) {
+    match (spec.kind, outcome.decision_kind()) {
         // No decision and "ask" are one thing where the client asks anyway.
-        (Kind::PermissionRequest, Some(RuleKind::Ask)) if dialect.name().starts_with("claude") => merged.rule = None,
-        (Kind::CanUseTool, None) => merged.rule = Some(Rule::Ask),
+        (EventKind::PermissionRequest, Some(DecisionKind::Ask)) if dialect.name().starts_with("claude") => {
+            outcome.decision = None;
+        }
+        (EventKind::CanUseTool, None) => outcome.decision = Some(Decision::Ask),
         // A refusal must have a message.
-        (Kind::CanUseTool, Some(RuleKind::Deny)) if merged.reason.is_none() => merged.reason.clone_from(&read.reason),
+        (EventKind::CanUseTool, Some(DecisionKind::Deny)) if outcome.reason.is_none() => {
+            outcome.reason.clone_from(&read.reason);
+        }
         _ => {}
     }
     // Not every dialog has a place for why something is allowed or asked about.
-    let dialog = matches!(row.kind, Kind::CanUseTool | Kind::PermissionRequest);
-    if merged.rule.is_none() || dialog && merged.rule != Some(Rule::Deny) {
-        merged.reason.clone_from(&read.reason);
+    let dialog = matches!(spec.kind, EventKind::CanUseTool | EventKind::PermissionRequest);
+    if outcome.decision.is_none() || dialog && outcome.decision != Some(Decision::Deny) {
+        outcome.reason.clone_from(&read.reason);
     }
 }
 
-fn inserted(answers: &[Answer], at: usize, new: Answer) -> Vec<Answer> {
-    let mut answers = answers.to_vec();
-    answers.insert(at.min(answers.len()), new);
-    answers
+fn inserted(outputs: &[HookOutput], at: usize, new: HookOutput) -> Vec<HookOutput> {
+    let mut outputs = outputs.to_vec();
+    outputs.insert(at.min(outputs.len()), new);
+    outputs
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn deny_beats_everything(answers in vec(answer(), 0..5), at in 0..5_usize) {
-        let answers = inserted(&answers, at, Answer::rule(Rule::Deny, "never"));
-        everywhere(&answers, |dialect, row, event, said| {
-            if votes(dialect) && row.says.rules.contains(&RuleKind::Deny) {
-                let merged = merge(dialect, event, &said).answer;
-                assert_eq!(merged.rule, Some(Rule::Deny), "{} {}", dialect.name(), row.name);
-                assert!(merged.reason.unwrap_or_default().contains("never"), "{} {}", dialect.name(), row.name);
+    fn deny_beats_everything(outputs in vec(output(), 0..5), at in 0..5_usize) {
+        let outputs = inserted(&outputs, at, HookOutput::decided(Decision::Deny, "never"));
+        everywhere(&outputs, |dialect, spec, event, said| {
+            if votes(dialect) && spec.expressible.decisions.contains(&DecisionKind::Deny) {
+                let outcome = merge(dialect, event, &said).output;
+                assert_eq!(outcome.decision, Some(Decision::Deny), "{} {}", dialect.name(), spec.name);
+                assert!(outcome.reason.unwrap_or_default().contains("never"), "{} {}", dialect.name(), spec.name);
             }
         });
     }
 
     #[test]
-    fn order_of_hooks_does_not_change_the_decision(answers in vec(answer(), 0..5).prop_shuffle(), by in 0..5_usize) {
-        let mut turned = answers.clone();
-        turned.rotate_left(by.min(answers.len()));
+    fn order_of_hooks_does_not_change_the_decision(outputs in vec(output(), 0..5).prop_shuffle(), by in 0..5_usize) {
+        let mut turned = outputs.clone();
+        turned.rotate_left(by.min(outputs.len()));
         turned.reverse();
-        everywhere(&answers, |dialect, row, event, said| {
-            let turned: Vec<Answer> = turned.iter().map(|a| sayable(row, a)).collect();
-            let (one, other) = (merge(dialect, event, &said).answer, merge(dialect, event, &turned).answer);
+        everywhere(&outputs, |dialect, spec, event, said| {
+            let turned: Vec<HookOutput> = turned.iter().map(|a| sayable(spec, a)).collect();
+            let (one, other) = (merge(dialect, event, &said).output, merge(dialect, event, &turned).output);
             // decisions.md: "the *last* hook in configuration order wins there", but never over a block.
-            let last_word_counts = dialect.name().starts_with("codebuddy") && row.says.rules.contains(&RuleKind::Ask);
+            let last_word_counts = dialect.name().starts_with("codebuddy") && spec.expressible.decisions.contains(&DecisionKind::Ask);
             if votes(dialect) && !last_word_counts {
-                assert_eq!(one.rule, other.rule, "{} {}", dialect.name(), row.name);
-                assert_eq!(one.halt.map(|h| h.scope), other.halt.map(|h| h.scope), "{} {}", dialect.name(), row.name);
+                assert_eq!(one.decision, other.decision, "{} {}", dialect.name(), spec.name);
+                assert_eq!(one.halt.map(|h| h.scope), other.halt.map(|h| h.scope), "{} {}", dialect.name(), spec.name);
             }
         });
     }
 
     #[test]
-    fn a_hook_that_does_not_allow_never_loosens_the_verdict(answers in vec(answer(), 0..5), at in 0..5_usize, new in answer()) {
-        prop_assume!(new.rule_kind() != Some(RuleKind::Allow) && new.updated.is_none());
-        everywhere(&answers, |dialect, row, event, said| {
-            let with = inserted(&said, at, sayable(row, &new));
-            let (before, after) = (merge(dialect, event, &said).answer, merge(dialect, event, &with).answer);
+    fn a_hook_that_does_not_allow_never_loosens_the_verdict(outputs in vec(output(), 0..5), at in 0..5_usize, new in output()) {
+        prop_assume!(new.decision_kind() != Some(DecisionKind::Allow) && new.updated.is_none());
+        everywhere(&outputs, |dialect, spec, event, said| {
+            let with = inserted(&said, at, sayable(spec, &new));
+            let (before, after) = (merge(dialect, event, &said).output, merge(dialect, event, &with).output);
             if votes(dialect) {
-                assert!(restraint(&after) >= restraint(&before), "{} {}", dialect.name(), row.name);
+                assert!(restraint(&after) >= restraint(&before), "{} {}", dialect.name(), spec.name);
             }
         });
     }
 
     #[test]
-    fn a_silent_hook_changes_nothing(answers in vec(answer(), 0..5), at in 0..5_usize) {
-        everywhere(&answers, |dialect, row, event, said| {
-            let with = inserted(&said, at, Answer::default());
+    fn a_silent_hook_changes_nothing(outputs in vec(output(), 0..5), at in 0..5_usize) {
+        everywhere(&outputs, |dialect, spec, event, said| {
+            let with = inserted(&said, at, HookOutput::default());
             let (before, after) = (merge(dialect, event, &said), merge(dialect, event, &with));
-            assert_eq!(before.answer, after.answer, "{} {}", dialect.name(), row.name);
-            assert_eq!(before.clause, after.clause, "{} {}", dialect.name(), row.name);
+            assert_eq!(before.output, after.output, "{} {}", dialect.name(), spec.name);
+            assert_eq!(before.clause, after.clause, "{} {}", dialect.name(), spec.name);
         });
     }
 
     #[test]
-    fn first_stop_reason_wins(mut answers in vec(answer(), 0..5)) {
+    fn first_stop_reason_wins(mut outputs in vec(output(), 0..5)) {
         // Where a denial cannot interrupt, it halts.
-        for answer in &mut answers {
-            answer.interrupt = false;
+        for output in &mut outputs {
+            output.interrupt = false;
         }
-        everywhere(&answers, |dialect, row, event, said| {
+        everywhere(&outputs, |dialect, spec, event, said| {
             if votes(dialect) {
                 let first = said.iter().filter_map(|a| a.halt.as_ref()).find_map(|h| h.reason.clone());
                 let halts = said.iter().any(|a| a.halt.is_some());
-                let merged = merge(dialect, event, &said).answer;
-                assert_eq!(merged.halt.is_some(), halts, "{} {}", dialect.name(), row.name);
-                assert_eq!(merged.halt.and_then(|h| h.reason), first, "{} {}", dialect.name(), row.name);
+                let outcome = merge(dialect, event, &said).output;
+                assert_eq!(outcome.halt.is_some(), halts, "{} {}", dialect.name(), spec.name);
+                assert_eq!(outcome.halt.and_then(|h| h.reason), first, "{} {}", dialect.name(), spec.name);
             }
         });
     }
 
     #[test]
-    fn rewrite_needs_allow_under_claude(answers in vec(answer(), 0..5)) {
+    fn rewrite_needs_allow_under_claude(outputs in vec(output(), 0..5)) {
         let claude = dialect::by_name("claude").unwrap();
-        for row in claude.rows().iter().filter(|row| ["PreToolUse", "PermissionRequest"].contains(&row.name)) {
-            let said: Vec<Answer> = answers.iter().map(|a| sayable(row, a)).collect();
-            let merged = claude.merge(&event(row), &said);
-            let allows = said.iter().filter(|a| a.rule == Some(Rule::Allow));
+        for spec in claude.specs().iter().filter(|spec| ["PreToolUse", "PermissionRequest"].contains(&spec.name)) {
+            let said: Vec<HookOutput> = outputs.iter().map(|a| sayable(spec, a)).collect();
+            let outcome = claude.merge(&event(spec), &said);
+            let allows = said.iter().filter(|a| a.decision == Some(Decision::Allow));
             let last = allows.filter_map(|a| a.updated.clone()).next_back();
-            let expected = if merged.answer.rule == Some(Rule::Allow) { last } else { None };
-            prop_assert_eq!(&merged.answer.updated, &expected);
+            let expected = if outcome.output.decision == Some(Decision::Allow) { last } else { None };
+            prop_assert_eq!(&outcome.output.updated, &expected);
             // What was dropped is told of.
-            let applied = said.iter().filter(|a| expected.is_some() && a.rule == Some(Rule::Allow));
+            let applied = said.iter().filter(|a| expected.is_some() && a.decision == Some(Decision::Allow));
             let rewrites = said.iter().filter(|a| a.updated.is_some()).count();
-            prop_assert_eq!(merged.notes.len(), rewrites - applied.filter(|a| a.updated.is_some()).count());
+            prop_assert_eq!(outcome.notes.len(), rewrites - applied.filter(|a| a.updated.is_some()).count());
         }
     }
 
     #[test]
-    fn what_is_refused_is_not_rewritten(answers in vec(answer(), 0..5), at in 0..5_usize) {
-        let answers = inserted(&answers, at, Answer::rule(Rule::Deny, "never"));
-        everywhere(&answers, |dialect, row, event, said| {
-            let merged = merge(dialect, event, &said).answer;
-            let before_it_ran = ["PreToolUse", "PermissionRequest", "UserPromptSubmit"].contains(&row.kind.name());
-            if before_it_ran && merged.rule_kind() == Some(RuleKind::Deny) && votes(dialect) {
-                assert_eq!(merged.updated, None, "{} {}", dialect.name(), row.name);
+    fn what_is_refused_is_not_rewritten(outputs in vec(output(), 0..5), at in 0..5_usize) {
+        let outputs = inserted(&outputs, at, HookOutput::decided(Decision::Deny, "never"));
+        everywhere(&outputs, |dialect, spec, event, said| {
+            let outcome = merge(dialect, event, &said).output;
+            let before_it_ran = ["PreToolUse", "PermissionRequest", "UserPromptSubmit"].contains(&spec.kind.name());
+            if before_it_ran && outcome.decision_kind() == Some(DecisionKind::Deny) && votes(dialect) {
+                assert_eq!(outcome.updated, None, "{} {}", dialect.name(), spec.name);
             }
         });
     }
 
     #[test]
-    fn merged_output_has_no_null_and_names_its_event(answers in vec(answer(), 0..5)) {
-        everywhere(&answers, |dialect, row, event, said| {
-            let Some(wire) = dialect.encode_verdict(event, &merge(dialect, event, &said).answer) else { return };
-            let place = || format!("{} {} {wire}", dialect.name(), row.name);
+    fn merged_output_has_no_null_and_names_its_event(outputs in vec(output(), 0..5)) {
+        everywhere(&outputs, |dialect, spec, event, said| {
+            let Some(wire) = dialect.encode_outcome(event, &merge(dialect, event, &said).output) else { return };
+            let place = || format!("{} {} {wire}", dialect.name(), spec.name);
             let fields = wire.as_object().unwrap_or_else(|| panic!("{}", place()));
             assert!(fields.values().all(|v| !v.is_null()), "{}", place());
             if let Some(inside) = fields.get("hookSpecificOutput") {
@@ -225,58 +229,58 @@ proptest! {
     }
 
     #[test]
-    fn chain_ends_at_first_stop(answers in vec(answer(), 1..5)) {
-        everywhere(&answers, |dialect, row, event, said| {
+    fn chain_ends_at_first_stop(outputs in vec(output(), 1..5)) {
+        everywhere(&outputs, |dialect, spec, event, said| {
             let Some(last) = said.iter().position(|a| dialect.stops(event, a)) else { return };
-            assert!(!votes(dialect), "{} {}: a hook stops others where all vote", dialect.name(), row.name);
-            let merged = merge(dialect, event, &said).answer;
-            assert_eq!(merged.rule, said[last].rule, "{} {}", dialect.name(), row.name);
-            assert_eq!(merged.halt, said[last].halt, "{} {}", dialect.name(), row.name);
+            assert!(!votes(dialect), "{} {}: a hook stops others where all vote", dialect.name(), spec.name);
+            let outcome = merge(dialect, event, &said).output;
+            assert_eq!(outcome.decision, said[last].decision, "{} {}", dialect.name(), spec.name);
+            assert_eq!(outcome.halt, said[last].halt, "{} {}", dialect.name(), spec.name);
         });
     }
 
     #[test]
-    fn degrade_never_makes_an_answer_more_permissive(answer in answer()) {
-        everywhere(std::slice::from_ref(&answer), |dialect, row, _, said| {
-            let can_refuse = row.says.rules.contains(&RuleKind::Deny) || row.says.rules.contains(&RuleKind::Skip);
-            let place = || format!("{} {} {answer:?} → {said:?}", dialect.name(), row.name);
-            assert!(said[0].rule_kind() != Some(RuleKind::Allow) || answer.rule == Some(Rule::Allow), "{}", place());
-            assert!(said[0].updated.is_none() || answer.updated.is_some(), "{}", place());
+    fn degrade_never_makes_an_answer_more_permissive(output in output()) {
+        everywhere(std::slice::from_ref(&output), |dialect, spec, _, said| {
+            let can_refuse = spec.expressible.decisions.contains(&DecisionKind::Deny) || spec.expressible.decisions.contains(&DecisionKind::Skip);
+            let place = || format!("{} {} {output:?} → {said:?}", dialect.name(), spec.name);
+            assert!(said[0].decision_kind() != Some(DecisionKind::Allow) || output.decision == Some(Decision::Allow), "{}", place());
+            assert!(said[0].updated.is_none() || output.updated.is_some(), "{}", place());
             if can_refuse {
-                assert!(restraint(&said[0]) >= restraint(&answer), "{}", place());
+                assert!(restraint(&said[0]) >= restraint(&output), "{}", place());
             }
         });
     }
 
     #[test]
-    fn degrade_says_only_what_the_row_can_and_tells_what_it_changed(answer in answer()) {
-        everywhere(std::slice::from_ref(&answer), |dialect, row, _, said| {
-            let (says, place) = (&row.says, || format!("{} {} {said:?}", dialect.name(), row.name));
-            assert!(said[0].rule_kind().is_none_or(|kind| says.rules.contains(&kind)), "{}", place());
-            assert!(said[0].halt.as_ref().is_none_or(|halt| says.halt.contains(&halt.scope)), "{}", place());
-            assert!(said[0].updated.is_none() || says.rewrite, "{}", place());
-            assert!(said[0].context.is_none() || says.context, "{}", place());
-            assert!(said[0].system_message.is_none() || says.system_message, "{}", place());
-            let (mut once, mut again) = (answer.clone(), said[0].clone());
-            assert_eq!(degrade(row, &mut once).is_empty(), once == answer, "{}", place());
-            assert!(degrade(row, &mut again).is_empty() && again == said[0], "{}", place());
+    fn degrade_says_only_what_the_row_can_and_tells_what_it_changed(output in output()) {
+        everywhere(std::slice::from_ref(&output), |dialect, spec, _, said| {
+            let (expressible, place) = (&spec.expressible, || format!("{} {} {said:?}", dialect.name(), spec.name));
+            assert!(said[0].decision_kind().is_none_or(|kind| expressible.decisions.contains(&kind)), "{}", place());
+            assert!(said[0].halt.as_ref().is_none_or(|halt| expressible.halt.contains(&halt.scope)), "{}", place());
+            assert!(said[0].updated.is_none() || expressible.rewrite, "{}", place());
+            assert!(said[0].context.is_none() || expressible.context, "{}", place());
+            assert!(said[0].system_message.is_none() || expressible.system_message, "{}", place());
+            let (mut once, mut again) = (output.clone(), said[0].clone());
+            assert_eq!(degrade(spec, &mut once).is_empty(), once == output, "{}", place());
+            assert!(degrade(spec, &mut again).is_empty() && again == said[0], "{}", place());
         });
     }
 
     #[test]
-    fn encode_then_decode_of_a_verdict_is_the_verdict(answers in vec(answer(), 0..5)) {
-        everywhere(&answers, |dialect, row, event, said| {
-            let mut merged = merge(dialect, event, &said).answer;
-            let Some(wire) = dialect.encode_verdict(event, &merged) else { return };
-            let place = format!("{} {} {wire}", dialect.name(), row.name);
-            let (read, notes) = dialect.decode_answer(event, wire.as_object().expect(&place)).expect(&place);
+    fn encode_then_decode_of_a_verdict_is_the_verdict(outputs in vec(output(), 0..5)) {
+        everywhere(&outputs, |dialect, spec, event, said| {
+            let mut outcome = merge(dialect, event, &said).output;
+            let Some(wire) = dialect.encode_outcome(event, &outcome) else { return };
+            let place = format!("{} {} {wire}", dialect.name(), spec.name);
+            let (read, notes) = dialect.decode_output(event, wire.as_object().expect(&place)).expect(&place);
             assert!(notes.is_empty(), "{place} {notes:?}");
-            as_the_wire_has_it(dialect, row, &mut merged, &read);
-            assert_eq!(dialect.encode_verdict(event, &read).as_ref(), Some(&wire), "{place}");
-            assert_eq!(read.rule, merged.rule, "{place}");
-            assert_eq!(read.halt, merged.halt, "{place}");
-            assert_eq!(read.reason, merged.reason, "{place}");
-            assert_eq!((read.context, read.system_message), (merged.context, merged.system_message), "{place}");
+            as_the_wire_has_it(dialect, spec, &mut outcome, &read);
+            assert_eq!(dialect.encode_outcome(event, &read).as_ref(), Some(&wire), "{place}");
+            assert_eq!(read.decision, outcome.decision, "{place}");
+            assert_eq!(read.halt, outcome.halt, "{place}");
+            assert_eq!(read.reason, outcome.reason, "{place}");
+            assert_eq!((read.context, read.system_message), (outcome.context, outcome.system_message), "{place}");
         });
     }
 }

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 /// Every key and word a dialect knows, so that random JSON gets past the first check.
 fn words() -> Vec<String> {
-    let rows = dialect::ALL.iter().flat_map(|d| d.rows().iter().chain([d.other_row()]));
+    let specs = dialect::ALL.iter().flat_map(|d| d.specs().iter().chain([d.other_spec()]));
     let of_rows =
-        rows.flat_map(|row| row.required.iter().chain([&row.name]).chain(row.names.iter().map(|(wire, _)| wire)));
+        specs.flat_map(|spec| spec.required.iter().chain([&spec.name]).chain(spec.names.iter().map(|(wire, _)| wire)));
     let of_answers = dialect::ALL.iter().flat_map(|d| d.known_keys());
     let values = [
         "allow",

@@ -5,9 +5,9 @@
 mod event;
 
 use hookbox_protocol::{
-    Answer, Dialect,
+    Dialect, HookOutput,
     degrade::degrade,
-    dialect::{self, EventRow},
+    dialect::{self, EventSpec},
     json::parse_object,
 };
 
@@ -17,14 +17,14 @@ fn choose(data: &[u8]) -> Option<(&'static dyn Dialect, &[u8])> {
     Some((dialect::ALL[usize::from(*first) % dialect::ALL.len()], rest))
 }
 
-fn rows(dialect: &dyn Dialect) -> impl Iterator<Item = &'static EventRow> {
-    dialect.rows().iter().chain([dialect.other_row()])
+fn specs(dialect: &dyn Dialect) -> impl Iterator<Item = &'static EventSpec> {
+    dialect.specs().iter().chain([dialect.other_spec()])
 }
 
 /// Any bytes are an event or an error; an event survives being written and read again.
 pub fn decode(data: &[u8]) {
     let Some((dialect, wire)) = choose(data) else { return };
-    let names = rows(dialect).map(|row| Some(row.name)).chain([None, Some("BrandNewEvent")]);
+    let names = specs(dialect).map(|spec| Some(spec.name)).chain([None, Some("BrandNewEvent")]);
     for name in names {
         let Ok(event) = dialect.decode_event(wire, name) else { continue };
         let written = dialect.encode_event(&event);
@@ -38,50 +38,50 @@ pub fn decode(data: &[u8]) {
 /// Any lines are answers or errors; what they merge to, the event's row can say.
 pub fn merge(data: &[u8]) {
     let Some((dialect, lines)) = choose(data) else { return };
-    for row in rows(dialect) {
-        let (event, mut answers) = (event::event(row), Vec::new());
+    for spec in specs(dialect) {
+        let (event, mut outputs) = (event::event(spec), Vec::new());
         let mut seen = event.clone();
         for line in lines.split(|byte| *byte == b'\n') {
-            let Ok((mut answer, _)) = parse_object(line).and_then(|wire| dialect.decode_answer(&seen, &wire)) else {
+            let Ok((mut output, _)) = parse_object(line).and_then(|wire| dialect.decode_output(&seen, &wire)) else {
                 continue;
             };
-            degrade(row, &mut answer);
-            dialect.rewrite(&mut seen, &answer);
-            let last = dialect.stops(&seen, &answer);
-            answers.push(answer);
+            degrade(spec, &mut output);
+            dialect.rewrite(&mut seen, &output);
+            let last = dialect.stops(&seen, &output);
+            outputs.push(output);
             if last {
                 break;
             }
         }
-        let mut merged = dialect.merge(&event, &answers).answer;
-        let said = merged.clone();
-        assert!(degrade(row, &mut merged).is_empty(), "{} {} cannot say {said:?}", dialect.name(), row.name);
+        let mut outcome = dialect.merge(&event, &outputs).output;
+        let said = outcome.clone();
+        assert!(degrade(spec, &mut outcome).is_empty(), "{} {} cannot say {said:?}", dialect.name(), spec.name);
     }
 }
 
 /// Any answer, however a handler wrote it, is written as the dialect has it: no null, and it can be read again.
 pub fn encode(data: &[u8]) {
     let Some((dialect, line)) = choose(data) else { return };
-    for row in rows(dialect) {
-        let event = event::event(row);
-        let Ok((mut answer, _)) = parse_object(line).and_then(|wire| dialect.decode_answer(&event, &wire)) else {
+    for spec in specs(dialect) {
+        let event = event::event(spec);
+        let Ok((mut output, _)) = parse_object(line).and_then(|wire| dialect.decode_output(&event, &wire)) else {
             continue;
         };
-        degrade(row, &mut answer);
-        let merged: Answer = dialect.merge(&event, &[answer]).answer;
-        let Some(written) = dialect.encode_verdict(&event, &merged) else { continue };
-        let place = || format!("{} {} {written}", dialect.name(), row.name);
+        degrade(spec, &mut output);
+        let outcome: HookOutput = dialect.merge(&event, &[output]).output;
+        let Some(written) = dialect.encode_outcome(&event, &outcome) else { continue };
+        let place = || format!("{} {} {written}", dialect.name(), spec.name);
         let fields = written.as_object().unwrap_or_else(|| panic!("not an object: {}", place()));
         assert!(fields.values().all(|value| !value.is_null()), "{}", place());
-        let read = dialect.decode_answer(&event, fields).unwrap_or_else(|e| panic!("{e}: {}", place())).0;
-        assert_eq!(read.rule_kind(), again(dialect, row, &read), "{}", place());
+        let read = dialect.decode_output(&event, fields).unwrap_or_else(|e| panic!("{e}: {}", place())).0;
+        assert_eq!(read.decision_kind(), again(dialect, spec, &read), "{}", place());
     }
 }
 
 /// The decision after one more round.
-fn again(dialect: &dyn Dialect, row: &EventRow, answer: &Answer) -> Option<hookbox_protocol::RuleKind> {
-    let event = event::event(row);
-    let merged = dialect.merge(&event, std::slice::from_ref(answer)).answer;
-    let written = dialect.encode_verdict(&event, &merged).unwrap();
-    dialect.decode_answer(&event, written.as_object().unwrap()).unwrap().0.rule_kind()
+fn again(dialect: &dyn Dialect, spec: &EventSpec, output: &HookOutput) -> Option<hookbox_protocol::DecisionKind> {
+    let event = event::event(spec);
+    let outcome = dialect.merge(&event, std::slice::from_ref(output)).output;
+    let written = dialect.encode_outcome(&event, &outcome).unwrap();
+    dialect.decode_output(&event, written.as_object().unwrap()).unwrap().0.decision_kind()
 }

@@ -1,6 +1,6 @@
 //! Guests that lie at the canonical ABI: about where things are, how long they are, and what they are.
 
-use hookbox::{Cause::*, Kind};
+use hookbox::{Cause::*, EventKind};
 
 use crate::{
     guest,
@@ -28,7 +28,7 @@ fn reason(pointer: &str, length: &str) -> String {
 
 /// A session-start decision whose `env` is so long.
 fn env(length: &str) -> Guest {
-    handling(Kind::SessionStart, &format!("(i32.store (i32.const 8) (i32.const {length}))"), "")
+    handling(EventKind::SessionStart, &format!("(i32.store (i32.const 8) (i32.const {length}))"), "")
 }
 
 /// 60,000 variables in 960,000 bytes, each name and value the same 64 KiB of text: 7 GiB when read.
@@ -43,7 +43,7 @@ const ALIASES: &str = "(local $at i32)
     (i32.store (i32.const 4) (i32.const 1000000)) (i32.store (i32.const 8) (i32.const 60000))";
 
 /// A discriminant at this address that no case has.
-fn case(kind: Kind, at: u32, case: u32) -> Guest {
+fn case(kind: EventKind, at: u32, case: u32) -> Guest {
     handling(kind, &format!("(i32.store8 (i32.const {at}) (i32.const {case}))"), "")
 }
 
@@ -71,19 +71,19 @@ hostile! {
         => Fails(Trap, MALFORMED);
     a_list_of_2_to_the_28_entries: env("0x10000000") => Fails(Trap, MALFORMED);
     a_list_of_2_to_the_32_entries: env("-1") => Fails(Trap, MALFORMED);
-    a_list_of_aliases: handling(Kind::SessionStart, ALIASES, "") => Fails(OutputTooLarge, "1024 KiB");
-    a_result_of_no_case: case(Kind::PreToolUse, 0, 2) => Fails(Trap, MALFORMED);
-    a_rule_of_no_case: case(Kind::PreToolUse, 4, 6) => Fails(Trap, MALFORMED);
-    an_option_of_no_case: case(Kind::PreToolUse, 32, 2) => Fails(Trap, MALFORMED);
-    a_gate_of_no_case: case(Kind::Stop, 4, 255) => Fails(Trap, MALFORMED);
-    a_permission_of_no_case: case(Kind::PermissionRequest, 4, 4) => Fails(Trap, MALFORMED);
+    a_list_of_aliases: handling(EventKind::SessionStart, ALIASES, "") => Fails(OutputTooLarge, "1024 KiB");
+    a_result_of_no_case: case(EventKind::PreToolUse, 0, 2) => Fails(Trap, MALFORMED);
+    a_rule_of_no_case: case(EventKind::PreToolUse, 4, 6) => Fails(Trap, MALFORMED);
+    an_option_of_no_case: case(EventKind::PreToolUse, 44, 2) => Fails(Trap, MALFORMED);
+    a_gate_of_no_case: case(EventKind::Stop, 4, 255) => Fails(Trap, MALFORMED);
+    a_permission_of_no_case: case(EventKind::PermissionRequest, 4, 4) => Fails(Trap, MALFORMED);
     /// `halt` with a scope beyond the last.
-    an_enum_of_no_case: handling(Kind::PreToolUse,
-        "(i32.store8 (i32.const 84) (i32.const 1)) (i32.store8 (i32.const 88) (i32.const 2))", "")
+    an_enum_of_no_case: handling(EventKind::PreToolUse,
+        "(i32.store8 (i32.const 96) (i32.const 1)) (i32.store8 (i32.const 100) (i32.const 2))", "")
         => Fails(Trap, MALFORMED);
-    a_fault_of_no_case: handling(Kind::PreToolUse,
+    a_fault_of_no_case: handling(EventKind::PreToolUse,
         "(i32.store8 (i32.const 0) (i32.const 1)) (i32.store8 (i32.const 4) (i32.const 9))", "")
         => Fails(Trap, MALFORMED);
     /// The canonical ABI: every value but 0 is true.
-    a_bool_of_77: case(Kind::PreToolUse, 80, 77) => Answers(|report| report.result.as_ref().unwrap().suppress_output);
+    a_bool_of_77: case(EventKind::PreToolUse, 92, 77) => Answers(|report| report.result.as_ref().unwrap().suppress_output);
 }

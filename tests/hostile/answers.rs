@@ -1,13 +1,13 @@
-//! Guests whose answers are not what they are taken for: JSON that is none, and texts without end.
+//! Guests whose outputs are not what they are taken for: JSON that is none, and texts without end.
 
 use std::fmt::Write;
 
-use hookbox::{Cause::*, Kind::*};
+use hookbox::{Cause::*, EventKind::*};
 
 use crate::stage::{End::*, Guest, handling, hex};
 
-/// An answer with this text in the optional field at this address.
-pub fn text(kind: hookbox::Kind, at: u32, text: &str) -> Guest {
+/// An output with this text in the optional field at this address.
+pub fn text(kind: hookbox::EventKind, at: u32, text: &str) -> Guest {
     let (body, data) = field(at, text);
     handling(kind, &body, &data)
 }
@@ -26,9 +26,9 @@ pub fn field(at: u32, text: &str) -> (String, String) {
 /// Where optional texts lie in the result, by the canonical ABI.
 pub mod at {
     pub mod pre_tool_use {
-        pub const UPDATED_INPUT: u32 = 32;
-        pub const UPDATED_TOOL: u32 = 44;
-        pub const EXTRA: u32 = 104;
+        pub const UPDATED_INPUT: u32 = 44;
+        pub const UPDATED_TOOL: u32 = 56;
+        pub const EXTRA: u32 = 116;
     }
     pub mod permission {
         pub const UPDATED_INPUT: u32 = 24;

@@ -108,13 +108,13 @@ fn of_another_type(handle: &str) -> Guest {
             (func $f (param "x" u32) (result u32) (canon lift (core func $m "f")))
             (component $c (import "handle" (func $f (param "x" u32) (result u32))) (export "handle" (func $f)))
             (instance $i (instantiate $c (with "handle" (func $f))))
-            (export "hookbox:hooks/pre-tool-use@0.1.0" (instance $i)))"#
+            (export "hookbox:hooks/pre-tool-use@0.2.0" (instance $i)))"#
     ))
 }
 
 /// The honest component's interface a second time, under a later version.
 fn of_two_versions() -> Guest {
-    let name = b"hookbox:hooks/pre-tool-use@0.1.1";
+    let name = b"hookbox:hooks/pre-tool-use@0.2.1";
     // One export: its name, and that it is the instance with index 1 (0 is the imported `types`), of the type it has.
     let export = [&[1, 0], &leb(name.len())[..], name, &[5, 1, 0]].concat();
     Guest::of([honest(), section(11, &export)].concat())
@@ -166,8 +166,8 @@ hostile! {
     elements_beyond_their_table: gate("", "(table 1 funcref) (func $f) (elem (i32.const 9) $f)")
         => Fails(Trap, "out of bounds");
     a_handle_of_another_type: of_another_type("(param i32) (result i32) (local.get 0)")
-        => Refused("WrongType", "hookbox:hooks/pre-tool-use@0.1.0");
-    an_interface_twice: exporting(&r#"(export "hookbox:hooks/stop@0.1.0" (instance $i))"#.repeat(2))
+        => Refused("WrongType", "hookbox:hooks/pre-tool-use@0.2.0");
+    an_interface_twice: exporting(&r#"(export "hookbox:hooks/stop@0.2.0" (instance $i))"#.repeat(2))
         => Refused("Invalid", "");
     an_interface_in_two_versions: of_two_versions() => Refused("WrongType", "twice");
     an_interface_of_a_later_contract: exporting(r#"(export "hookbox:hooks/stop@9.9.9" (instance $i))"#)
@@ -176,7 +176,7 @@ hostile! {
         => Refused("Version", "hookbox:hooks/stop");
     an_interface_that_is_a_function: component(
         r#"(component (core module $m (func (export "f"))) (core instance $m (instantiate $m))
-            (func $f (canon lift (core func $m "f"))) (export "hookbox:hooks/stop@0.1.0" (func $f)))"#)
+            (func $f (canon lift (core func $m "f"))) (export "hookbox:hooks/stop@0.2.0" (func $f)))"#)
         => Refused("WrongType", "no function `handle`");
 }
 

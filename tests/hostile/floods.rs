@@ -4,18 +4,18 @@ use hookbox::{Cause::*, config::types::Limits};
 
 use crate::stage::{End::Fails, Guest, importing};
 
-const LOG: &str = r#"(import "hookbox:hooks/log@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
-const CONFIG: &str = r#"(import "hookbox:hooks/config@0.1.0" "get" (func $get (param i32)))"#;
+const LOG: &str = r#"(import "hookbox:hooks/log@0.2.0" "log" (func $log (param i32 i32 i32)))"#;
+const CONFIG: &str = r#"(import "hookbox:hooks/config@0.2.0" "get" (func $get (param i32)))"#;
 
 fn logging(pointer: u32, length: u32) -> Guest {
     let body =
         format!("(loop $again (call $log (i32.const 0) (i32.const {pointer}) (i32.const {length})) (br $again))");
-    importing(&body, LOG, "import hookbox:hooks/log@0.1.0;", "")
+    importing(&body, LOG, "import hookbox:hooks/log@0.2.0;", "")
 }
 
 fn asking_for_its_config() -> Guest {
     let body = "(loop $again (global.set $free (i32.const 16384)) (call $get (i32.const 8192)) (br $again))";
-    importing(body, CONFIG, "import hookbox:hooks/config@0.1.0;", "")
+    importing(body, CONFIG, "import hookbox:hooks/config@0.2.0;", "")
 }
 
 pub const IO: &str = "

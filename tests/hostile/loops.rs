@@ -22,7 +22,7 @@ fn realloc(body: &str) -> Guest {
 
 /// A `cabi_post_…` with this body: it runs when the host has read the result.
 fn post_return(body: &str) -> Guest {
-    gate("", &format!(r#"(func (export "cabi_post_hookbox:hooks/pre-tool-use@0.1.0#handle") (param i32) {body})"#))
+    gate("", &format!(r#"(func (export "cabi_post_hookbox:hooks/pre-tool-use@0.2.0#handle") (param i32) {body})"#))
 }
 
 const EVEN_AND_ODD: &str = "
@@ -44,7 +44,7 @@ hostile! {
         gate("(local $i i64) (loop $again (br_if $again (i64.ne (i64.const 0)
             (local.tee $i (i64.add (local.get $i) (i64.const 1))))))", "").until(50)
         => Fails(Timeout, "timeout");
-    a_loop_in_every_event_is_the_same: handling(hookbox::Kind::Stop, SPIN, "").until(50) => Fails(Timeout, "timeout");
+    a_loop_in_every_event_is_the_same: handling(hookbox::EventKind::Stop, SPIN, "").until(50) => Fails(Timeout, "timeout");
     recursion: gate("(call $f)", "(func $f (call $f) (call $f))") => Fails(StackOverflow, "too deeply");
     recursion_with_large_frames: gate(
         "(call $f (i64.const 1))",

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use hookbox::{Host, Rule, Status, ToolCall, Verdict, config::Config, dialect, verdict::Ran};
+use hookbox::{Decision, Host, Status, ToolCall, Verdict, config::Config, dialect, verdict::Ran};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
 
 const DIALECTS: [&str; 5] = ["claude", "codebuddy", "blade", "blade-callback", "picoclaw"];
 
-/// `rule`: the case in `pre-tool-use.wit`.
-fn rule(case: u8) -> String {
+/// `decision`: the case in `pre-tool-use.wit`.
+fn decision(case: u8) -> String {
     format!("(i32.store8 (i32.const 4) (i32.const {case}))")
 }
 const ALLOW: u8 = 1;
@@ -22,7 +22,7 @@ const DENY: u8 = 3;
 const SKIP: u8 = 4;
 const RESPOND: u8 = 5;
 /// `halt` of the whole session.
-const ABORT: &str = "(i32.store8 (i32.const 84) (i32.const 1)) (i32.store8 (i32.const 88) (i32.const 1))";
+const ABORT: &str = "(i32.store8 (i32.const 96) (i32.const 1)) (i32.store8 (i32.const 100) (i32.const 1))";
 
 /// The verdict on `Bash(ls)` of one hook with this body.
 async fn verdict(dialect: &str, body: &str, items: &str, more: &Value) -> Verdict {
@@ -31,7 +31,7 @@ async fn verdict(dialect: &str, body: &str, items: &str, more: &Value) -> Verdic
     let mut handler = json!({ "type": "wasm", "component": "guest.wasm" });
     handler.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let call = ToolCall::new("Bash", json!({ "command": "ls", "cwd": "/tmp" }));
-    host(dialect, &handler, folder.path()).await.pre_tool_use(hookbox::Origin::default(), call).await
+    host(dialect, &handler, folder.path()).await.pre_tool_use(hookbox::EventContext::default(), call).await
 }
 
 async fn host(dialect: &str, handler: &Value, folder: &Path) -> Host {
@@ -66,36 +66,36 @@ fn gate() -> Value {
     json!({ "authority": "gate" })
 }
 
-/// Says no, or ends everything: the call does not happen.
+/// Expressible no, or ends everything: the call does not happen.
 fn stops(ran: &Ran) -> bool {
-    matches!(ran.counted.rule, Some(Rule::Deny | Rule::Skip | Rule::Ask)) || ran.counted.halt.is_some()
+    matches!(ran.counted.decision, Some(Decision::Deny | Decision::Skip | Decision::Ask)) || ran.counted.halt.is_some()
 }
 
 /// A text of a few bytes at 32768 in the optional field at this address.
 async fn wire_of_a_denial(dialect: &str, extra: Option<&str>) -> Value {
     let (set, data) = extra.map(|text| field(at::EXTRA, text)).unwrap_or_default();
-    verdict(dialect, &format!("{} {set}", rule(DENY)), &data, &json!({})).await.wire.unwrap()
+    verdict(dialect, &format!("{} {set}", decision(DENY)), &data, &json!({})).await.wire.unwrap()
 }
 
 hostile_tests! {
     async fn allowing_without_authority() {
-        under_every_dialect(&rule(ALLOW), "", gate(), |ran, wire| {
-            ran.counted.rule.is_none() && !ran.notes.is_empty() && !wire.contains("\"allow\"")
+        under_every_dialect(&decision(ALLOW), "", gate(), |ran, wire| {
+            ran.counted.decision.is_none() && !ran.notes.is_empty() && !wire.contains("\"allow\"")
         }).await;
     }
     async fn asking_without_authority() {
-        under_every_dialect(&rule(ASK), "", json!({ "authority": { "decide": ["deny"] } }), |ran, _| {
-            stops(ran) && ran.counted.rule != Some(Rule::Ask) && !ran.notes.is_empty()
+        under_every_dialect(&decision(ASK), "", json!({ "authority": { "decide": ["deny"] } }), |ran, _| {
+            stops(ran) && ran.counted.decision != Some(Decision::Ask) && !ran.notes.is_empty()
         }).await;
     }
     async fn skipping_without_authority() {
-        under_every_dialect(&rule(SKIP), "", gate(), |ran, _| stops(ran) && !ran.notes.is_empty()).await;
+        under_every_dialect(&decision(SKIP), "", gate(), |ran, _| stops(ran) && !ran.notes.is_empty()).await;
     }
     /// `respond` would let a hook make up what a tool said.
     async fn responding_without_authority() {
-        let body = format!("{} (i32.store (i32.const 8) (i32.const 32768)) (i32.store (i32.const 12) (i32.const 4))", rule(RESPOND));
+        let body = format!("{} (i32.store (i32.const 8) (i32.const 32768)) (i32.store (i32.const 12) (i32.const 4))", decision(RESPOND));
         under_every_dialect(&body, r#"(data (i32.const 32768) "done")"#, gate(), |ran, _| {
-            stops(ran) && !matches!(ran.counted.rule, Some(Rule::Respond(_))) && !ran.notes.is_empty()
+            stops(ran) && !matches!(ran.counted.decision, Some(Decision::Respond(_))) && !ran.notes.is_empty()
         }).await;
     }
     async fn aborting_without_authority() {
@@ -104,8 +104,8 @@ hostile_tests! {
         }).await;
     }
     async fn denying_without_authority() {
-        under_every_dialect(&rule(DENY), "", json!({ "authority": { "decide": [] } }), |ran, _| {
-            ran.counted.rule.is_none() && ran.counted.halt.is_none() && !ran.notes.is_empty()
+        under_every_dialect(&decision(DENY), "", json!({ "authority": { "decide": [] } }), |ran, _| {
+            ran.counted.decision.is_none() && ran.counted.halt.is_none() && !ran.notes.is_empty()
         }).await;
     }
     async fn rewriting_without_authority() {
@@ -134,8 +134,8 @@ hostile_tests! {
     async fn allowing_with_a_rewrite_that_is_not_granted() {
         let (body, data) = field(at::UPDATED_INPUT, r#"{"command":"true","cwd":"/tmp"}"#);
         let authority = json!({ "authority": { "decide": ["allow"], "rewrite": ["/cwd"] } });
-        under_every_dialect(&format!("{} {body}", rule(ALLOW)), &data, authority, |ran, wire| {
-            ran.counted.rule.is_none() && !wire.contains("\"allow\"")
+        under_every_dialect(&format!("{} {body}", decision(ALLOW)), &data, authority, |ran, wire| {
+            ran.counted.decision.is_none() && !wire.contains("\"allow\"")
         }).await;
     }
     async fn another_tool_without_authority() {
@@ -186,7 +186,7 @@ hostile_tests! {
     /// And where they do not, nobody else is kept from deciding.
     async fn failing_where_failures_are_ignored() {
         under_every_dialect("(unreachable)", "", json!({ "onFailure": "ignore" }), |ran, _| {
-            ran.result.is_err() && ran.counted.rule.is_none() && ran.counted.halt.is_none()
+            ran.result.is_err() && ran.counted.decision.is_none() && ran.counted.halt.is_none()
         }).await;
     }
 }

@@ -202,18 +202,18 @@ hostile_tests! {
     }
     async fn imports_nobody_granted() {
         for name in ["state", "http", "llm"] {
-            let text = format!(r#"(component (import "hookbox:hooks/{name}@0.1.7" (instance)))"#);
+            let text = format!(r#"(component (import "hookbox:hooks/{name}@0.2.7" (instance)))"#);
             refused(&text, "NotGranted", name).await;
         }
     }
     /// Of ours by name, but not in the contract, or not as it is there.
     async fn imports_that_are_not_in_the_contract() {
         for name in ["secrets", "types2"] {
-            let text = format!(r#"(component (import "hookbox:hooks/{name}@0.1.0" (instance (export "f" (func)))))"#);
+            let text = format!(r#"(component (import "hookbox:hooks/{name}@0.2.0" (instance (export "f" (func)))))"#);
             refused(&text, "Link", name).await;
         }
         refused(
-            r#"(component (import "hookbox:hooks/log@0.1.0" (instance (export "log" (func (param "x" u64))))))"#,
+            r#"(component (import "hookbox:hooks/log@0.2.0" (instance (export "log" (func (param "x" u64))))))"#,
             "Link",
             "log",
         )

@@ -8,7 +8,7 @@ use std::{
 };
 
 use hookbox::{
-    CallContext, CallReport, Cause, Component, Engine, Event, Kind, LoadError,
+    CallContext, CallReport, Cause, Component, Engine, Event, EventKind, LoadError,
     capability::Capabilities,
     config::types::{Limits, Permissions},
     event::Input,
@@ -33,7 +33,7 @@ const MEMORY_KIB: u64 = 2 << 20;
 /// A hostile guest and what it is given.
 pub struct Guest {
     pub bytes: Vec<u8>,
-    pub kind: Kind,
+    pub kind: EventKind,
     pub limits: Limits,
     pub timeout: Duration,
     pub permissions: Permissions,
@@ -45,7 +45,7 @@ impl Guest {
     pub fn of(bytes: Vec<u8>) -> Self {
         Self {
             bytes,
-            kind: Kind::PreToolUse,
+            kind: EventKind::PreToolUse,
             limits: Limits::default(),
             timeout: TIMEOUT,
             permissions: Permissions::default(),
@@ -91,7 +91,7 @@ pub fn importing(body: &str, items: &str, imports: &str, packages: &str) -> Gues
 }
 
 /// As [`gate`], for another event.
-pub fn handling(kind: Kind, body: &str, items: &str) -> Guest {
+pub fn handling(kind: EventKind, body: &str, items: &str) -> Guest {
     let module = guest::gate(body, items).replace("pre-tool-use", kind.interface());
     let world = guest::GATE.replace("pre-tool-use", kind.interface());
     Guest { kind, ..Guest::of(guest::encode(&module, &world, "")) }
@@ -110,9 +110,9 @@ pub fn component(text: &str) -> Guest {
     Guest::of(wat::parse_str(text).unwrap())
 }
 
-pub fn event_of(kind: Kind) -> Event {
+pub fn event_of(kind: EventKind) -> Event {
     macro_rules! default_input {
-        ($($name:ident)*) => { match kind { $(Kind::$name => Input::$name(Default::default()),)* } };
+        ($($name:ident)*) => { match kind { $(EventKind::$name => Input::$name(Default::default()),)* } };
     }
     let input = default_input!(SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure
         PermissionRequest CanUseTool Notification SubagentStart SubagentStop Stop PreCompact TaskCompleted BeforeLlm
@@ -154,7 +154,7 @@ pub async fn judge(guest: Guest, end: End) {
 pub async fn host_is_intact() {
     let context = guest::context(Limits::default(), PATIENCE);
     let report = NEIGHBOUR.call(&guest::event(), guest::claude(), &context).await;
-    assert_eq!(report.result, Ok(hookbox::Answer::default()));
+    assert_eq!(report.result, Ok(hookbox::HookOutput::default()));
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();

@@ -18,8 +18,8 @@ use hookbox::{
 use crate::stage::{Guest, hex, importing};
 
 const SET: &str = r#"
-    (import "hookbox:hooks/state@0.1.0" "set" (func $set (param i32 i32 i32 i32 i32 i64 i32)))
-    (import "hookbox:hooks/state@0.1.0" "keys" (func $keys (param i32 i32 i32)))"#;
+    (import "hookbox:hooks/state@0.2.0" "set" (func $set (param i32 i32 i32 i32 i32 i64 i32)))
+    (import "hookbox:hooks/state@0.2.0" "keys" (func $keys (param i32 i32 i32)))"#;
 
 fn grant() -> StateDetails {
     StateDetails { max_keys: 5, max_value_kib: 1, ..StateDetails::default() }
@@ -44,7 +44,7 @@ fn scope(tenant: &str, hook: &str) -> Scope {
 fn guest(body: &str, data: &str, folder: &Path, grant: StateDetails) -> Guest {
     let items = format!("{SET} {data}");
     let permissions = Permissions { state: Some(StateGrant::Enabled(true)), ..Permissions::default() };
-    let mut guest = importing(body, &items, "import hookbox:hooks/state@0.1.0;", "").granted(permissions, folder);
+    let mut guest = importing(body, &items, "import hookbox:hooks/state@0.2.0;", "").granted(permissions, folder);
     guest.capabilities = Capabilities { state: Some(Arc::new(state(folder, grant))), ..Capabilities::default() };
     guest
 }

@@ -28,12 +28,13 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
     let read = |o| fit(read(o, !words.is_empty(), |wire| said(event, wire)), words, CONTEXT.contains(&event));
     let hooks: Vec<Said> = outcomes.iter().map(read).collect();
     let (mut top, mut inside) = effects(&hooks);
-    let rule = *ORDER.iter().find(|rule| hooks.iter().any(|h| h.rule == **rule)).unwrap_or(&"");
-    let reason = joined(hooks.iter().filter(|h| !rule.is_empty() && h.rule == rule).map(|h| h.reason.clone()));
-    if GATES.contains(&event) && !rule.is_empty() {
-        let word = if event == "PermissionRequest" && rule == "allow" { "approve" } else { rule };
+    let decision = *ORDER.iter().find(|decision| hooks.iter().any(|h| h.decision == **decision)).unwrap_or(&"");
+    let reason =
+        joined(hooks.iter().filter(|h| !decision.is_empty() && h.decision == decision).map(|h| h.reason.clone()));
+    if GATES.contains(&event) && !decision.is_empty() {
+        let word = if event == "PermissionRequest" && decision == "allow" { "approve" } else { decision };
         inside.extend([("permissionDecision".into(), word.into()), ("permissionDecisionReason".into(), reason)]);
-    } else if let Some((_, field, value, why)) = BLOCKS.iter().find(|(name, ..)| *name == event && rule == "deny") {
+    } else if let Some((_, field, value, why)) = BLOCKS.iter().find(|(name, ..)| *name == event && decision == "deny") {
         if field.is_empty() {
             top.extend([("decision".into(), "block".into()), ("reason".into(), reason)]);
         } else {
@@ -41,7 +42,7 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
         }
     }
     // "`updatedInput` needs no `allow`; a `deny` or `ask` from any hook keeps its force"; "last in registration order wins".
-    if let Some((_, field)) = REWRITES.iter().find(|(name, _)| *name == event && rule != "deny") {
+    if let Some((_, field)) = REWRITES.iter().find(|(name, _)| *name == event && decision != "deny") {
         let updated = hooks.iter().map(|h| h.updated.clone()).rfind(|u| !u.is_null());
         inside.insert((*field).into(), updated.unwrap_or_default());
     }
@@ -72,10 +73,10 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
         }
         decisions.push((word(place, "/decision", &["block"])?, at(place, "/reason")));
     }
-    (said.rule, said.reason) = strictest(&ORDER, &decisions);
-    if said.reason.is_null() && !said.rule.is_empty() {
+    (said.decision, said.reason) = strictest(&ORDER, &decisions);
+    if said.reason.is_null() && !said.decision.is_empty() {
         // A reason that stands beside no decision.
-        let mut lone = decisions.into_iter().filter(|(rule, _)| rule.is_empty()).map(|(_, reason)| reason);
+        let mut lone = decisions.into_iter().filter(|(decision, _)| decision.is_empty()).map(|(_, reason)| reason);
         said.reason = lone.find(|reason| !reason.is_null()).unwrap_or_default();
     }
     said.context = joined([one("contextInjection"), one("additionalContext")]);

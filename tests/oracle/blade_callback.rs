@@ -24,7 +24,7 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
             Outcome::Blocked(reason) => json!({ "action": "skip", "reason": reason }),
             // "A hook that throws, traps or times out is logged and treated as `continue` with no change."
             // "`deny` blocks where the event can be blocked and is otherwise recorded only."
-            Outcome::Failed(behavior) if *behavior == "ignore" || !BLOCKABLE.contains(&event) => continue,
+            Outcome::Failed(policy) if *policy == "ignore" || !BLOCKABLE.contains(&event) => continue,
             Outcome::Failed(_) => json!({ "action": "skip", "reason": FAILED }),
             Outcome::Printed(printed) => printed.clone(),
         };

@@ -23,30 +23,30 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
     let read = |outcome| fit(read(outcome, !words.is_empty(), |wire| said(observed, event, wire)), words, context);
     let hooks: Vec<Said> = outcomes.iter().map(read).collect();
     let (mut top, mut inside) = effects(&hooks);
-    let rule = ORDER.into_iter().find(|rule| hooks.iter().any(|h| h.rule == *rule)).unwrap_or_default();
-    let winners = || hooks.iter().filter(|h| !rule.is_empty() && h.rule == rule);
+    let decision = ORDER.into_iter().find(|decision| hooks.iter().any(|h| h.decision == *decision)).unwrap_or_default();
+    let winners = || hooks.iter().filter(|h| !decision.is_empty() && h.decision == decision);
     let reason = joined(winners().map(|h| h.reason.clone()));
     let applying = hooks.iter().filter(|h| match event {
         "PostToolUse" => true,
-        "PreToolUse" if observed => rule != "deny",
-        _ => h.rule == "allow" && rule == "allow",
+        "PreToolUse" if observed => decision != "deny",
+        _ => h.decision == "allow" && decision == "allow",
     });
     let updated = applying.map(|h| h.updated.clone()).rfind(|u| !u.is_null()).unwrap_or_default();
     let interrupt = winners().any(|h| h.interrupts).then_some(true);
     let permissions: Vec<_> = winners().filter_map(|h| h.permissions.as_array()).flatten().collect();
     let permissions = (!permissions.is_empty()).then_some(permissions);
-    let decision = match rule {
+    let answered = match decision {
         "allow" => json!({ "behavior": "allow", "updatedInput": updated, "updatedPermissions": permissions }),
         "deny" => json!({ "behavior": "deny", "message": reason, "interrupt": interrupt }),
         _ => Value::Null,
     };
     if event == "PermissionRequest" {
-        inside.insert("decision".into(), decision);
+        inside.insert("decision".into(), answered);
     } else if event == "PreToolUse" || hooks.iter().any(|h| h.in_form && event == "PreModelSwitch") {
-        inside.insert("permissionDecision".into(), json!((!rule.is_empty()).then_some(rule)));
+        inside.insert("permissionDecision".into(), json!((!decision.is_empty()).then_some(decision)));
         inside.extend([("permissionDecisionReason".into(), reason), ("updatedInput".into(), updated)]);
     } else {
-        top.insert("decision".into(), json!((!rule.is_empty()).then_some("block")));
+        top.insert("decision".into(), json!((!decision.is_empty()).then_some("block")));
         top.insert("reason".into(), reason);
         inside.insert("updatedToolOutput".into(), updated);
     }
@@ -68,7 +68,7 @@ fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
         (word(&inner, "/permissionDecision", new)?, at(&inner, "/permissionDecisionReason")),
         (word(&own, "/behavior", &["deny", "allow"])?, at(&own, "/message")),
     ];
-    (said.rule, said.reason) = strictest(&ORDER, &words);
+    (said.decision, said.reason) = strictest(&ORDER, &words);
     said.in_form = !words[1].0.is_empty();
     said.interrupts = at(&own, "/interrupt") == true;
     said.permissions = at(&own, "/updatedPermissions");

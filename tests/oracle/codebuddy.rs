@@ -19,12 +19,12 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
     let (mut top, mut inside) = effects(&hooks);
     // "`decision:"block"` from any hook blocks; reasons joined in order." Else "the *last* hook in configuration order
     // wins there".
-    let denials: Vec<Value> = hooks.iter().filter(|h| h.rule == "deny").map(|h| h.reason.clone()).collect();
+    let denials: Vec<Value> = hooks.iter().filter(|h| h.decision == "deny").map(|h| h.reason.clone()).collect();
     let blocked = !denials.is_empty();
-    let last = hooks.iter().rfind(|h| !h.rule.is_empty());
-    let (rule, reason) = match last {
+    let last = hooks.iter().rfind(|h| !h.decision.is_empty());
+    let (decision, reason) = match last {
         _ if blocked => ("deny", joined(denials)),
-        Some(last) => (last.rule, last.reason.clone()),
+        Some(last) => (last.decision, last.reason.clone()),
         None => ("", Value::Null),
     };
     if blocked {
@@ -32,8 +32,8 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
     }
     // "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`; emit both".
     if event == "PreToolUse" {
-        inside.insert("permissionDecision".into(), json!((!rule.is_empty()).then_some(rule)));
-        inside.insert("permissionDecisionReason".into(), if rule.is_empty() { Value::Null } else { reason });
+        inside.insert("permissionDecision".into(), json!((!decision.is_empty()).then_some(decision)));
+        inside.insert("permissionDecisionReason".into(), if decision.is_empty() { Value::Null } else { reason });
         // "last `updatedInput` in order wins, dropped if anything blocks"
         let updated = hooks.iter().map(|h| h.updated.clone()).rfind(|u| !u.is_null() && !blocked);
         inside.insert("updatedInput".into(), updated.unwrap_or_default());
@@ -57,7 +57,7 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
         // The reason may stand where the decision does not.
         (word(&inner, "/permissionDecision", &WORDS)?, at(printed, "/reason")),
     ];
-    (said.rule, said.reason) = strictest(&WORDS, &words);
+    (said.decision, said.reason) = strictest(&WORDS, &words);
     said.updated = if event == "PreToolUse" { at(&inner, "/updatedInput") } else { Value::Null };
     well.then_some(said)
 }

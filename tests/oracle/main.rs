@@ -19,7 +19,7 @@ mod picoclaw;
 mod suites;
 
 use hookbox_protocol::{
-    Answer, Behavior, Cause, Dialect, Event, Failure, Rule, degrade,
+    Cause, Decision, Dialect, Event, Failure, FailurePolicy, HookOutput, degrade,
     dialect::{self, Flow},
     failure,
 };
@@ -27,38 +27,38 @@ use outcomes::{Dice, Outcome, Table};
 use serde_json::Value;
 use suites::{BLADE, BLADE_CALLBACK, CLAUDE, CODEBUDDY, PICOCLAW, Suite};
 
-/// What one hook answers, as the pipeline would have it.
-fn answer(dialect: &dyn Dialect, event: &Event, outcome: &Outcome) -> Answer {
-    let row = dialect.row_by_name(&event.name).unwrap_or(dialect.other_row());
-    let settle = |behavior| failure::settle(row, "h", &Failure::new(Cause::Trap, "out of luck"), behavior).0;
-    let mut answer = match outcome {
-        Outcome::Blocked(reason) => Answer::rule(Rule::Deny, *reason),
-        Outcome::Failed("deny") => settle(Behavior::Deny),
-        Outcome::Failed("ask") => settle(Behavior::Ask),
-        Outcome::Failed(_) => settle(dialect.default_behavior(event.kind())),
-        Outcome::Printed(wire) => match dialect.decode_answer(event, wire.as_object().unwrap()) {
-            Ok((answer, _)) => answer,
-            Err(_) => settle(dialect.default_behavior(event.kind())),
+/// What one hook outputs, as the pipeline would have it.
+fn output(dialect: &dyn Dialect, event: &Event, outcome: &Outcome) -> HookOutput {
+    let spec = dialect.spec_by_name(&event.name).unwrap_or(dialect.other_spec());
+    let failed_output = |policy| failure::failed_output(spec, "h", &Failure::new(Cause::Trap, "out of luck"), policy).0;
+    let mut output = match outcome {
+        Outcome::Blocked(reason) => HookOutput::decided(Decision::Deny, *reason),
+        Outcome::Failed("deny") => failed_output(FailurePolicy::Deny),
+        Outcome::Failed("ask") => failed_output(FailurePolicy::Ask),
+        Outcome::Failed(_) => failed_output(dialect.default_policy(event.kind())),
+        Outcome::Printed(wire) => match dialect.decode_output(event, wire.as_object().unwrap()) {
+            Ok((output, _)) => output,
+            Err(_) => failed_output(dialect.default_policy(event.kind())),
         },
     };
-    degrade::degrade(row, &mut answer);
-    answer
+    degrade::degrade(spec, &mut output);
+    output
 }
 
-fn merged(dialect: &dyn Dialect, event: &Event, outcomes: &[Outcome]) -> Value {
-    let (mut seen, mut answers) = (event.clone(), Vec::new());
+fn outcome(dialect: &dyn Dialect, event: &Event, outcomes: &[Outcome]) -> Value {
+    let (mut seen, mut outputs) = (event.clone(), Vec::new());
     for outcome in outcomes {
-        let answer = answer(dialect, &seen, outcome);
+        let output = output(dialect, &seen, outcome);
         if dialect.flow() == Flow::Chained {
-            dialect.rewrite(&mut seen, &answer);
+            dialect.rewrite(&mut seen, &output);
         }
-        let last = dialect.stops(&seen, &answer);
-        answers.push(answer);
+        let last = dialect.stops(&seen, &output);
+        outputs.push(output);
         if last {
             break;
         }
     }
-    dialect.encode_verdict(event, &dialect.merge(event, &answers).answer).unwrap_or_default()
+    dialect.encode_outcome(event, &dialect.merge(event, &outputs).output).unwrap_or_default()
 }
 
 impl Suite {
@@ -75,7 +75,7 @@ impl Suite {
             let hooks = dice.below(if event.name == "canUseTool" { 2 } else { 5 });
             let outcomes: Vec<Outcome> = (0..hooks).map(|_| table.outcome(&mut dice, self.failures)).collect();
             left = left.saturating_sub(hooks);
-            let (expected, found) = (oracle(event, &outcomes), merged(dialect, event, &outcomes));
+            let (expected, found) = (oracle(event, &outcomes), outcome(dialect, event, &outcomes));
             let case = || format!("{} {}\n{outcomes:#?}", self.dialect, event.name);
             assert_eq!(found, expected, "\n{}\nmerge  {found}\noracle {expected}", case());
             if !missing.is_empty() {

@@ -113,7 +113,7 @@ pub fn tidy(mut object: Map<String, Value>, inner: &[&str]) -> Map<String, Value
 /// What one hook said under a dialect whose hooks vote. Null: nothing.
 #[derive(Debug, Default)]
 pub struct Said {
-    pub rule: &'static str,
+    pub decision: &'static str,
     pub reason: Value,
     pub updated: Value,
     pub context: Value,
@@ -160,9 +160,9 @@ impl Said {
 pub fn read(outcome: &Outcome, blockable: bool, printed: impl Fn(&Value) -> Option<Said>) -> Said {
     match outcome {
         Outcome::Printed(wire) => printed(wire).unwrap_or_default(),
-        Outcome::Blocked(reason) => Said { rule: "deny", reason: (*reason).into(), ..Said::default() },
-        Outcome::Failed(rule) if *rule != "ignore" && blockable => {
-            Said { rule, reason: FAILED.into(), ..Said::default() }
+        Outcome::Blocked(reason) => Said { decision: "deny", reason: (*reason).into(), ..Said::default() },
+        Outcome::Failed(decision) if *decision != "ignore" && blockable => {
+            Said { decision, reason: FAILED.into(), ..Said::default() }
         }
         Outcome::Failed(_) => Said::default(),
     }
@@ -171,16 +171,16 @@ pub fn read(outcome: &Outcome, blockable: bool, printed: impl Fn(&Value) -> Opti
 /// What an event has no word for becomes the nearest safer thing; a refusal it has none for is fed back. Context without
 /// a place is shown.
 pub fn fit(mut said: Said, words: &[&str], context: bool) -> Said {
-    let rule = match said.rule {
-        rule if words.contains(&rule) => rule,
+    let decision = match said.decision {
+        decision if words.contains(&decision) => decision,
         "defer" if words.contains(&"ask") => "ask",
         "defer" | "ask" if words.contains(&"deny") => "deny",
         _ => "",
     };
-    if rule.is_empty() && !["", "allow"].contains(&said.rule) {
+    if decision.is_empty() && !["", "allow"].contains(&said.decision) {
         said.context = joined([said.context, said.reason.take()]);
     }
-    said.rule = rule;
+    said.decision = decision;
     if !context {
         said.message = joined([said.message, said.context.take()]);
     }
@@ -240,7 +240,7 @@ pub fn word(of: &Value, pointer: &str, words: &[&'static str]) -> Option<&'stati
 
 /// The decision that comes first in `order`, with the first reason given for it.
 pub fn strictest(order: &[&'static str], said: &[(&'static str, Value)]) -> (&'static str, Value) {
-    let rule = *order.iter().find(|rule| said.iter().any(|(r, _)| r == *rule)).unwrap_or(&"");
-    let reason = said.iter().filter(|(r, _)| *r == rule && !rule.is_empty()).map(|(_, reason)| reason.clone());
-    (rule, reason.clone().find(|r| !r.is_null()).unwrap_or_default())
+    let decision = *order.iter().find(|decision| said.iter().any(|(r, _)| r == *decision)).unwrap_or(&"");
+    let reason = said.iter().filter(|(r, _)| *r == decision && !decision.is_empty()).map(|(_, reason)| reason.clone());
+    (decision, reason.clone().find(|r| !r.is_null()).unwrap_or_default())
 }

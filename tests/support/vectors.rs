@@ -170,8 +170,8 @@ impl HookCase {
             handler["command"] = json!("./no-such-command");
             handler["args"] = json!([]);
         }
-        if let Some(behavior) = &self.on_failure {
-            handler["onFailure"] = json!(behavior);
+        if let Some(policy) = &self.on_failure {
+            handler["onFailure"] = json!(policy);
         }
         handler
     }

@@ -3,8 +3,8 @@
 //! The client sends `{"op":"run","tool":"sh","args":{…}}` and reads `{"go":true}` or `{"go":false,"why":"…"}`.
 
 use hookbox::{
-    Answer, DecodeError, Dialect, Event, Kind, Note, Rule, RuleKind,
-    dialect::{ConfigShape, EventRow, Flow, Merged, Says},
+    Decision, DecisionKind, DecodeError, Dialect, Event, EventKind, HookOutput, Note,
+    dialect::{ConfigShape, EventSpec, Expressible, Flow, Outcome},
     event::{decode_fields, encode_fields},
     json::{Object, parse_object},
     matcher::MatchStyle,
@@ -15,26 +15,27 @@ pub static TOY: Toy = Toy;
 
 pub struct Toy;
 
-const MUTE: Says = Says { rules: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
+const MUTE: Expressible =
+    Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
 
-static ROWS: &[EventRow] = &[EventRow {
+static SPECS: &[EventSpec] = &[EventSpec {
     name: "run",
-    kind: Kind::PreToolUse,
+    kind: EventKind::PreToolUse,
     matched: Some("tool_name"),
     blockable: true,
     required: &["tool", "args"],
     names: &[("tool", "tool_name"), ("args", "tool_input")],
-    says: Says { rules: &[RuleKind::Deny], ..MUTE },
+    expressible: Expressible { decisions: &[DecisionKind::Deny], ..MUTE },
 }];
 
-static OTHER: EventRow = EventRow {
+static OTHER: EventSpec = EventSpec {
     name: "",
-    kind: Kind::OtherEvent,
+    kind: EventKind::OtherEvent,
     matched: None,
     blockable: false,
     required: &[],
     names: &[],
-    says: MUTE,
+    expressible: MUTE,
 };
 
 impl Dialect for Toy {
@@ -42,11 +43,11 @@ impl Dialect for Toy {
         "toy"
     }
 
-    fn rows(&self) -> &'static [EventRow] {
-        ROWS
+    fn specs(&self) -> &'static [EventSpec] {
+        SPECS
     }
 
-    fn other_row(&self) -> &'static EventRow {
+    fn other_spec(&self) -> &'static EventSpec {
         &OTHER
     }
 
@@ -69,36 +70,36 @@ impl Dialect for Toy {
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         let raw = parse_object(wire)?;
         let name = name.or_else(|| raw.get("op")?.as_str()).unwrap_or_default().to_owned();
-        let row = self.row_by_name(&name).unwrap_or(self.other_row());
+        let spec = self.spec_by_name(&name).unwrap_or(self.other_spec());
         let mut fields = raw.clone();
         fields.shift_remove("op");
-        let (origin, call, input, extra) = decode_fields(row, &[], "", &fields)?;
-        Ok(Event { name, origin, call, input, extra, raw: Value::Object(raw) })
+        let (context, call, input, extra) = decode_fields(spec, &[], "", &fields)?;
+        Ok(Event { name, context, call, input, extra, raw: std::sync::Arc::new(Value::Object(raw)) })
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        let mut wire = encode_fields(self.row(event.kind()), &[], event);
+        let mut wire = encode_fields(self.spec(event.kind()), &[], event);
         wire.insert("op".into(), event.name.clone().into());
         Value::Object(wire)
     }
 
-    fn decode_answer(&self, _: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
+    fn decode_output(&self, _: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
         let why = wire.get("why").and_then(Value::as_str).unwrap_or("no");
         Ok(match wire.get("go") {
-            Some(Value::Bool(true)) | None => (Answer::default(), Vec::new()),
-            Some(Value::Bool(false)) => (Answer::rule(Rule::Deny, why), Vec::new()),
+            Some(Value::Bool(true)) | None => (HookOutput::default(), Vec::new()),
+            Some(Value::Bool(false)) => (HookOutput::decided(Decision::Deny, why), Vec::new()),
             Some(other) => return Err(DecodeError::wrong_type("/go", "true or false", other)),
         })
     }
 
-    fn merge(&self, _: &Event, answers: &[Answer]) -> Merged {
-        let answer = answers.iter().find(|answer| answer.rule.is_some()).cloned().unwrap_or_default();
-        Merged { answer, clause: "The first no is the answer.", notes: Vec::new() }
+    fn merge(&self, _: &Event, outputs: &[HookOutput]) -> Outcome {
+        let output = outputs.iter().find(|output| output.decision.is_some()).cloned().unwrap_or_default();
+        Outcome { output, clause: "The first no is the answer.", notes: Vec::new() }
     }
 
-    fn encode_verdict(&self, _: &Event, merged: &Answer) -> Option<Value> {
-        Some(match &merged.rule {
-            Some(_) => json!({ "go": false, "why": merged.reason }),
+    fn encode_outcome(&self, _: &Event, outcome: &HookOutput) -> Option<Value> {
+        Some(match &outcome.decision {
+            Some(_) => json!({ "go": false, "why": outcome.reason }),
             None => json!({ "go": true }),
         })
     }

@@ -11,16 +11,16 @@ struct AuditLog;
 const INPUT: usize = 1024;
 
 impl PreToolUse for AuditLog {
-    fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
+    fn handle(context: &EventContext, call: &ToolCall) -> Result<Output> {
         let input: String = call.input.to_string().chars().take(INPUT).collect();
-        append(origin, json!({"event": "PreToolUse", "tool": call.name, "use_id": call.use_id, "input": input}))?;
+        append(context, json!({"event": "PreToolUse", "tool": call.name, "use_id": call.use_id, "input": input}))?;
         Ok(pass())
     }
 }
 
 impl SessionEnd for AuditLog {
-    fn handle(origin: &Origin, event: &session_end::Event) -> Result<session_end::Decision> {
-        append(origin, json!({"event": "SessionEnd", "reason": event.reason}))?;
+    fn handle(context: &EventContext, event: &session_end::Event) -> Result<session_end::Output> {
+        append(context, json!({"event": "SessionEnd", "reason": event.reason}))?;
         Ok(pass())
     }
 }
@@ -28,10 +28,10 @@ impl SessionEnd for AuditLog {
 hookbox_guest::export!(AuditLog: PreToolUse, SessionEnd);
 
 /// Hooks run at once may append at once: the number is counted atomically, so that no entry overwrites another.
-fn append(origin: &Origin, entry: Value) -> Result<()> {
-    let session = origin.session_id.as_deref().unwrap_or_default();
+fn append(context: &EventContext, entry: Value) -> Result<()> {
+    let session = context.session_id.as_deref().unwrap_or_default();
     let number = state::increment(&format!("count/{session}"), 1)?;
-    let entry = Json::from(entry).with("/timestamp", origin.timestamp.clone())?;
+    let entry = Json::from(entry).with("/timestamp", context.timestamp.clone())?;
     state::set(&format!("entry/{session}/{number:06}"), entry.to_string())?;
     Ok(())
 }
@@ -42,16 +42,16 @@ mod tests {
 
     use super::*;
 
-    fn origin() -> Origin {
-        Origin {
+    fn context() -> EventContext {
+        EventContext {
             session_id: Some("s".to_owned()),
             timestamp: Some("2026-01-01T00:00:00Z".to_owned()),
-            ..Origin::default()
+            ..EventContext::default()
         }
     }
 
-    fn call(call: &ToolCall) -> Result<Decision> {
-        <AuditLog as PreToolUse>::handle(&origin(), call)
+    fn call(call: &ToolCall) -> Result<Output> {
+        <AuditLog as PreToolUse>::handle(&context(), call)
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
     fn the_end_of_the_session_is_recorded() {
         let host = testing::host();
         let event = session_end::Event { reason: Some("logout".to_owned()), ..session_end::Event::default() };
-        assert_eq!(<AuditLog as SessionEnd>::handle(&origin(), &event), Ok(pass()));
+        assert_eq!(<AuditLog as SessionEnd>::handle(&context(), &event), Ok(pass()));
         assert!(host.state("entry/s/000001").is_some_and(|entry| entry.contains("logout")));
     }
 

@@ -11,7 +11,7 @@ use hookbox_guest::prelude::*;
 struct CommandGuard;
 
 impl PreToolUse for CommandGuard {
-    fn handle(_: &Origin, call: &ToolCall) -> Result<Decision> {
+    fn handle(_: &EventContext, call: &ToolCall) -> Result<Output> {
         Ok(objection(call).map_or_else(pass, deny))
     }
 }
@@ -19,7 +19,7 @@ impl PreToolUse for CommandGuard {
 /// The same gate where the user would be asked: under picoclaw `approve_tool` holds when a hook fails, `before_tool`
 /// does not.
 impl PermissionRequest for CommandGuard {
-    fn handle(_: &Origin, call: &ToolCall, _: &permission_request::Event) -> Result<permission_request::Decision> {
+    fn handle(_: &EventContext, call: &ToolCall, _: &permission_request::Event) -> Result<permission_request::Output> {
         Ok(objection(call).map_or_else(pass, deny))
     }
 }
@@ -36,8 +36,11 @@ fn objection(call: &ToolCall) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn decide(command: &str) -> Result<Decision> {
-        <CommandGuard as PreToolUse>::handle(&Origin::default(), &ToolCall::new("Bash", json!({"command": command})))
+    fn decide(command: &str) -> Result<Output> {
+        <CommandGuard as PreToolUse>::handle(
+            &EventContext::default(),
+            &ToolCall::new("Bash", json!({"command": command})),
+        )
     }
 
     #[test]
@@ -50,14 +53,14 @@ mod tests {
     fn has_nothing_to_say_about_the_rest() {
         assert_eq!(decide("ls -la"), Ok(pass()));
         let read = ToolCall::new("Read", json!({"file_path": "/etc/passwd"}));
-        assert_eq!(<CommandGuard as PreToolUse>::handle(&Origin::default(), &read), Ok(pass()));
+        assert_eq!(<CommandGuard as PreToolUse>::handle(&EventContext::default(), &read), Ok(pass()));
     }
 
     #[test]
     fn refuses_where_the_user_would_be_asked() {
         let call = ToolCall::new("exec", json!({"action": "run", "command": "sudo mkfs.ext4 /dev/sda1"}));
         let decision = <CommandGuard as PermissionRequest>::handle(
-            &Origin::default(),
+            &EventContext::default(),
             &call,
             &permission_request::Event::default(),
         );

@@ -14,14 +14,14 @@ struct Config {
 }
 
 impl SessionStart for ContextInjector {
-    fn handle(_: &Origin, _: &session_start::Event) -> Result<session_start::Decision> {
+    fn handle(_: &EventContext, _: &session_start::Event) -> Result<session_start::Output> {
         let Config { session, .. } = config::get()?;
         Ok(session.map_or_else(pass, |text| pass().context(text)))
     }
 }
 
 impl UserPromptSubmit for ContextInjector {
-    fn handle(_: &Origin, _: &user_prompt_submit::Event) -> Result<user_prompt_submit::Decision> {
+    fn handle(_: &EventContext, _: &user_prompt_submit::Event) -> Result<user_prompt_submit::Output> {
         let Config { prompt, .. } = config::get()?;
         Ok(prompt.map_or_else(pass, |text| pass().context(text)))
     }
@@ -35,12 +35,15 @@ mod tests {
 
     use super::*;
 
-    fn start() -> Result<session_start::Decision> {
-        <ContextInjector as SessionStart>::handle(&Origin::default(), &session_start::Event::default())
+    fn start() -> Result<session_start::Output> {
+        <ContextInjector as SessionStart>::handle(&EventContext::default(), &session_start::Event::default())
     }
 
-    fn prompt() -> Result<user_prompt_submit::Decision> {
-        <ContextInjector as UserPromptSubmit>::handle(&Origin::default(), &user_prompt_submit::Event::new("hello"))
+    fn prompt() -> Result<user_prompt_submit::Output> {
+        <ContextInjector as UserPromptSubmit>::handle(
+            &EventContext::default(),
+            &user_prompt_submit::Event::new("hello"),
+        )
     }
 
     #[test]

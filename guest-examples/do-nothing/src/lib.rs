@@ -5,43 +5,47 @@ use hookbox_guest::prelude::*;
 struct DoNothing;
 
 impl PreToolUse for DoNothing {
-    fn handle(_: &Origin, _: &ToolCall) -> Result<Decision> {
+    fn handle(_: &EventContext, _: &ToolCall) -> Result<Output> {
         Ok(pass())
     }
 }
 
 impl PostToolUse for DoNothing {
-    fn handle(_: &Origin, _: &ToolCall, _: &post_tool_use::Outcome) -> Result<post_tool_use::Decision> {
+    fn handle(_: &EventContext, _: &ToolCall, _: &post_tool_use::ToolOutput) -> Result<post_tool_use::Output> {
         Ok(pass())
     }
 }
 
 impl PostToolUseFailure for DoNothing {
-    fn handle(_: &Origin, _: &ToolCall, _: &post_tool_use_failure::Failure) -> Result<post_tool_use_failure::Decision> {
+    fn handle(
+        _: &EventContext,
+        _: &ToolCall,
+        _: &post_tool_use_failure::Failure,
+    ) -> Result<post_tool_use_failure::Output> {
         Ok(pass())
     }
 }
 
 impl PermissionRequest for DoNothing {
-    fn handle(_: &Origin, _: &ToolCall, _: &permission_request::Event) -> Result<permission_request::Decision> {
+    fn handle(_: &EventContext, _: &ToolCall, _: &permission_request::Event) -> Result<permission_request::Output> {
         Ok(pass())
     }
 }
 
 impl CanUseTool for DoNothing {
-    fn handle(_: &Origin, _: &ToolCall, _: &can_use_tool::Event) -> Result<can_use_tool::Decision> {
+    fn handle(_: &EventContext, _: &ToolCall, _: &can_use_tool::Event) -> Result<can_use_tool::Output> {
         Ok(pass())
     }
 }
 
 impl AgentEvent for DoNothing {
-    fn handle(_: &Origin, _: &agent_event::Event) -> Result<()> {
+    fn handle(_: &EventContext, _: &agent_event::Event) -> Result<()> {
         Ok(())
     }
 }
 
 impl OtherEvent for DoNothing {
-    fn handle(_: &Origin, _: &Json) -> Result<Option<Json>> {
+    fn handle(_: &EventContext, _: &Json) -> Result<Option<Json>> {
         Ok(None)
     }
 }
@@ -50,7 +54,7 @@ impl OtherEvent for DoNothing {
 macro_rules! says_nothing_to {
     ($($name:ident in $module:ident,)*) => {
         $(impl $name for DoNothing {
-            fn handle(_: &Origin, _: &$module::Event) -> Result<$module::Decision> {
+            fn handle(_: &EventContext, _: &$module::Event) -> Result<$module::Output> {
                 Ok(pass())
             }
         })*
@@ -84,7 +88,7 @@ mod tests {
     #[test]
     fn says_nothing() {
         let call = ToolCall::new("Bash", json!({"command": "rm -rf /"}));
-        assert_eq!(<DoNothing as PreToolUse>::handle(&Origin::default(), &call), Ok(pass()));
-        assert_eq!(<DoNothing as Stop>::handle(&Origin::default(), &stop::Event::default()), Ok(pass()));
+        assert_eq!(<DoNothing as PreToolUse>::handle(&EventContext::default(), &call), Ok(pass()));
+        assert_eq!(<DoNothing as Stop>::handle(&EventContext::default(), &stop::Event::default()), Ok(pass()));
     }
 }

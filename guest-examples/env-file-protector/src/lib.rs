@@ -12,7 +12,7 @@ const PATHS: [&str; 4] = ["/file_path", "/filePath", "/notebook_path", "/path"];
 struct EnvFileProtector;
 
 impl PreToolUse for EnvFileProtector {
-    fn handle(_: &Origin, call: &ToolCall) -> Result<Decision> {
+    fn handle(_: &EventContext, call: &ToolCall) -> Result<Output> {
         if !WRITERS.contains(&call.name.as_str()) {
             return Ok(pass());
         }
@@ -50,8 +50,8 @@ fn parts(path: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn decide(tool: &str, input: Value) -> Result<Decision> {
-        EnvFileProtector::handle(&Origin::default(), &ToolCall::new(tool, input))
+    fn decide(tool: &str, input: Value) -> Result<Output> {
+        EnvFileProtector::handle(&EventContext::default(), &ToolCall::new(tool, input))
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl Default for Config {
 }
 
 impl PreToolUse for PathRewriter {
-    fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
+    fn handle(context: &EventContext, call: &ToolCall) -> Result<Output> {
         if !WRITERS.contains(&call.name.as_str()) {
             return Ok(pass());
         }
@@ -34,7 +34,7 @@ impl PreToolUse for PathRewriter {
         }
         for place in PLACES {
             if let Some(path) = call.input.str(place) {
-                return match inside(&prefix, origin.cwd.as_deref(), path) {
+                return match inside(&prefix, context.cwd.as_deref(), path) {
                     Some(moved) => Ok(allow().rewrite(call.input.with(place, moved)?)),
                     None => Ok(pass()),
                 };
@@ -78,12 +78,12 @@ mod tests {
 
     use super::*;
 
-    fn decide(path: &str) -> Result<Decision> {
-        let origin = Origin { cwd: Some("/home/dev".to_owned()), ..Origin::default() };
-        PathRewriter::handle(&origin, &ToolCall::new("Write", json!({"file_path": path, "content": "x"})))
+    fn decide(path: &str) -> Result<Output> {
+        let context = EventContext { cwd: Some("/home/dev".to_owned()), ..EventContext::default() };
+        PathRewriter::handle(&context, &ToolCall::new("Write", json!({"file_path": path, "content": "x"})))
     }
 
-    fn moved(path: &str) -> Decision {
+    fn moved(path: &str) -> Output {
         allow().rewrite(json!({"file_path": path, "content": "x"}))
     }
 
@@ -99,7 +99,8 @@ mod tests {
     fn every_agents_writer_is_known() {
         testing::host();
         for (tool, key) in [("Write", "file_path"), ("Write", "filePath"), ("write_file", "path")] {
-            let decision = PathRewriter::handle(&Origin::default(), &ToolCall::new(tool, json!({key: "/etc/hosts"})));
+            let decision =
+                PathRewriter::handle(&EventContext::default(), &ToolCall::new(tool, json!({key: "/etc/hosts"})));
             assert_eq!(decision, Ok(allow().rewrite(json!({key: "/sandbox/etc/hosts"}))), "{tool} {key}");
         }
     }
@@ -116,7 +117,7 @@ mod tests {
         testing::host();
         assert_eq!(decide("/sandbox/etc/hosts"), Ok(pass()));
         let read = ToolCall::new("Read", json!({"file_path": "/etc/hosts"}));
-        assert_eq!(PathRewriter::handle(&Origin::default(), &read), Ok(pass()));
+        assert_eq!(PathRewriter::handle(&EventContext::default(), &read), Ok(pass()));
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl Default for Config {
 }
 
 impl UserPromptSubmit for PromptFilter {
-    fn handle(_: &Origin, event: &user_prompt_submit::Event) -> Result<user_prompt_submit::Decision> {
+    fn handle(_: &EventContext, event: &user_prompt_submit::Event) -> Result<user_prompt_submit::Output> {
         let Config { keywords } = config::get()?;
         let prompt = plain(&event.prompt);
         let found = keywords.into_iter().find(|keyword| contains(&prompt, &plain(keyword)));
@@ -51,11 +51,11 @@ mod tests {
 
     use super::*;
 
-    fn decide(prompt: &str) -> Result<user_prompt_submit::Decision> {
-        PromptFilter::handle(&Origin::default(), &user_prompt_submit::Event::new(prompt))
+    fn decide(prompt: &str) -> Result<user_prompt_submit::Output> {
+        PromptFilter::handle(&EventContext::default(), &user_prompt_submit::Event::new(prompt))
     }
 
-    fn blocked(keyword: &str) -> user_prompt_submit::Decision {
+    fn blocked(keyword: &str) -> user_prompt_submit::Output {
         block(format!("the prompt speaks of `{keyword}`; leave secrets out of it and try again"))
     }
 

@@ -22,11 +22,11 @@ impl Default for Config {
 }
 
 impl PreToolUse for RateLimit {
-    fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
+    fn handle(context: &EventContext, call: &ToolCall) -> Result<Output> {
         let tool = &call.name;
         let Config { max, tools } = config::get()?;
         let max = tools.get(tool).copied().unwrap_or(max);
-        let session = origin.session_id.as_deref().unwrap_or_default();
+        let session = context.session_id.as_deref().unwrap_or_default();
         let calls = state::increment(&format!("calls/{session}/{tool}"), 1)?;
         Ok(if calls > max { skip(format!("{tool} is limited to {max} calls per session")) } else { pass() })
     }
@@ -40,9 +40,9 @@ mod tests {
 
     use super::*;
 
-    fn decide(session: &str, tool: &str) -> Result<Decision> {
-        let origin = Origin { session_id: Some(session.to_owned()), ..Origin::default() };
-        RateLimit::handle(&origin, &ToolCall::new(tool, json!({})))
+    fn decide(session: &str, tool: &str) -> Result<Output> {
+        let context = EventContext { session_id: Some(session.to_owned()), ..EventContext::default() };
+        RateLimit::handle(&context, &ToolCall::new(tool, json!({})))
     }
 
     #[test]

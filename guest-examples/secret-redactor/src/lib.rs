@@ -7,8 +7,8 @@ use hookbox_guest::prelude::*;
 struct SecretRedactor;
 
 impl PostToolUse for SecretRedactor {
-    fn handle(_: &Origin, _: &ToolCall, outcome: &post_tool_use::Outcome) -> Result<post_tool_use::Decision> {
-        let mut output = outcome.output.value().clone();
+    fn handle(_: &EventContext, _: &ToolCall, output: &post_tool_use::ToolOutput) -> Result<post_tool_use::Output> {
+        let mut output = output.value.value().clone();
         match redact(&mut output) {
             0 => Ok(pass()),
             found => {
@@ -40,9 +40,9 @@ fn redact(value: &mut Value) -> usize {
 mod tests {
     use super::*;
 
-    fn decide(output: Value) -> Result<post_tool_use::Decision> {
+    fn decide(output: Value) -> Result<post_tool_use::Output> {
         let call = ToolCall::new("Bash", json!({"command": "env"}));
-        SecretRedactor::handle(&Origin::default(), &call, &post_tool_use::Outcome::new(output))
+        SecretRedactor::handle(&EventContext::default(), &call, &post_tool_use::ToolOutput::new(output))
     }
 
     #[test]

@@ -23,13 +23,17 @@ impl Default for Config {
 const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 impl PostToolUse for StopUntilTestsPass {
-    fn handle(origin: &Origin, call: &ToolCall, outcome: &post_tool_use::Outcome) -> Result<post_tool_use::Decision> {
+    fn handle(
+        context: &EventContext,
+        call: &ToolCall,
+        output: &post_tool_use::ToolOutput,
+    ) -> Result<post_tool_use::Output> {
         if WRITERS.contains(&call.name.as_str()) {
-            state::delete(&key(origin))?;
+            state::delete(&key(context))?;
         } else if let Some(command) = call.input.str("/command") {
             let Config { commands } = config::get()?;
-            if commands.iter().any(|tests| command.contains(tests.as_str())) && succeeded(&outcome.output) {
-                state::set(&key(origin), command)?;
+            if commands.iter().any(|tests| command.contains(tests.as_str())) && succeeded(&output.value) {
+                state::set(&key(context), command)?;
             }
         }
         Ok(pass())
@@ -37,9 +41,9 @@ impl PostToolUse for StopUntilTestsPass {
 }
 
 impl Stop for StopUntilTestsPass {
-    fn handle(origin: &Origin, event: &stop::Event) -> Result<stop::Decision> {
+    fn handle(context: &EventContext, event: &stop::Event) -> Result<stop::Output> {
         // Asked once already: an agent that cannot make the tests pass may say so and stop.
-        if event.stop_hook_active == Some(true) || state::get(&key(origin))?.is_some() {
+        if event.stop_hook_active == Some(true) || state::get(&key(context))?.is_some() {
             return Ok(pass());
         }
         Ok(block("The tests have not passed since the last change: run them, and mend what fails."))
@@ -48,8 +52,8 @@ impl Stop for StopUntilTestsPass {
 
 hookbox_guest::export!(StopUntilTestsPass: PostToolUse, Stop);
 
-fn key(origin: &Origin) -> String {
-    format!("tests-passed/{}", origin.session_id.as_deref().unwrap_or_default())
+fn key(context: &EventContext) -> String {
+    format!("tests-passed/{}", context.session_id.as_deref().unwrap_or_default())
 }
 
 /// The event itself says that the tool succeeded; some clients send it for a command that failed, and say so in the
@@ -66,20 +70,20 @@ mod tests {
 
     use super::*;
 
-    fn ran(tool: &str, input: Value, output: Value) -> Result<post_tool_use::Decision> {
+    fn ran(tool: &str, input: Value, output: Value) -> Result<post_tool_use::Output> {
         <StopUntilTestsPass as PostToolUse>::handle(
-            &Origin::default(),
+            &EventContext::default(),
             &ToolCall::new(tool, input),
-            &post_tool_use::Outcome::new(output),
+            &post_tool_use::ToolOutput::new(output),
         )
     }
 
-    fn stop(active: bool) -> Result<stop::Decision> {
+    fn stop(active: bool) -> Result<stop::Output> {
         let event = stop::Event { stop_hook_active: Some(active), ..stop::Event::default() };
-        <StopUntilTestsPass as Stop>::handle(&Origin::default(), &event)
+        <StopUntilTestsPass as Stop>::handle(&EventContext::default(), &event)
     }
 
-    fn kept_going() -> stop::Decision {
+    fn kept_going() -> stop::Output {
         block("The tests have not passed since the last change: run them, and mend what fails.")
     }
 

@@ -5,8 +5,8 @@ use hookbox_guest::prelude::*;
 struct TaskCheck;
 
 impl TaskCompleted for TaskCheck {
-    fn handle(_: &Origin, event: &task_completed::Event) -> Result<task_completed::Decision> {
-        // claude and blade-callback tell nothing of the outcome: there is nothing to check.
+    fn handle(_: &EventContext, event: &task_completed::Event) -> Result<task_completed::Output> {
+        // claude and blade-callback tell nothing of the output: there is nothing to check.
         if event.success.is_none() && event.result_summary.is_none() {
             return Ok(pass());
         }
@@ -26,13 +26,13 @@ hookbox_guest::export!(TaskCheck: TaskCompleted);
 mod tests {
     use super::*;
 
-    fn decide(success: Option<bool>, summary: Option<&str>) -> Result<task_completed::Decision> {
+    fn decide(success: Option<bool>, summary: Option<&str>) -> Result<task_completed::Output> {
         let event = task_completed::Event {
             success,
             result_summary: summary.map(String::from),
             ..task_completed::Event::default()
         };
-        TaskCheck::handle(&Origin::default(), &event)
+        TaskCheck::handle(&EventContext::default(), &event)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// One block per verdict: what was decided, then a line per hook with its notes below.
 pub fn human(verdict: &Verdict) {
-    eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, verdict.answer().word());
+    eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, verdict.output().word());
     let width = verdict.hooks.iter().map(|hook| name(hook).chars().count()).max().unwrap_or_default();
     for hook in &verdict.hooks {
         eprintln!("{}", plain(format!("  {:width$}  {}", name(hook), outcome(hook)).trim_end()));
@@ -18,7 +18,7 @@ pub fn human(verdict: &Verdict) {
             eprintln!("{}", plain(&format!("  {:width$}  {line}", "")));
         }
     }
-    for (_, note) in &verdict.merged.notes {
+    for (_, note) in &verdict.outcome.notes {
         eprintln!("{}", plain(&format!("  {}: {}", note.kind.word(), note.text)));
     }
 }
@@ -42,12 +42,12 @@ pub fn json_lines(verdict: &Verdict) {
     for hook in &verdict.hooks {
         eprintln!("{}", hook_json(hook));
     }
-    let notes: Vec<Value> = verdict.merged.notes.iter().map(|(_, note)| note_json(note)).collect();
+    let notes: Vec<Value> = verdict.outcome.notes.iter().map(|(_, note)| note_json(note)).collect();
     eprintln!(
         "{}",
         json!({
-            "event": verdict.event, "dialect": verdict.dialect, "verdict": verdict.answer().word(),
-            "clause": verdict.merged.clause, "notes": notes,
+            "event": verdict.event, "dialect": verdict.dialect, "verdict": verdict.output().word(),
+            "clause": verdict.outcome.clause, "notes": notes,
         })
     );
 }
@@ -89,7 +89,7 @@ fn outcome(hook: &HookReport) -> String {
         line.extend([format!("  {fuel} fuel")]);
     }
     match &ran.result {
-        Ok(answer) => line.extend(answer.reason.iter().map(|reason| format!("  {}", first_line(reason)))),
+        Ok(output) => line.extend(output.reason.iter().map(|reason| format!("  {}", first_line(reason)))),
         Err(failure) => line.extend([format!("  {failure}")]),
     }
     line

@@ -5,8 +5,8 @@ mod rewrite;
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Note, Rule, RuleKind, respond_text},
-    event::{Event, Input, Kind},
+    event::{Event, EventKind, Input},
+    output::{Decision, DecisionKind, HookOutput, Note, respond_text},
 };
 
 /// One power over an event.
@@ -74,46 +74,46 @@ impl Authority {
         }
     }
 
-    /// Takes out of an answer what exceeds this authority, towards safety, and tells what it took.
+    /// Takes out of an output what exceeds this authority, towards safety, and tells what it took.
     ///
     /// - A decision becomes the nearest safer one that is granted, or none; never `allow`.
     /// - A halt becomes `deny`; on stop events, where `deny` means "keep going", it is dropped.
     /// - Of a rewrite only what is granted stays; all else is as the event has it. Another tool
-    ///   ([`Answer::updated_tool`]) needs [`Rewrite::All`]: no pointer points at a tool's name.
-    /// - [`Answer::updated_permissions`] needs `allow`, [`Answer::interrupt`] needs `abort`, [`Answer::env`] is context.
-    /// - [`Answer::extra`] needs everything there is: nobody knows what a field that the contract does not know decides.
-    /// - [`Answer::suppress_output`] hides only what the hook itself printed, so everybody may.
-    pub fn limit(&self, event: &Event, answer: &mut Answer) -> Vec<Note> {
+    ///   ([`HookOutput::updated_tool`]) needs [`Rewrite::All`]: no pointer points at a tool's name.
+    /// - [`HookOutput::updated_permissions`] needs `allow`, [`HookOutput::interrupt`] needs `abort`, [`HookOutput::env`] is context.
+    /// - [`HookOutput::extra`] needs everything there is: nobody knows what a field that the contract does not know decides.
+    /// - [`HookOutput::suppress_output`] hides only what the hook itself printed, so everybody may.
+    pub fn limit(&self, event: &Event, output: &mut HookOutput) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.is_everything() {
             return notes;
         }
-        self.limit_halt(event.kind(), answer, &mut notes);
-        self.limit_rule(event.kind(), answer, &mut notes);
-        self.limit_rewrite(event, answer, &mut notes);
+        self.limit_halt(event.kind(), output, &mut notes);
+        self.limit_decision(event.kind(), output, &mut notes);
+        self.limit_rewrite(event, output, &mut notes);
         let mut drop = |granted: bool, there: bool, what: &str| {
             if there && !granted {
                 notes.push(Note::dropped(format!("this hook may not {what}")));
             }
             there && !granted
         };
-        if drop(self.may(Power::Allow), answer.updated_permissions.is_some(), "change permissions: that needs allow") {
-            answer.updated_permissions = None;
+        if drop(self.may(Power::Allow), output.updated_permissions.is_some(), "change permissions: that needs allow") {
+            output.updated_permissions = None;
         }
-        if drop(self.may(Power::Abort), answer.interrupt, "end the turn with its denial: that needs abort") {
-            answer.interrupt = false;
+        if drop(self.may(Power::Abort), output.interrupt, "end the turn with its denial: that needs abort") {
+            output.interrupt = false;
         }
-        if drop(self.context, answer.context.is_some(), "add context") {
-            answer.context = None;
+        if drop(self.context, output.context.is_some(), "add context") {
+            output.context = None;
         }
-        if drop(self.context, !answer.env.is_empty(), "set environment variables: that needs context") {
-            answer.env.clear();
+        if drop(self.context, !output.env.is_empty(), "set environment variables: that needs context") {
+            output.env.clear();
         }
-        if drop(self.system_message, answer.system_message.is_some(), "show the user a message") {
-            answer.system_message = None;
+        if drop(self.system_message, output.system_message.is_some(), "show the user a message") {
+            output.system_message = None;
         }
-        if drop(false, !answer.extra.is_empty(), "pass fields through that the contract does not know") {
-            answer.extra.clear();
+        if drop(false, !output.extra.is_empty(), "pass fields through that the contract does not know") {
+            output.extra.clear();
         }
         notes
     }
@@ -130,24 +130,24 @@ impl Authority {
     }
 
     /// What is said instead of `rule` on an event of this kind.
-    fn nearest(&self, kind: Kind, rule: RuleKind) -> Option<RuleKind> {
-        instead(rule).iter().copied().find(|to| {
+    fn nearest(&self, kind: EventKind, decision: DecisionKind) -> Option<DecisionKind> {
+        instead(decision).iter().copied().find(|to| {
             // Where nobody is asked for a permission, `ask` would be degraded to the denial that is not granted.
-            let sayable = *to == rule || *to != RuleKind::Ask || asks(kind);
+            let sayable = *to == decision || *to != DecisionKind::Ask || asks(kind);
             sayable && self.may(power(*to))
         })
     }
 
-    fn limit_halt(&self, kind: Kind, answer: &mut Answer, notes: &mut Vec<Note>) {
+    fn limit_halt(&self, kind: EventKind, output: &mut HookOutput, notes: &mut Vec<Note>) {
         if self.may(Power::Abort) {
             return;
         }
-        let Some(halt) = answer.halt.take() else { return };
-        let keeps_going = matches!(kind, Kind::Stop | Kind::SubagentStop);
-        match self.nearest(kind, RuleKind::Deny).filter(|_| !keeps_going) {
+        let Some(halt) = output.halt.take() else { return };
+        let keeps_going = matches!(kind, EventKind::Stop | EventKind::SubagentStop);
+        match self.nearest(kind, DecisionKind::Deny).filter(|_| !keeps_going) {
             Some(to) => {
-                if answer.rule_kind() != Some(RuleKind::Deny) {
-                    (answer.rule, answer.reason) = (plain(to), halt.reason);
+                if output.decision_kind() != Some(DecisionKind::Deny) {
+                    (output.decision, output.reason) = (plain(to), halt.reason);
                 }
                 notes.push(Note::dropped(format!("this hook may not abort; it says {}", to.word())));
             }
@@ -155,48 +155,48 @@ impl Authority {
         }
     }
 
-    fn limit_rule(&self, kind: Kind, answer: &mut Answer, notes: &mut Vec<Note>) {
-        let Some(from) = answer.rule_kind() else { return };
+    fn limit_decision(&self, kind: EventKind, output: &mut HookOutput, notes: &mut Vec<Note>) {
+        let Some(from) = output.decision_kind() else { return };
         let to = self.nearest(kind, from);
         if to == Some(from) {
             return;
         }
-        if let Some(Rule::Respond(result)) = &answer.rule {
-            answer.reason = Some(respond_text(result));
+        if let Some(Decision::Respond(result)) = &output.decision {
+            output.reason = Some(respond_text(result));
         }
-        answer.rule = to.and_then(plain);
+        output.decision = to.and_then(plain);
         let word = from.word();
         if let Some(to) = to {
             notes.push(Note::dropped(format!("this hook may not {word}; it says {}", to.word())));
         } else {
-            answer.reason = None;
+            output.reason = None;
             notes.push(Note::dropped(format!("this hook may not {word}")));
         }
     }
 
-    fn limit_rewrite(&self, event: &Event, answer: &mut Answer, notes: &mut Vec<Note>) {
+    fn limit_rewrite(&self, event: &Event, output: &mut HookOutput, notes: &mut Vec<Note>) {
         let Rewrite::Only(pointers) = &self.rewrite else { return };
-        let Some(wanted) = answer.updated.take() else {
-            if answer.updated_tool.take().is_some() {
-                lose_rewrite(event.kind(), answer);
+        let Some(wanted) = output.updated.take() else {
+            if output.updated_tool.take().is_some() {
+                lose_rewrite(event.kind(), output);
                 notes.push(Note::dropped("this hook may not run another tool instead"));
             }
             return;
         };
         let old = carried(event);
         // The new input was made for the other tool.
-        let kept = match answer.updated_tool.take() {
+        let kept = match output.updated_tool.take() {
             Some(_) => old.clone(),
             None => rewrite::granted(&old, &wanted, pointers),
         };
         let all_kept = kept == wanted;
         if kept != old {
-            answer.updated = Some(kept);
+            output.updated = Some(kept);
             if !all_kept {
                 notes.push(Note::dropped("this hook may not rewrite all that it did; the rest is as it was"));
             }
         } else if !all_kept {
-            lose_rewrite(event.kind(), answer);
+            lose_rewrite(event.kind(), output);
             notes.push(Note::dropped("this hook may not rewrite this"));
         }
     }
@@ -208,54 +208,54 @@ impl Power {
 }
 
 /// The power a decision needs. To defer is to leave it to the client, which then asks.
-const fn power(rule: RuleKind) -> Power {
-    match rule {
-        RuleKind::Allow => Power::Allow,
-        RuleKind::Defer | RuleKind::Ask => Power::Ask,
-        RuleKind::Skip => Power::Skip,
-        RuleKind::Respond => Power::Respond,
-        RuleKind::Deny => Power::Deny,
+const fn power(decision: DecisionKind) -> Power {
+    match decision {
+        DecisionKind::Allow => Power::Allow,
+        DecisionKind::Defer | DecisionKind::Ask => Power::Ask,
+        DecisionKind::Skip => Power::Skip,
+        DecisionKind::Respond => Power::Respond,
+        DecisionKind::Deny => Power::Deny,
     }
 }
 
 /// For each decision, what may be said instead: the first that is granted, or nothing. All of it is as safe or safer,
 /// but for a denial that may not be: there asking is as near as it gets.
-const fn instead(rule: RuleKind) -> &'static [RuleKind] {
-    match rule {
-        RuleKind::Allow => &[RuleKind::Allow],
-        RuleKind::Defer => &[RuleKind::Defer, RuleKind::Deny],
-        RuleKind::Ask => &[RuleKind::Ask, RuleKind::Deny],
-        RuleKind::Skip => &[RuleKind::Skip, RuleKind::Deny, RuleKind::Ask],
-        RuleKind::Respond => &[RuleKind::Respond, RuleKind::Deny, RuleKind::Ask],
-        RuleKind::Deny => &[RuleKind::Deny, RuleKind::Ask],
+const fn instead(decision: DecisionKind) -> &'static [DecisionKind] {
+    match decision {
+        DecisionKind::Allow => &[DecisionKind::Allow],
+        DecisionKind::Defer => &[DecisionKind::Defer, DecisionKind::Deny],
+        DecisionKind::Ask => &[DecisionKind::Ask, DecisionKind::Deny],
+        DecisionKind::Skip => &[DecisionKind::Skip, DecisionKind::Deny, DecisionKind::Ask],
+        DecisionKind::Respond => &[DecisionKind::Respond, DecisionKind::Deny, DecisionKind::Ask],
+        DecisionKind::Deny => &[DecisionKind::Deny, DecisionKind::Ask],
     }
 }
 
 /// The rules that carry nothing.
-const fn plain(kind: RuleKind) -> Option<Rule> {
+const fn plain(kind: DecisionKind) -> Option<Decision> {
     match kind {
-        RuleKind::Allow => Some(Rule::Allow),
-        RuleKind::Ask => Some(Rule::Ask),
-        RuleKind::Defer => Some(Rule::Defer),
-        RuleKind::Deny => Some(Rule::Deny),
-        RuleKind::Skip => Some(Rule::Skip),
-        RuleKind::Respond => None,
+        DecisionKind::Allow => Some(Decision::Allow),
+        DecisionKind::Ask => Some(Decision::Ask),
+        DecisionKind::Defer => Some(Decision::Defer),
+        DecisionKind::Deny => Some(Decision::Deny),
+        DecisionKind::Skip => Some(Decision::Skip),
+        DecisionKind::Respond => None,
     }
 }
 
 /// Whether the event is a question for a permission.
-const fn asks(kind: Kind) -> bool {
-    matches!(kind, Kind::PreToolUse | Kind::PermissionRequest | Kind::CanUseTool)
+const fn asks(kind: EventKind) -> bool {
+    matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool)
 }
 
 /// The permission was for the rewritten call, as in [`crate::degrade`].
-fn lose_rewrite(kind: Kind, answer: &mut Answer) {
-    if asks(kind) && answer.rule_kind() == Some(RuleKind::Allow) {
-        (answer.rule, answer.reason) = (None, None);
+fn lose_rewrite(kind: EventKind, output: &mut HookOutput) {
+    if asks(kind) && output.decision_kind() == Some(DecisionKind::Allow) {
+        (output.decision, output.reason) = (None, None);
     }
 }
 
-/// What an answer's [`Answer::updated`] would replace.
+/// What an output's [`HookOutput::updated`] would replace.
 fn carried(event: &Event) -> Value {
     match (&event.input, &event.call) {
         (Input::PreToolUse(_) | Input::PermissionRequest(_) | Input::CanUseTool(_), Some(call)) => call.input.clone(),

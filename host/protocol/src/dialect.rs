@@ -10,11 +10,11 @@ pub mod picoclaw;
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Note, RuleKind, Scope},
-    event::{Event, Kind},
-    failure::Behavior,
+    event::{Event, EventKind},
+    failure::FailurePolicy,
     json::{DecodeError, Object},
     matcher::MatchStyle,
+    output::{DecisionKind, HookOutput, Note, Scope},
 };
 
 /// Every dialect and profile, by name. A new dialect is one folder and one line here.
@@ -41,10 +41,10 @@ pub trait Dialect: Send + Sync + 'static {
     fn name(&self) -> &'static str;
 
     /// One row per event the specification names.
-    fn rows(&self) -> &'static [EventRow];
+    fn specs(&self) -> &'static [EventSpec];
 
     /// The row for events the specification does not name; its `name` is a placeholder.
-    fn other_row(&self) -> &'static EventRow;
+    fn other_spec(&self) -> &'static EventSpec;
 
     /// How the hooks of one event run.
     fn flow(&self) -> Flow;
@@ -73,40 +73,40 @@ pub trait Dialect: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`DecodeError`]: the output counts as a failed handler's.
-    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError>;
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError>;
 
     /// Whose hooks are asked about an event of this kind, one stage after another; before the last, only until a stage
     /// [decides](Dialect::decides). The hooks of a stage are those configured for [`Dialect::row`]`(stage).name` and get
     /// the event as one of theirs.
-    fn stages(&self, kind: Kind) -> &'static [Kind] {
+    fn stages(&self, kind: EventKind) -> &'static [EventKind] {
         kind.alone()
     }
 
-    /// Whether the answers of a stage are final, so that the hooks of later stages are not asked. When they are not, and
-    /// a stage follows, their decisions fall back: take them out with [`Answer::fall_back`] before merging.
-    fn decides(&self, _stage: Kind, _answers: &[Answer]) -> bool {
+    /// Whether the outputs of a stage are final, so that the hooks of later stages are not asked. When they are not, and
+    /// a stage follows, their decisions fall back: take them out with [`HookOutput::fall_back`] before merging.
+    fn decides(&self, _stage: EventKind, _answers: &[HookOutput]) -> bool {
         false
     }
 
     /// Whether this answer ends the event: no later hook runs.
-    fn stops(&self, _event: &Event, _answer: &Answer) -> bool {
+    fn stops(&self, _event: &Event, _answer: &HookOutput) -> bool {
         false
     }
 
     /// Makes the event what the next hook sees, where the dialect chains ([`Flow::Chained`]): the typed fields and
     /// [`Event::raw`] with what `answer` rewrote.
-    fn rewrite(&self, _event: &mut Event, _answer: &Answer) {}
+    fn rewrite(&self, _event: &mut Event, _answer: &HookOutput) {}
 
-    /// Merges the answers of all hooks, in configuration order. `event` is the one the client sent, also where the
+    /// Merges the outputs of all hooks, in configuration order. `event` is the one the client sent, also where the
     /// dialect chains. Answers are already within what the event's row can say (see [`crate::degrade`]).
-    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged;
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome;
 
     /// Writes the verdict. `None`: this event is never answered.
-    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value>;
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value>;
 
     /// What a failed hook counts as when the configuration does not say.
-    fn default_behavior(&self, _kind: Kind) -> Behavior {
-        Behavior::Ignore
+    fn default_policy(&self, _kind: EventKind) -> FailurePolicy {
+        FailurePolicy::Ignore
     }
 
     /// A block for when we fail ourselves and the configuration says `failClosed`: what goes to stdout beside exit
@@ -116,21 +116,21 @@ pub trait Dialect: Send + Sync + 'static {
     }
 
     /// The row of an event.
-    fn row(&self, kind: Kind) -> &'static EventRow {
-        self.rows().iter().find(|row| row.kind == kind).unwrap_or(self.other_row())
+    fn spec(&self, kind: EventKind) -> &'static EventSpec {
+        self.specs().iter().find(|spec| spec.kind == kind).unwrap_or(self.other_spec())
     }
 
     /// The row of an event by its wire name, if the specification names it.
-    fn row_by_name(&self, name: &str) -> Option<&'static EventRow> {
-        self.rows().iter().find(|row| row.name == name)
+    fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
+        self.specs().iter().find(|spec| spec.name == name)
     }
 }
 
 /// The verdict of all hooks, before it is written.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Merged {
+pub struct Outcome {
     /// What all hooks together say.
-    pub answer: Answer,
+    pub output: HookOutput,
     /// The sentence of the specification that decided, for `hookbox explain`.
     pub clause: &'static str,
     /// What had no effect, by the index of the hook where it was one hook's.
@@ -139,11 +139,11 @@ pub struct Merged {
 
 /// What a dialect's specification says about one event.
 #[derive(Debug)]
-pub struct EventRow {
+pub struct EventSpec {
     /// The event's name on the wire.
     pub name: &'static str,
     /// Which event of the contract it is.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The field (by our name) a matcher is held against; `None`: matchers are ignored.
     pub matched: Option<&'static str>,
     /// Whether a hook can keep it from happening.
@@ -152,16 +152,16 @@ pub struct EventRow {
     pub required: &'static [&'static str],
     /// Wire names that differ from ours, as (wire, ours).
     pub names: &'static [(&'static str, &'static str)],
-    /// What an answer to it can say.
-    pub says: Says,
+    /// What an output to it can say.
+    pub expressible: Expressible,
 }
 
-/// What an answer to one event can say in one dialect. [`crate::degrade`] makes everything else the nearest safer thing.
+/// What an output to one event can say in one dialect. [`crate::degrade`] makes everything else the nearest safer thing.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // one per thing that can be said, not one state
-pub struct Says {
+pub struct Expressible {
     /// The decisions the wire has words for.
-    pub rules: &'static [RuleKind],
+    pub decisions: &'static [DecisionKind],
     /// Whether what the event carries can be replaced.
     pub rewrite: bool,
     /// Whether text can be added to the model's context.

@@ -6,9 +6,11 @@
 pub(crate) mod fields;
 mod input;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-pub use fields::{Origin, ToolCall};
+pub use fields::{EventContext, ToolCall};
 pub use input::{
     AfterLlm, AgentEvent, BeforeLlm, CanUseTool, Input, Notification, OtherEvent, PermissionRequest, PostToolUse,
     PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
@@ -16,7 +18,7 @@ pub use input::{
 };
 
 use crate::{
-    dialect::{Dialect, EventRow},
+    dialect::{Dialect, EventSpec},
     json::{DecodeError, Object, token},
 };
 
@@ -26,7 +28,7 @@ pub struct Event {
     /// The event's name as the client wrote it.
     pub name: String,
     /// What every event shares.
-    pub origin: Origin,
+    pub context: EventContext,
     /// The tool, on events about a tool.
     pub call: Option<ToolCall>,
     /// The event's own fields. Its variant says which event this is.
@@ -34,27 +36,27 @@ pub struct Event {
     /// Fields of the wire these types do not know, or cannot hold without loss.
     pub extra: Object,
     /// The whole event as the client sent it, with rewrites of earlier hooks where the dialect chains.
-    pub raw: Value,
+    pub raw: Arc<Value>,
 }
 
 impl Event {
     /// An event that never was on a wire, as the dialect's client would have sent it.
-    pub fn new(dialect: &dyn Dialect, origin: Origin, call: Option<ToolCall>, input: Input) -> Self {
-        let name = dialect.row(input.kind()).name.to_owned();
-        let mut event = Self { name, origin, call, input, extra: Object::new(), raw: Value::Null };
-        event.raw = dialect.encode_event(&event);
+    pub fn new(dialect: &dyn Dialect, context: EventContext, call: Option<ToolCall>, input: Input) -> Self {
+        let name = dialect.spec(input.kind()).name.to_owned();
+        let mut event = Self { name, context, call, input, extra: Object::new(), raw: Arc::default() };
+        event.raw = Arc::new(dialect.encode_event(&event));
         event
     }
 
     /// The same event as hooks of another stage see it (see [`Dialect::stages`]).
     #[must_use]
-    pub fn seen_as(&self, kind: Kind, dialect: &dyn Dialect) -> Self {
+    pub fn seen_as(&self, kind: EventKind, dialect: &dyn Dialect) -> Self {
         if kind == self.kind() {
             return self.clone();
         }
-        let mut event = Self::new(dialect, self.origin.clone(), self.call.clone(), Input::empty(kind));
+        let mut event = Self::new(dialect, self.context.clone(), self.call.clone(), Input::empty(kind));
         event.extra.clone_from(&self.extra);
-        event.raw = dialect.encode_event(&event);
+        event.raw = Arc::new(dialect.encode_event(&event));
         event
     }
 
@@ -64,13 +66,13 @@ impl Event {
             return self.call.as_ref().map(|call| call.name.clone());
         }
         let mut fields = Object::new();
-        self.origin.encode(&mut fields);
+        self.context.encode(&mut fields);
         self.input.encode(&mut fields);
         fields.get(name).and_then(Value::as_str).map(str::to_owned)
     }
 
     /// Which event this is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> EventKind {
         self.input.kind()
     }
 }
@@ -79,9 +81,9 @@ macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident $wit:literal,)*) => {
         /// Every event the contract knows, in no dialect's words.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $($(#[$doc])* $name,)* }
+        pub enum EventKind { $($(#[$doc])* $name,)* }
 
-        impl Kind {
+        impl EventKind {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
@@ -137,7 +139,7 @@ kinds! {
     OtherEvent "other-event",
 }
 
-impl Kind {
+impl EventKind {
     /// A list of this kind only.
     pub fn alone(self) -> &'static [Self] {
         Self::ALL.iter().position(|kind| *kind == self).and_then(|i| Self::ALL.get(i..=i)).unwrap_or_default()
@@ -156,24 +158,24 @@ impl Kind {
     }
 }
 
-/// Decodes the fields of one wire object by the row's table of names. `origin_names` are the dialect's names for what
+/// Decodes the fields of one wire object by the row's table of names. `context_names` are the dialect's names for what
 /// every event shares, as (wire, ours) pairs. `at` is the JSON pointer of `wire` within the text.
 ///
 /// # Errors
 /// [`DecodeError::Missing`] for the row's required fields, [`DecodeError::Type`] for a known field of another type.
 pub fn decode_fields(
-    row: &EventRow,
-    origin_names: &[(&str, &str)],
+    spec: &EventSpec,
+    context_names: &[(&str, &str)],
     at: &str,
     wire: &Object,
-) -> Result<(Origin, Option<ToolCall>, Input, Object), DecodeError> {
-    for required in row.required {
+) -> Result<(EventContext, Option<ToolCall>, Input, Object), DecodeError> {
+    for required in spec.required {
         if !wire.contains_key(*required) {
-            let why = format!("{} means nothing without it", row.name);
+            let why = format!("{} means nothing without it", spec.name);
             return Err(DecodeError::Missing { pointer: format!("{at}/{}", token(required)), why });
         }
     }
-    let names = Names { row: row.names, origin: origin_names };
+    let names = Names { spec: spec.names, context: context_names };
     let mut fields = Fields { at, names: &names, left: Object::new(), extra: Object::new() };
     for (key, value) in wire {
         match names.ours(key) {
@@ -181,21 +183,21 @@ pub fn decode_fields(
             _ => fields.extra.insert(key.clone(), value.clone()),
         };
     }
-    let origin = Origin::decode(&mut fields)?;
-    let call = if row.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
-    let input = Input::decode(row.kind, &mut fields)?;
+    let context = EventContext::decode(&mut fields)?;
+    let call = if spec.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
+    let input = Input::decode(spec.kind, &mut fields)?;
     let Fields { left, mut extra, .. } = fields;
     for (ours, value) in left {
         extra.insert(names.wire(&ours).to_owned(), value);
     }
-    Ok((origin, call, input, extra))
+    Ok((context, call, input, extra))
 }
 
 /// The inverse of [`decode_fields`]: the wire object of an event.
-pub fn encode_fields(row: &EventRow, origin_names: &[(&str, &str)], event: &Event) -> Object {
-    let names = Names { row: row.names, origin: origin_names };
+pub fn encode_fields(spec: &EventSpec, context_names: &[(&str, &str)], event: &Event) -> Object {
+    let names = Names { spec: spec.names, context: context_names };
     let mut ours = Object::new();
-    event.origin.encode(&mut ours);
+    event.context.encode(&mut ours);
     if let Some(call) = &event.call {
         call.encode(&mut ours);
     }
@@ -211,13 +213,13 @@ pub fn encode_fields(row: &EventRow, origin_names: &[(&str, &str)], event: &Even
 
 /// The two tables of names that hold for one event, the event's own first.
 struct Names<'a> {
-    row: &'a [(&'a str, &'a str)],
-    origin: &'a [(&'a str, &'a str)],
+    spec: &'a [(&'a str, &'a str)],
+    context: &'a [(&'a str, &'a str)],
 }
 
 impl Names<'_> {
     fn pairs(&self) -> impl Iterator<Item = &(&str, &str)> {
-        self.row.iter().chain(self.origin)
+        self.spec.iter().chain(self.context)
     }
 
     /// Our name of a wire field; `None` when another wire field has that name here.

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    answer::{Answer, Note, Rule, RuleKind},
-    dialect::EventRow,
+    dialect::EventSpec,
+    output::{Decision, DecisionKind, HookOutput, Note},
 };
 
 /// A hook that gave no answer.
@@ -84,7 +84,7 @@ causes! {
 
 /// What a failed hook counts as: `failureBehavior`, `timeoutBehavior`, `onFailure`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Behavior {
+pub enum FailurePolicy {
     /// As if it had said nothing.
     #[default]
     Ignore,
@@ -99,19 +99,24 @@ pub enum Behavior {
 /// decisions.md, blade: "`ignore` = as if it said nothing; `deny`/`ask` = as if it had returned that decision with a
 /// reason that names the hook and the cause; on events without a permission decision `deny` blocks where the event
 /// can be blocked and is otherwise recorded only."
-pub fn settle(row: &EventRow, hook: &str, failure: &Failure, behavior: Behavior) -> (Answer, Option<Note>) {
-    let rule = match behavior {
-        Behavior::Ignore => return (Answer::default(), None),
-        Behavior::Deny => Rule::Deny,
-        Behavior::Ask => Rule::Ask,
+pub fn failed_output(
+    spec: &EventSpec,
+    hook: &str,
+    failure: &Failure,
+    policy: FailurePolicy,
+) -> (HookOutput, Option<Note>) {
+    let decision = match policy {
+        FailurePolicy::Ignore => return (HookOutput::default(), None),
+        FailurePolicy::Deny => Decision::Deny,
+        FailurePolicy::Ask => Decision::Ask,
     };
     let reason = format!("hook {hook} failed ({failure})");
-    if row.blockable || row.says.rules.contains(&RuleKind::Deny) {
-        (Answer::rule(rule, reason), None)
+    if spec.blockable || spec.expressible.decisions.contains(&DecisionKind::Deny) {
+        (HookOutput::decided(decision, reason), None)
     } else {
         (
-            Answer::default(),
-            Some(Note::dropped(format!("{reason}; {} cannot be blocked, so it is only recorded", row.name))),
+            HookOutput::default(),
+            Some(Note::dropped(format!("{reason}; {} cannot be blocked, so it is only recorded", spec.name))),
         )
     }
 }

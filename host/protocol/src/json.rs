@@ -9,7 +9,7 @@ use thiserror::Error;
 /// A JSON object, in the order it was written.
 pub type Object = Map<String, Value>;
 
-/// Why a text is not an event or an answer of a dialect. The message names the place.
+/// Why a text is not an event or an output of a dialect. The message names the place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// The text is not JSON, is nested deeper than 128 levels, repeats a key or holds half a surrogate pair.

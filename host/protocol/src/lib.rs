@@ -1,13 +1,12 @@
 //! The hook protocols of five AI agents as pure functions.
 //!
 //! ```text
-//! wire JSON ─decode→ Event ─(hooks run elsewhere)→ Answer… ─merge→ Answer ─encode→ wire JSON
+//! wire JSON ─decode→ Event ─(hooks run elsewhere)→ HookOutput… ─merge→ Outcome ─encode→ wire JSON
 //! ```
 //!
 //! This crate knows no process, no clock, no WebAssembly. Everything here is total: any bytes in, a value or a
 //! [`DecodeError`] out, never a panic. A protocol is a [`Dialect`]; the list of all of them is [`dialect::ALL`].
 
-pub mod answer;
 pub mod authority;
 pub mod degrade;
 pub mod dialect;
@@ -15,9 +14,10 @@ pub mod event;
 pub mod failure;
 pub mod json;
 pub mod matcher;
+pub mod output;
 
-pub use answer::{Answer, Halt, Note, NoteKind, Rule, RuleKind, Scope};
-pub use dialect::{Dialect, Merged};
-pub use event::{Event, Kind, Origin, ToolCall};
-pub use failure::{Behavior, Cause, Failure};
+pub use dialect::{Dialect, Outcome};
+pub use event::{Event, EventContext, EventKind, ToolCall};
+pub use failure::{Cause, Failure, FailurePolicy};
 pub use json::DecodeError;
+pub use output::{Decision, DecisionKind, Halt, HookOutput, Note, NoteKind, Scope};

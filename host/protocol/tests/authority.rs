@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{
-    Answer, Event, Halt, Rule, RuleKind, Scope,
+    Decision, DecisionKind, Event, Halt, HookOutput, Scope,
     authority::{Authority, Power, Rewrite},
     dialect,
 };
@@ -35,14 +35,14 @@ fn authority() -> impl Strategy<Value = Authority> {
     })
 }
 
-fn rule() -> impl Strategy<Value = Rule> {
+fn decision() -> impl Strategy<Value = Decision> {
     prop_oneof![
-        Just(Rule::Allow),
-        Just(Rule::Ask),
-        Just(Rule::Defer),
-        Just(Rule::Deny),
-        Just(Rule::Skip),
-        Just(Rule::Respond(json!({"for_llm": "instead"}))),
+        Just(Decision::Allow),
+        Just(Decision::Ask),
+        Just(Decision::Defer),
+        Just(Decision::Deny),
+        Just(Decision::Skip),
+        Just(Decision::Respond(json!({"for_llm": "instead"}))),
     ]
 }
 
@@ -56,22 +56,24 @@ fn updated() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn answer() -> impl Strategy<Value = Answer> {
+fn output() -> impl Strategy<Value = HookOutput> {
     let halt = option::of((any::<bool>(), option::of(Just("enough".to_owned()))));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (option::of(rule()), option::of(updated()), halt, flags).prop_map(|(rule, updated, halt, flags)| Answer {
-        reason: rule.as_ref().map(|_| "because".to_owned()),
-        rule,
-        updated,
-        updated_tool: flags.0.then(|| "Write".to_owned()),
-        updated_permissions: flags.1.then(|| json!([])),
-        interrupt: flags.2,
-        context: flags.3.then(|| "context".to_owned()),
-        system_message: flags.4.then(|| "message".to_owned()),
-        halt: halt.map(|(turn, reason)| Halt { scope: if turn { Scope::Turn } else { Scope::Session }, reason }),
-        env: json!({"A": "1"}).as_object().filter(|_| flags.5).cloned().unwrap_or_default(),
-        extra: json!({"later": 1}).as_object().filter(|_| flags.5).cloned().unwrap_or_default(),
-        ..Answer::default()
+    (option::of(decision()), option::of(updated()), halt, flags).prop_map(|(decision, updated, halt, flags)| {
+        HookOutput {
+            reason: decision.as_ref().map(|_| "because".to_owned()),
+            decision,
+            updated,
+            updated_tool: flags.0.then(|| "Write".to_owned()),
+            updated_permissions: flags.1.then(|| json!([])),
+            interrupt: flags.2,
+            context: flags.3.then(|| "context".to_owned()),
+            system_message: flags.4.then(|| "message".to_owned()),
+            halt: halt.map(|(turn, reason)| Halt { scope: if turn { Scope::Turn } else { Scope::Session }, reason }),
+            env: json!({"A": "1"}).as_object().filter(|_| flags.5).cloned().unwrap_or_default(),
+            extra: json!({"later": 1}).as_object().filter(|_| flags.5).cloned().unwrap_or_default(),
+            ..HookOutput::default()
+        }
     })
 }
 
@@ -102,29 +104,29 @@ proptest! {
 
     #[test]
     fn a_limited_answer_never_exceeds_the_authority(
-        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut answer in answer(),
+        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut output in output(),
     ) {
         let event = event(name);
-        let before = answer.clone();
-        let notes = authority.limit(&event, &mut answer);
+        let before = output.clone();
+        let notes = authority.limit(&event, &mut output);
         let may = |power| authority.decide.contains(&power);
-        let within = match answer.rule_kind() {
+        let within = match output.decision_kind() {
             None => true,
-            Some(RuleKind::Allow) => may(Power::Allow),
-            Some(RuleKind::Ask | RuleKind::Defer) => may(Power::Ask),
-            Some(RuleKind::Skip) => may(Power::Skip),
-            Some(RuleKind::Respond) => may(Power::Respond),
-            Some(RuleKind::Deny) => may(Power::Deny),
+            Some(DecisionKind::Allow) => may(Power::Allow),
+            Some(DecisionKind::Ask | DecisionKind::Defer) => may(Power::Ask),
+            Some(DecisionKind::Skip) => may(Power::Skip),
+            Some(DecisionKind::Respond) => may(Power::Respond),
+            Some(DecisionKind::Deny) => may(Power::Deny),
         };
         prop_assert!(within);
-        prop_assert!(answer.halt.is_none() || may(Power::Abort));
-        prop_assert!(!answer.interrupt || may(Power::Abort));
-        prop_assert!(answer.updated_permissions.is_none() || may(Power::Allow));
-        prop_assert!((answer.context.is_none() && answer.env.is_empty()) || authority.context);
-        prop_assert!(answer.system_message.is_none() || authority.system_message);
-        prop_assert!(answer.extra.is_empty() || authority == Authority::trusted());
-        if let (Rewrite::Only(pointers), Some(updated)) = (&authority.rewrite, &answer.updated) {
-            prop_assert!(answer.updated_tool.is_none());
+        prop_assert!(output.halt.is_none() || may(Power::Abort));
+        prop_assert!(!output.interrupt || may(Power::Abort));
+        prop_assert!(output.updated_permissions.is_none() || may(Power::Allow));
+        prop_assert!((output.context.is_none() && output.env.is_empty()) || authority.context);
+        prop_assert!(output.system_message.is_none() || authority.system_message);
+        prop_assert!(output.extra.is_empty() || authority == Authority::trusted());
+        if let (Rewrite::Only(pointers), Some(updated)) = (&authority.rewrite, &output.updated) {
+            prop_assert!(output.updated_tool.is_none());
             let (mut old, mut new) = (Vec::new(), Vec::new());
             leaves("", &old_value(&event), &mut old);
             leaves("", updated, &mut new);
@@ -135,40 +137,40 @@ proptest! {
                 prop_assert!(pointers.iter().any(|p| is_under(&place, p)), "{place} changed under {pointers:?}");
             }
         }
-        let unchanged = |a: &Answer| Answer { updated: None, ..a.clone() };
-        prop_assert!(!notes.is_empty() || unchanged(&before) == unchanged(&answer), "something was taken in silence");
+        let unchanged = |a: &HookOutput| HookOutput { updated: None, ..a.clone() };
+        prop_assert!(!notes.is_empty() || unchanged(&before) == unchanged(&output), "something was taken in silence");
     }
 
     #[test]
-    fn trusted_changes_nothing(name in prop::sample::select(&EVENTS[..]), answer in answer()) {
-        let mut limited = answer.clone();
+    fn trusted_changes_nothing(name in prop::sample::select(&EVENTS[..]), output in output()) {
+        let mut limited = output.clone();
         prop_assert!(Authority::trusted().limit(&event(name), &mut limited).is_empty());
-        prop_assert_eq!(limited, answer);
+        prop_assert_eq!(limited, output);
     }
 
     #[test]
     fn limiting_twice_is_limiting_once(
-        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut answer in answer(),
+        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut output in output(),
     ) {
-        authority.limit(&event(name), &mut answer);
-        let once = answer.clone();
-        prop_assert!(authority.limit(&event(name), &mut answer).is_empty());
-        prop_assert_eq!(answer, once);
+        authority.limit(&event(name), &mut output);
+        let once = output.clone();
+        prop_assert!(authority.limit(&event(name), &mut output).is_empty());
+        prop_assert_eq!(output, once);
     }
 
     #[test]
     fn nothing_but_allow_becomes_allow(
-        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut answer in answer(),
+        name in prop::sample::select(&EVENTS[..]), authority in authority(), mut output in output(),
     ) {
-        let before = answer.rule_kind();
-        authority.limit(&event(name), &mut answer);
-        prop_assert!(answer.rule_kind() != Some(RuleKind::Allow) || before == Some(RuleKind::Allow));
+        let before = output.decision_kind();
+        authority.limit(&event(name), &mut output);
+        prop_assert!(output.decision_kind() != Some(DecisionKind::Allow) || before == Some(DecisionKind::Allow));
     }
 }
 
-fn limited(authority: &Authority, name: &str, mut answer: Answer) -> Answer {
-    authority.limit(&event(name), &mut answer);
-    answer
+fn limited(authority: &Authority, name: &str, mut output: HookOutput) -> HookOutput {
+    authority.limit(&event(name), &mut output);
+    output
 }
 
 fn may(decide: &[Power]) -> Authority {
@@ -177,42 +179,45 @@ fn may(decide: &[Power]) -> Authority {
 
 #[test]
 fn what_is_said_instead() {
-    let respond = Rule::Respond(json!({"for_llm": "the text"}));
+    let respond = Decision::Respond(json!({"for_llm": "the text"}));
     let cases = [
-        (Rule::Allow, vec![Power::Deny, Power::Ask], None),
-        (respond.clone(), vec![Power::Deny], Some((RuleKind::Deny, "the text"))),
-        (Rule::Skip, vec![Power::Deny], Some((RuleKind::Deny, "why"))),
-        (Rule::Deny, vec![Power::Ask], Some((RuleKind::Ask, "why"))),
-        (Rule::Ask, vec![Power::Deny], Some((RuleKind::Deny, "why"))),
-        (Rule::Deny, vec![Power::Allow], None),
+        (Decision::Allow, vec![Power::Deny, Power::Ask], None),
+        (respond.clone(), vec![Power::Deny], Some((DecisionKind::Deny, "the text"))),
+        (Decision::Skip, vec![Power::Deny], Some((DecisionKind::Deny, "why"))),
+        (Decision::Deny, vec![Power::Ask], Some((DecisionKind::Ask, "why"))),
+        (Decision::Ask, vec![Power::Deny], Some((DecisionKind::Deny, "why"))),
+        (Decision::Deny, vec![Power::Allow], None),
         (respond, vec![], None),
     ];
-    for (rule, powers, expected) in cases {
-        let answer = limited(&may(&powers), "PreToolUse", Answer::rule(rule.clone(), "why"));
-        let said = answer.rule_kind().zip(answer.reason.as_deref());
-        assert_eq!(said, expected, "{rule:?} under {powers:?}");
+    for (decision, powers, expected) in cases {
+        let output = limited(&may(&powers), "PreToolUse", HookOutput::decided(decision.clone(), "why"));
+        let said = output.decision_kind().zip(output.reason.as_deref());
+        assert_eq!(said, expected, "{decision:?} under {powers:?}");
     }
     // On events that are no question, `ask` would become a denial after all.
-    assert_eq!(limited(&may(&[Power::Ask]), "Stop", Answer::rule(Rule::Deny, "go on")), Answer::default());
+    assert_eq!(
+        limited(&may(&[Power::Ask]), "Stop", HookOutput::decided(Decision::Deny, "go on")),
+        HookOutput::default()
+    );
 }
 
 #[test]
 fn a_halt_that_is_not_granted_denies_but_never_keeps_the_agent_going() {
     let halt = Halt { scope: Scope::Session, reason: Some("enough".into()) };
-    let answer = Answer { halt: Some(halt), ..Answer::rule(Rule::Allow, "fine") };
-    let denied = limited(&may(&[Power::Deny, Power::Allow]), "PreToolUse", answer.clone());
-    assert_eq!(denied, Answer::rule(Rule::Deny, "enough"));
-    let stopped = limited(&may(&[Power::Deny]), "Stop", Answer { rule: None, reason: None, ..answer });
-    assert_eq!(stopped, Answer::default());
+    let output = HookOutput { halt: Some(halt), ..HookOutput::decided(Decision::Allow, "fine") };
+    let denied = limited(&may(&[Power::Deny, Power::Allow]), "PreToolUse", output.clone());
+    assert_eq!(denied, HookOutput::decided(Decision::Deny, "enough"));
+    let stopped = limited(&may(&[Power::Deny]), "Stop", HookOutput { decision: None, reason: None, ..output });
+    assert_eq!(stopped, HookOutput::default());
 }
 
 #[test]
 fn a_permission_for_a_rewrite_goes_with_the_rewrite() {
     let rewriter = |pointer: &str| Authority { rewrite: Rewrite::Only(vec![pointer.into()]), ..may(&[Power::Allow]) };
     let wanted = json!({"command": "ls -l", "commands": 2, "env": {"A": "1"}});
-    let answer = Answer { updated: Some(wanted), ..Answer::rule(Rule::Allow, "now it is safe") };
-    let part = limited(&rewriter("/command"), "PreToolUse", answer.clone());
+    let output = HookOutput { updated: Some(wanted), ..HookOutput::decided(Decision::Allow, "now it is safe") };
+    let part = limited(&rewriter("/command"), "PreToolUse", output.clone());
     assert_eq!(part.updated, Some(json!({"command": "ls -l", "commands": 1, "env": {"A": "1"}})));
-    assert_eq!(part.rule, Some(Rule::Allow));
-    assert_eq!(limited(&rewriter("/file_path"), "PreToolUse", answer), Answer::default());
+    assert_eq!(part.decision, Some(Decision::Allow));
+    assert_eq!(limited(&rewriter("/file_path"), "PreToolUse", output), HookOutput::default());
 }

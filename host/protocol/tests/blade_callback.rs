@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{
-    Answer, DecodeError, Dialect, Event, Halt, Kind, Origin, Rule, Scope, ToolCall,
+    Decision, DecodeError, Dialect, Event, EventContext, EventKind, Halt, HookOutput, Scope, ToolCall,
     degrade::degrade,
     dialect::blade_callback::DIALECT,
     event::{CanUseTool, Input, PostToolUseFailure},
@@ -31,7 +31,7 @@ fn every_form_of_an_event_is_written_back_as_it_came() {
     ] {
         let event = decode(&wire);
         assert_eq!(DIALECT.encode_event(&event), wire);
-        assert_eq!(event.raw, wire);
+        assert_eq!(*event.raw, wire);
     }
 }
 
@@ -60,11 +60,11 @@ fn the_typed_fields_are_filled_from_every_form() {
 fn an_event_that_never_came_over_a_wire_is_written_as_the_sdk_would() {
     let event = |name: &str, input| Event {
         name: name.into(),
-        origin: Origin { session_id: Some("s".into()), ..Origin::default() },
+        context: EventContext { session_id: Some("s".into()), ..EventContext::default() },
         call: Some(ToolCall::new("Bash", json!({ "command": "ls" }))),
         input,
         extra: Map::new(),
-        raw: Value::Null,
+        raw: std::sync::Arc::default(),
     };
     let input = CanUseTool { tool_kind: Some("execute".into()), affected_paths: Some(vec![]) };
     assert_eq!(
@@ -103,18 +103,18 @@ fn a_missing_or_wrong_field_is_an_error_with_its_place() {
 fn every_decision_becomes_the_nearest_safer_word() {
     let wire = json!({ "event": "PreToolUse", "toolName": "Bash", "toolInput": {} });
     let event = decode(&wire);
-    let verdict = |mut answer: Answer| {
-        degrade(DIALECT.row(event.kind()), &mut answer);
-        DIALECT.encode_verdict(&event, &DIALECT.merge(&event, &[answer]).answer).unwrap()
+    let verdict = |mut output: HookOutput| {
+        degrade(DIALECT.spec(event.kind()), &mut output);
+        DIALECT.encode_outcome(&event, &DIALECT.merge(&event, &[output]).output).unwrap()
     };
     let skip = json!({ "action": "skip", "reason": "r" });
-    for rule in [Rule::Deny, Rule::Ask, Rule::Skip] {
-        assert_eq!(verdict(Answer::rule(rule, "r")), skip);
+    for decision in [Decision::Deny, Decision::Ask, Decision::Skip] {
+        assert_eq!(verdict(HookOutput::decided(decision, "r")), skip);
     }
-    assert_eq!(verdict(Answer::rule(Rule::Respond(json!({ "for_llm": "r" })), "")), skip);
-    assert_eq!(verdict(Answer::rule(Rule::Allow, "r")), json!({ "action": "continue" }));
+    assert_eq!(verdict(HookOutput::decided(Decision::Respond(json!({ "for_llm": "r" })), "")), skip);
+    assert_eq!(verdict(HookOutput::decided(Decision::Allow, "r")), json!({ "action": "continue" }));
     for scope in [Scope::Turn, Scope::Session] {
-        let halt = Answer { halt: Some(Halt { scope, reason: Some("r".into()) }), ..Answer::default() };
+        let halt = HookOutput { halt: Some(Halt { scope, reason: Some("r".into()) }), ..HookOutput::default() };
         assert_eq!(verdict(halt), json!({ "action": "abort", "reason": "r" }));
     }
 }
@@ -124,9 +124,9 @@ fn every_decision_becomes_the_nearest_safer_word() {
 fn a_halt_on_can_use_tool_denies_and_interrupts() {
     let event = decode(&json!({ "event": "canUseTool", "toolName": "Bash", "input": {} }));
     let halt = Halt { scope: Scope::Session, reason: Some("stop".into()) };
-    let mut answer = Answer { halt: Some(halt), ..Answer::default() };
-    degrade(DIALECT.row(Kind::CanUseTool), &mut answer);
-    let verdict = DIALECT.encode_verdict(&event, &DIALECT.merge(&event, &[answer]).answer);
+    let mut output = HookOutput { halt: Some(halt), ..HookOutput::default() };
+    degrade(DIALECT.spec(EventKind::CanUseTool), &mut output);
+    let verdict = DIALECT.encode_outcome(&event, &DIALECT.merge(&event, &[output]).output);
     assert_eq!(verdict, Some(json!({ "behavior": "deny", "message": "stop", "interrupt": true })));
 }
 
@@ -134,9 +134,10 @@ fn a_halt_on_can_use_tool_denies_and_interrupts() {
 #[test]
 fn several_can_use_tool_callbacks_deny_before_they_ask_before_they_allow() {
     let event = decode(&json!({ "event": "canUseTool", "toolName": "Bash", "input": {} }));
-    let allow = Answer { updated: Some(json!({ "a": 1 })), ..Answer::rule(Rule::Allow, "") };
-    let (ask, deny) = (Answer::rule(Rule::Ask, ""), Answer::rule(Rule::Deny, "no"));
-    let merge = |answers: &[Answer]| DIALECT.encode_verdict(&event, &DIALECT.merge(&event, answers).answer).unwrap();
+    let allow = HookOutput { updated: Some(json!({ "a": 1 })), ..HookOutput::decided(Decision::Allow, "") };
+    let (ask, deny) = (HookOutput::decided(Decision::Ask, ""), HookOutput::decided(Decision::Deny, "no"));
+    let merge =
+        |outputs: &[HookOutput]| DIALECT.encode_outcome(&event, &DIALECT.merge(&event, outputs).output).unwrap();
     assert_eq!(merge(std::slice::from_ref(&allow)), json!({ "behavior": "allow", "updatedInput": { "a": 1 } }));
     assert_eq!(merge(&[allow.clone(), ask.clone()]), json!({ "behavior": "ask" }));
     assert_eq!(merge(&[allow, ask, deny]), json!({ "behavior": "deny", "message": "no" }));

@@ -1,8 +1,10 @@
 //! What vectors cannot show of the picoclaw dialect: errors, sizes, events that never came over a wire, last resorts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::sync::Arc;
+
 use hookbox_protocol::{
-    Answer, DecodeError, Dialect, Event, Kind, NoteKind, Origin, Rule, ToolCall,
+    Decision, DecodeError, Dialect, Event, EventContext, EventKind, HookOutput, NoteKind, ToolCall,
     dialect::picoclaw::DIALECT,
     event::{AfterLlm, AgentEvent, BeforeLlm, Input, PermissionRequest, PostToolUse, PreToolUse},
 };
@@ -18,16 +20,16 @@ fn request(method: &str, params: &Value) -> Event {
     decode(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }))
 }
 
-fn said(event: &Event, result: &Value) -> Answer {
-    DIALECT.decode_answer(event, result.as_object().unwrap()).unwrap().0
+fn said(event: &Event, result: &Value) -> HookOutput {
+    DIALECT.decode_output(event, result.as_object().unwrap()).unwrap().0
 }
 
 /// The `result` of the reply, and the kinds of notes, when one hook printed this.
 fn reply(event: &Event, result: &Value) -> (Value, Vec<NoteKind>) {
-    let merged = DIALECT.merge(event, &[said(event, result)]);
-    let line = DIALECT.encode_verdict(event, &merged.answer).unwrap();
+    let outcome = DIALECT.merge(event, &[said(event, result)]);
+    let line = DIALECT.encode_outcome(event, &outcome.output).unwrap();
     assert!(line.to_string().len() + 1 < MEBIBYTE, "the client's reader dies of this line");
-    (line["result"].clone(), merged.notes.iter().map(|(_, note)| note.kind).collect())
+    (line["result"].clone(), outcome.notes.iter().map(|(_, note)| note.kind).collect())
 }
 
 /// decisions.md: "Ids are integers; a string id or `2.0` is dropped."
@@ -93,7 +95,7 @@ fn integer_kinds_have_their_names() {
 #[test]
 fn the_origin_is_read_from_wherever_the_version_puts_it() {
     let meta = json!({ "AgentID": "a", "TurnID": "t", "ParentTurnID": "", "SessionKey": "s", "Iteration": 3 });
-    let expected = Origin {
+    let expected = EventContext {
         session_id: Some("s".into()),
         agent_id: Some("a".into()),
         turn_id: Some("t".into()),
@@ -101,28 +103,28 @@ fn the_origin_is_read_from_wherever_the_version_puts_it() {
         iteration: Some(3),
         channel: Some("cli".into()),
         chat_id: Some("direct".into()),
-        ..Origin::default()
+        ..EventContext::default()
     };
     let top = json!({ "tool": "exec", "meta": meta, "channel": "cli", "chat_id": "direct" });
     let inbound = json!({ "channel": "cli", "chat_id": "direct" });
     let context = json!({ "tool": "exec", "meta": meta, "context": { "inbound": inbound } });
     for params in [top, context] {
-        assert_eq!(request("hook.before_tool", &params).origin, expected);
+        assert_eq!(request("hook.before_tool", &params).context, expected);
     }
     let scope = json!({ "agent_id": "a", "session_key": "s", "turn_id": "t", "channel": "cli", "chat_id": "direct" });
     let event = request("hook.runtime_event", &json!({ "kind": "agent.turn.start", "scope": scope, "time": "now" }));
-    let expected = Origin { parent_turn_id: None, iteration: None, timestamp: Some("now".into()), ..expected };
-    assert_eq!(event.origin, expected);
+    let expected = EventContext { parent_turn_id: None, iteration: None, timestamp: Some("now".into()), ..expected };
+    assert_eq!(event.context, expected);
 }
 
 fn typed(name: &str, call: Option<ToolCall>, input: Input) -> Event {
-    let origin = Origin {
+    let context = EventContext {
         session_id: Some("s".into()),
         turn_id: Some("t".into()),
         channel: Some("cli".into()),
-        ..Origin::default()
+        ..EventContext::default()
     };
-    Event { name: name.into(), origin, call, input, extra: serde_json::Map::new(), raw: Value::Null }
+    Event { name: name.into(), context, call, input, extra: serde_json::Map::new(), raw: Arc::default() }
 }
 
 #[test]
@@ -164,10 +166,10 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
         let line = DIALECT.encode_event(&event);
         assert_eq!(line, json!({ "jsonrpc": "2.0", "id": 1, "method": event.name, "params": params }));
         let back = decode(&line);
-        assert_eq!((&back.origin, &back.call, &back.input), (&event.origin, &event.call, &event.input));
+        assert_eq!((&back.context, &back.call, &back.input), (&event.context, &event.call, &event.input));
         // With or without its line, the reply has an id to go to.
-        for event in [&event, &Event { raw: line, ..event.clone() }] {
-            assert_eq!(DIALECT.encode_verdict(event, &Answer::default()).unwrap()["id"], 1);
+        for event in [&event, &Event { raw: Arc::new(line), ..event.clone() }] {
+            assert_eq!(DIALECT.encode_outcome(event, &HookOutput::default()).unwrap()["id"], 1);
         }
     }
     let event = typed(
@@ -185,25 +187,25 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
 fn a_rewrite_keeps_the_origin_of_an_event_that_never_came_over_a_wire() {
     let call = ToolCall::new("exec", json!({ "command": "ls" }));
     let mut event = typed("hook.before_tool", Some(call), Input::PreToolUse(PreToolUse {}));
-    event.raw = DIALECT.encode_event(&event);
-    let mut expected = event.raw.clone();
+    event.raw = Arc::new(DIALECT.encode_event(&event));
+    let mut expected = (*event.raw).clone();
     expected["params"]["arguments"] = json!({ "command": "pwd" });
-    DIALECT.rewrite(&mut event, &Answer { updated: Some(json!({ "command": "pwd" })), ..Answer::default() });
-    assert_eq!(event.raw, expected);
+    DIALECT.rewrite(&mut event, &HookOutput { updated: Some(json!({ "command": "pwd" })), ..HookOutput::default() });
+    assert_eq!(*event.raw, expected);
 }
 
 /// What a component says is checked no sooner than here, and a rewrite is made whole or not at all.
 #[test]
 fn a_rewrite_the_client_could_not_read_changes_nothing_and_is_told_of() {
     let mut event = request("hook.before_tool", &json!({ "tool": "exec", "arguments": {} }));
-    let broken = Answer { updated: Some(json!("ls")), updated_tool: Some("other".into()), ..Answer::default() };
+    let broken = HookOutput { updated: Some(json!("ls")), updated_tool: Some("other".into()), ..HookOutput::default() };
     let before = event.clone();
     DIALECT.rewrite(&mut event, &broken);
     assert_eq!(event, before);
-    let merged = DIALECT.merge(&event, &[broken]);
-    assert_eq!(merged.notes.len(), 1);
-    assert_eq!(merged.notes[0].0, Some(0));
-    assert_eq!(DIALECT.encode_verdict(&event, &merged.answer).unwrap()["result"], json!({ "action": "continue" }));
+    let outcome = DIALECT.merge(&event, &[broken]);
+    assert_eq!(outcome.notes.len(), 1);
+    assert_eq!(outcome.notes[0].0, Some(0));
+    assert_eq!(DIALECT.encode_outcome(&event, &outcome.output).unwrap()["result"], json!({ "action": "continue" }));
 }
 
 /// decisions.md: "larger replies must become `continue` … with a diagnostic".
@@ -239,7 +241,7 @@ fn a_block_too_long_for_the_client_keeps_blocking() {
 #[test]
 fn the_longest_line_the_client_reads_is_not_cut() {
     let event = request("hook.before_tool", &json!({ "tool": "exec" }));
-    let frame = DIALECT.encode_verdict(&event, &Answer::rule(Rule::Deny, "")).unwrap().to_string().len() + 1;
+    let frame = DIALECT.encode_outcome(&event, &HookOutput::decided(Decision::Deny, "")).unwrap().to_string().len() + 1;
     for (length, whole) in [(MEBIBYTE - frame - 1, true), (MEBIBYTE - frame, false)] {
         let (result, _) = reply(&event, &json!({ "action": "deny_tool", "reason": "x".repeat(length) }));
         assert_eq!(result["reason"].as_str().unwrap().len() == length, whole, "{length}");
@@ -251,8 +253,8 @@ fn the_longest_line_the_client_reads_is_not_cut() {
 fn a_text_in_place_of_a_result_is_what_the_model_reads() {
     let merge = |result: Value| {
         let event = request("hook.after_tool", &json!({ "tool": "exec", "result": result }));
-        let merged = DIALECT.merge(&event, &[Answer { updated: Some(json!("***")), ..Answer::default() }]);
-        DIALECT.encode_verdict(&event, &merged.answer).unwrap()["result"]["result"]["result"].clone()
+        let outcome = DIALECT.merge(&event, &[HookOutput { updated: Some(json!("***")), ..HookOutput::default() }]);
+        DIALECT.encode_outcome(&event, &outcome.output).unwrap()["result"]["result"]["result"].clone()
     };
     let both = json!({ "for_llm": "key", "for_user": "key", "silent": true });
     assert_eq!(merge(both), json!({ "for_llm": "***", "for_user": "***", "silent": true }));
@@ -288,7 +290,7 @@ fn a_last_resort_blocks_by_method() {
 
 #[test]
 fn the_handshake_has_a_row_and_later_methods_another() {
-    assert_eq!(DIALECT.row_by_name("hook.hello").unwrap().kind, Kind::OtherEvent);
-    assert!(!DIALECT.row_by_name("hook.hello").unwrap().blockable);
-    assert!(DIALECT.row(Kind::OtherEvent).blockable);
+    assert_eq!(DIALECT.spec_by_name("hook.hello").unwrap().kind, EventKind::OtherEvent);
+    assert!(!DIALECT.spec_by_name("hook.hello").unwrap().blockable);
+    assert!(DIALECT.spec(EventKind::OtherEvent).blockable);
 }

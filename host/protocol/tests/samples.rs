@@ -28,7 +28,7 @@ fn lossless(folder: &str, dialect: &str, at_least: usize) {
         let event = dialect.decode_event(&wire, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let original: Value = serde_json::from_slice(&wire).expect("JSON");
         assert_eq!(dialect.encode_event(&event), original, "{}", path.display());
-        assert_eq!(event.raw, original, "{}", path.display());
+        assert_eq!(*event.raw, original, "{}", path.display());
     }
 }
 

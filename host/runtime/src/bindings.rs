@@ -8,6 +8,7 @@ wasmtime::component::bindgen!({
     imports: {
         "hookbox:hooks/log": trappable,
         "hookbox:hooks/config": trappable,
+        "hookbox:hooks/event": trappable,
         default: async | trappable,
     },
     exports: { default: async },

@@ -2,8 +2,8 @@
 //!
 //! Each file below is one event: its WIT record out of the neutral input, and the neutral answer out of its decision.
 
-mod answer;
 mod input;
+mod output;
 #[macro_use]
 mod interface;
 
@@ -31,13 +31,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookbox_protocol::{Answer, Failure, Kind, Note};
+use hookbox_protocol::{EventKind, Failure, HookOutput, Note};
 use wasmtime::component::{InstancePre, types::ComponentFunc};
 
 use crate::{capability::Capabilities, config::types::Limits, sandbox::Sandbox};
 
-pub(crate) use answer::Reader;
 pub(crate) use interface::{Call, Failed, Interface};
+pub(crate) use output::Reader;
 
 /// What one call of a hook works with, beside the event.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub struct CallContext {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallReport {
     /// The answer, or why there is none.
-    pub result: Result<Answer, Failure>,
+    pub result: Result<HookOutput, Failure>,
     /// What was accepted although it should not be, and what had no effect.
     pub notes: Vec<Note>,
     /// Fuel used, the same for the same component and event every time.
@@ -109,28 +109,28 @@ impl LogLevel {
 
 /// Binds one event's interface, whose `handle` has this type; `Err` says how the type differs.
 pub(crate) fn bind(
-    kind: Kind,
+    kind: EventKind,
     pre: &InstancePre<Sandbox>,
     handle: &ComponentFunc,
 ) -> wasmtime::Result<Box<dyn Interface>> {
     match kind {
-        Kind::SessionStart => session_start::bind(pre, handle),
-        Kind::SessionEnd => session_end::bind(pre, handle),
-        Kind::UserPromptSubmit => user_prompt_submit::bind(pre, handle),
-        Kind::PreToolUse => pre_tool_use::bind(pre, handle),
-        Kind::PostToolUse => post_tool_use::bind(pre, handle),
-        Kind::PostToolUseFailure => post_tool_use_failure::bind(pre, handle),
-        Kind::PermissionRequest => permission_request::bind(pre, handle),
-        Kind::CanUseTool => can_use_tool::bind(pre, handle),
-        Kind::Notification => notification::bind(pre, handle),
-        Kind::SubagentStart => subagent_start::bind(pre, handle),
-        Kind::SubagentStop => subagent_stop::bind(pre, handle),
-        Kind::Stop => stop::bind(pre, handle),
-        Kind::PreCompact => pre_compact::bind(pre, handle),
-        Kind::TaskCompleted => task_completed::bind(pre, handle),
-        Kind::BeforeLlm => before_llm::bind(pre, handle),
-        Kind::AfterLlm => after_llm::bind(pre, handle),
-        Kind::AgentEvent => agent_event::bind(pre, handle),
-        Kind::OtherEvent => other_event::bind(pre, handle),
+        EventKind::SessionStart => session_start::bind(pre, handle),
+        EventKind::SessionEnd => session_end::bind(pre, handle),
+        EventKind::UserPromptSubmit => user_prompt_submit::bind(pre, handle),
+        EventKind::PreToolUse => pre_tool_use::bind(pre, handle),
+        EventKind::PostToolUse => post_tool_use::bind(pre, handle),
+        EventKind::PostToolUseFailure => post_tool_use_failure::bind(pre, handle),
+        EventKind::PermissionRequest => permission_request::bind(pre, handle),
+        EventKind::CanUseTool => can_use_tool::bind(pre, handle),
+        EventKind::Notification => notification::bind(pre, handle),
+        EventKind::SubagentStart => subagent_start::bind(pre, handle),
+        EventKind::SubagentStop => subagent_stop::bind(pre, handle),
+        EventKind::Stop => stop::bind(pre, handle),
+        EventKind::PreCompact => pre_compact::bind(pre, handle),
+        EventKind::TaskCompleted => task_completed::bind(pre, handle),
+        EventKind::BeforeLlm => before_llm::bind(pre, handle),
+        EventKind::AfterLlm => after_llm::bind(pre, handle),
+        EventKind::AgentEvent => agent_event::bind(pre, handle),
+        EventKind::OtherEvent => other_event::bind(pre, handle),
     }
 }

@@ -11,7 +11,7 @@ use std::{
     time::Instant,
 };
 
-use hookbox_protocol::{Answer, Cause, Dialect, Event, Failure, Kind};
+use hookbox_protocol::{Cause, Dialect, Event, EventKind, Failure, HookOutput};
 use tokio::time::timeout_at;
 use wasmtime::{
     Store,
@@ -45,7 +45,7 @@ struct Inner {
     engine: Engine,
     digest: String,
     pre: InstancePre<Sandbox>,
-    kinds: Vec<Kind>,
+    kinds: Vec<EventKind>,
     interfaces: Vec<Box<dyn Interface>>,
     wasi: WasiGrants,
 }
@@ -122,7 +122,7 @@ impl Component {
     }
 
     /// The events it handles.
-    pub fn handles(&self) -> &[Kind] {
+    pub fn handles(&self) -> &[EventKind] {
         &self.inner.kinds
     }
 
@@ -148,7 +148,7 @@ impl Component {
             Ok(wasi) => wasi,
             Err(error) => return report(Err(Failure::new(Cause::Load, error.to_string()))),
         };
-        let mut store = sandbox::store(&self.inner.engine, context, wasi);
+        let mut store = sandbox::store(&self.inner.engine, context, event, wasi);
         let mut reader = Reader::new(event, dialect, sandbox::output_bytes(context));
         let ticking = self.inner.engine.ticking();
         let ended = timeout_at(deadline, self.run(event, &mut store, &mut reader)).await;
@@ -156,7 +156,7 @@ impl Component {
 
         let limits = &context.limits;
         let result = match ended {
-            Ok(Ok(answer)) => Ok(answer),
+            Ok(Ok(output)) => Ok(output),
             Ok(Err(Failed::Answered(failure))) => Err(failure),
             Ok(Err(Failed::Ended(error))) => Err(sandbox::failure(&error, limits.fuel, limits.output_kib)),
             Err(_) => Err(Stop::Timeout.into()),
@@ -166,7 +166,12 @@ impl Component {
         CallReport { notes: reader.into_notes(), fuel, logs, ..report(result) }
     }
 
-    async fn run(&self, event: &Event, store: &mut Store<Sandbox>, reader: &mut Reader<'_>) -> Result<Answer, Failed> {
+    async fn run(
+        &self,
+        event: &Event,
+        store: &mut Store<Sandbox>,
+        reader: &mut Reader<'_>,
+    ) -> Result<HookOutput, Failed> {
         let inner = &self.inner;
         let index = inner.kinds.iter().position(|kind| *kind == event.kind());
         let Some(interface) = index.and_then(|index| inner.interfaces.get(index)) else {
@@ -185,9 +190,11 @@ impl fmt::Debug for Component {
 }
 
 /// The event whose interface this export is; `None` for exports that are none of our business.
-fn handled(export: &str) -> Result<Option<Kind>, LoadError> {
+fn handled(export: &str) -> Result<Option<EventKind>, LoadError> {
     match Package::of(export) {
-        Package::Hooks { interface, ours: true } => Ok(Kind::ALL.iter().copied().find(|k| k.interface() == interface)),
+        Package::Hooks { interface, ours: true } => {
+            Ok(EventKind::ALL.iter().copied().find(|k| k.interface() == interface))
+        }
         Package::Hooks { ours: false, .. } => Err(LoadError::Version { found: export.to_owned() }),
         Package::Wasi | Package::Other => Ok(None),
     }

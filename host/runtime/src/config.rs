@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use hookbox_protocol::{Behavior, Dialect, authority::Authority, matcher::Matcher};
+use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority, matcher::Matcher};
 use serde_json::Value;
 
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
@@ -98,9 +98,9 @@ pub struct Hook {
     /// How long it may take.
     pub timeout: Duration,
     /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).
-    pub on_failure: Option<Behavior>,
+    pub on_failure: Option<FailurePolicy>,
     /// What running past the timeout counts as; `None`: as `on_failure`.
-    pub on_timeout: Option<Behavior>,
+    pub on_timeout: Option<FailurePolicy>,
     /// What runs.
     pub handler: Handler,
 }

@@ -12,7 +12,7 @@ mod unusable;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hookbox_protocol::{Answer, Cause, DecodeError, Dialect, Event, Failure, Kind, Note};
+use hookbox_protocol::{Cause, DecodeError, Dialect, Event, EventKind, Failure, HookOutput, Note};
 use tokio::time::Instant;
 
 pub use callback::Callback;
@@ -38,7 +38,7 @@ pub struct Call<'a> {
 #[derive(Debug)]
 pub struct Report {
     /// The answer, or why there is none.
-    pub result: Result<Answer, Failure>,
+    pub result: Result<HookOutput, Failure>,
     /// What should be known about the answer.
     pub notes: Vec<Note>,
     /// Fuel used, for components.
@@ -47,10 +47,10 @@ pub struct Report {
     pub logs: Vec<LogLine>,
 }
 
-impl From<Result<(Answer, Vec<Note>), Failure>> for Report {
-    fn from(result: Result<(Answer, Vec<Note>), Failure>) -> Self {
+impl From<Result<(HookOutput, Vec<Note>), Failure>> for Report {
+    fn from(result: Result<(HookOutput, Vec<Note>), Failure>) -> Self {
         let (result, notes) = match result {
-            Ok((answer, notes)) => (Ok(answer), notes),
+            Ok((output, notes)) => (Ok(output), notes),
             Err(failure) => (Err(failure), Vec::new()),
         };
         Self { result, notes, fuel: None, logs: Vec::new() }
@@ -61,7 +61,7 @@ impl From<Result<(Answer, Vec<Note>), Failure>> for Report {
 #[async_trait]
 pub trait Handler: Send + Sync {
     /// Whether it takes this event at all. Components do not take events they do not export.
-    fn handles(&self, _kind: Kind) -> bool {
+    fn handles(&self, _kind: EventKind) -> bool {
         true
     }
 
@@ -83,13 +83,13 @@ pub trait Handler: Send + Sync {
 ///
 /// decisions.md, blade: "parse stdout as JSON (empty stdout = nothing to say; text that is not JSON = a non-blocking
 /// error kept in diagnostics)".
-pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(Answer, Vec<Note>), Failure> {
+pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(HookOutput, Vec<Note>), Failure> {
     if output.trim_ascii().is_empty() {
-        return Ok((Answer::default(), Vec::new()));
+        return Ok((HookOutput::default(), Vec::new()));
     }
     let bad = |error: DecodeError| Failure::new(Cause::BadOutput, format!("output: {error}"));
     let object = hookbox_protocol::json::parse_object(output).map_err(bad)?;
-    call.dialect.decode_answer(call.event, &object).map_err(bad)
+    call.dialect.decode_output(call.event, &object).map_err(bad)
 }
 
 /// A handler that several hooks or hosts may share.

@@ -3,7 +3,7 @@
 mod builder;
 mod load;
 
-use hookbox_protocol::{Dialect, Event, Kind, Origin, ToolCall, event::Input};
+use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event::Input};
 use tokio::sync::OnceCell;
 
 pub use builder::HostBuilder;
@@ -65,13 +65,13 @@ impl Host {
     }
 
     /// Judges a typed event that never was on a wire.
-    pub async fn judge(&self, origin: Origin, call: Option<ToolCall>, input: Input) -> Verdict {
-        pipeline::judge(self, Event::new(self.dialect(), origin, call, input)).await
+    pub async fn judge(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
+        pipeline::judge(self, Event::new(self.dialect(), context, call, input)).await
     }
 
     /// Judges a tool call that is about to happen.
-    pub async fn pre_tool_use(&self, origin: Origin, call: ToolCall) -> Verdict {
-        self.judge(origin, Some(call), Input::empty(Kind::PreToolUse)).await
+    pub async fn pre_tool_use(&self, context: EventContext, call: ToolCall) -> Verdict {
+        self.judge(context, Some(call), Input::empty(EventKind::PreToolUse)).await
     }
 
     /// The hooks, unless the configuration turns all of them off.
@@ -108,7 +108,7 @@ impl Host {
     }
 
     fn not_handled(&self, hook: &config::Hook, handler: &SharedHandler) -> Vec<Diagnostic> {
-        let kind = |event: &String| self.dialect().row_by_name(event).map_or(Kind::OtherEvent, |row| row.kind);
+        let kind = |event: &String| self.dialect().spec_by_name(event).map_or(EventKind::OtherEvent, |spec| spec.kind);
         let silent = hook.events.iter().filter(|event| !handler.handles(kind(event)));
         silent
             .map(|event| {

@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! # async fn example(event_json: &str) -> Result<(), Box<dyn std::error::Error>> {
-//! use hookbox::{Host, Origin, ToolCall};
+//! use hookbox::{Host, EventContext, ToolCall};
 //! use serde_json::json;
 //!
 //! let host = Host::builder().config_file("hooks.json")?.build().await?;
@@ -14,7 +14,7 @@
 //! }
 //!
 //! // Typed, no wire at all:
-//! let verdict = host.pre_tool_use(Origin::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await;
+//! let verdict = host.pre_tool_use(EventContext::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await;
 //! # Ok(())
 //! # }
 //! ```
@@ -47,8 +47,8 @@ pub use component::Component;
 pub use engine::{Engine, EngineOptions};
 pub use error::{BuildError, DispatchError, HookError, LoadError};
 pub use hookbox_protocol::{
-    Answer, Behavior, Cause, DecodeError, Dialect, Event, Failure, Halt, Kind, Note, NoteKind, Origin, Rule, RuleKind,
-    Scope, ToolCall, dialect, event, json, json::shorten, matcher,
+    Cause, Decision, DecisionKind, DecodeError, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy, Halt,
+    HookOutput, Note, NoteKind, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
 };
 pub use host::{Host, HostBuilder};
 pub use verdict::{HookReport, Status, Verdict};

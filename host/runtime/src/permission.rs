@@ -92,12 +92,12 @@ pub(crate) enum Package<'a> {
 impl<'a> Package<'a> {
     pub(crate) fn of(name: &'a str) -> Self {
         let (name, version) = name.split_once('@').unwrap_or((name, ""));
-        // Semantic versioning: within 0.1 (and within 0.2) later patch releases are compatible.
+        // Semantic versioning: within 0.2 later patch releases are compatible.
         let patch_of = |minor: &str| {
             version.strip_prefix(minor).is_some_and(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
         };
         match name.split_once('/') {
-            Some(("hookbox:hooks", interface)) => Self::Hooks { interface, ours: patch_of("0.1.") },
+            Some(("hookbox:hooks", interface)) => Self::Hooks { interface, ours: patch_of("0.2.") },
             Some(("wasi:cli" | "wasi:clocks" | "wasi:filesystem" | "wasi:io" | "wasi:random", _))
                 if patch_of("0.2.") =>
             {
@@ -108,7 +108,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// A component's imports. `hookbox:hooks/{types,log,config}` are in no group: everyone has them.
+/// A component's imports. `hookbox:hooks/{types,log,config,event}` are in no group: everyone has them.
 #[derive(Debug, Default)]
 pub(crate) struct Imports {
     /// Must be granted.

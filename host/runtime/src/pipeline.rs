@@ -9,7 +9,7 @@ use crate::{
     host::Host,
     run::{run, run_chain, select},
     telemetry,
-    verdict::{HookReport, Verdict, answers},
+    verdict::{HookReport, Verdict, outputs},
 };
 
 /// Wire JSON in, verdict out.
@@ -26,13 +26,13 @@ pub(crate) async fn judge(host: &Host, event: Event) -> Verdict {
         // The stage before this one did not decide.
         reports.iter_mut().for_each(HookReport::fall_back);
         reports.extend(call_all(host, event.seen_as(*stage, dialect)).await);
-        if dialect.decides(*stage, &answers(&reports)) {
+        if dialect.decides(*stage, &outputs(&reports)) {
             break;
         }
     }
-    let merged = dialect.merge(&event, &answers(&reports));
-    let wire = dialect.encode_verdict(&event, &merged.answer);
-    let verdict = Verdict::new(dialect, &event, reports, merged, wire);
+    let outcome = dialect.merge(&event, &outputs(&reports));
+    let wire = dialect.encode_outcome(&event, &outcome.output);
+    let verdict = Verdict::new(dialect, &event, reports, outcome, wire);
     telemetry::judged(host.config(), &verdict);
     verdict
 }

@@ -1,6 +1,6 @@
 //! Provenance: what was judged, by what, and how it came out, as JSON.
 
-use hookbox_protocol::Answer;
+use hookbox_protocol::HookOutput;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -24,8 +24,8 @@ impl Verdict {
             "eventDigest": sha256(event),
             "configDigest": host.config().digest,
             "hooks": self.hooks.iter().map(HookReport::record).collect::<Vec<_>>(),
-            "verdict": self.merged.answer.word(),
-            "clause": self.merged.clause,
+            "verdict": self.outcome.output.word(),
+            "clause": self.outcome.clause,
             "output": self.wire,
         })
     }
@@ -49,7 +49,7 @@ impl HookReport {
                 put("componentDigest", json!(digest));
             }
             match &ran.result {
-                Ok(answer) => answer.reason.iter().for_each(|reason| put("reason", json!(reason))),
+                Ok(output) => output.reason.iter().for_each(|reason| put("reason", json!(reason))),
                 Err(failure) => {
                     put("cause", json!(failure.cause.word()));
                     put("message", json!(failure.message));
@@ -76,6 +76,6 @@ impl HookReport {
 impl Ran {
     /// What it said in a word, or that it failed.
     pub fn word(&self) -> &'static str {
-        self.result.as_ref().map_or("failed", Answer::word)
+        self.result.as_ref().map_or("failed", HookOutput::word)
     }
 }

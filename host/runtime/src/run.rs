@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Instant};
 
 use hookbox_protocol::{
-    Answer, Behavior, Cause, Dialect, Event, Failure, Kind, Note, authority::Authority, degrade::degrade,
-    dialect::EventRow, failure::settle,
+    Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note, authority::Authority, degrade::degrade,
+    dialect::EventSpec, failure::failed_output,
 };
 
 use crate::{
@@ -41,12 +41,12 @@ impl Selected<'_> {
 
 /// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
 pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a>> {
-    let row = host.dialect().row(event.kind());
-    let field = row.matched.and_then(|field| event.field(field));
+    let spec = host.dialect().spec(event.kind());
+    let field = spec.matched.and_then(|field| event.field(field));
     let mut selected = Vec::new();
     for slot in host.slots().filter(|slot| subscribed(&slot.hook, event, host.dialect())) {
         // A row without a matched field ignores matchers, as its specification says.
-        let matches = row.matched.is_none() || slot.hook.matcher.matches(field.as_deref());
+        let matches = spec.matched.is_none() || slot.hook.matcher.matches(field.as_deref());
         let decision = if matches {
             let handler = host.handler(slot).await.unwrap_or_else(|error| Arc::new(Unusable(error.0)));
             if handler.handles(event.kind()) { Ok(handler) } else { Err(Status::NotHandled) }
@@ -61,7 +61,9 @@ pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {
     let named = |name: &String| {
         *name == event.name
-            || dialect.row_by_name(name).is_some_and(|row| row.kind == event.kind() && row.kind != Kind::OtherEvent)
+            || dialect
+                .spec_by_name(name)
+                .is_some_and(|spec| spec.kind == event.kind() && spec.kind != EventKind::OtherEvent)
     };
     hook.events.is_empty() || hook.events.iter().any(named)
 }
@@ -80,8 +82,8 @@ pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> H
         let after = format!("ran past its timeout of {} s", hook.timeout.as_secs_f64());
         Err(Failure::new(Cause::Timeout, after)).into()
     });
-    let row = host.dialect().row(event.kind());
-    let (counted, notes) = count(host, row, hook, event, &report.result);
+    let spec = host.dialect().spec(event.kind());
+    let (counted, notes) = count(host, spec, hook, event, &report.result);
     report.notes.extend(notes);
     let digest = handler.digest().map(str::to_owned);
     let ran = Ran {
@@ -117,32 +119,32 @@ pub(crate) async fn run_chain(host: &Host, event: &mut Event, selected: Vec<Sele
 /// What counts of a hook's result: failure behaviour, then authority, then what the dialect can say.
 fn count(
     host: &Host,
-    row: &EventRow,
+    spec: &EventSpec,
     hook: &config::Hook,
     event: &Event,
-    result: &Result<Answer, Failure>,
-) -> (Answer, Vec<Note>) {
+    result: &Result<HookOutput, Failure>,
+) -> (HookOutput, Vec<Note>) {
     let mut notes = Vec::new();
-    let mut answer = match result {
-        Ok(answer) => {
-            let mut answer = answer.clone();
+    let mut output = match result {
+        Ok(output) => {
+            let mut output = output.clone();
             if let Some(authority) = authority(hook) {
-                notes.extend(authority.limit(event, &mut answer));
+                notes.extend(authority.limit(event, &mut output));
             }
-            answer
+            output
         }
         Err(failure) => {
-            let (answer, note) = settle(row, &hook.name, failure, behavior(host, row, hook, failure.cause));
+            let (output, note) = failed_output(spec, &hook.name, failure, policy(host, spec, hook, failure.cause));
             notes.extend(note);
-            answer
+            output
         }
     };
-    if hook.observe_only && !answer.is_silent() {
+    if hook.observe_only && !output.is_silent() {
         notes.push(Note::dropped("an observer is told, not asked"));
-        answer = Answer::default();
+        output = HookOutput::default();
     }
-    notes.extend(degrade(row, &mut answer));
-    (answer, notes)
+    notes.extend(degrade(spec, &mut output));
+    (output, notes)
 }
 
 /// Handlers that are not sandboxed can do everything anyway; limiting their words would promise what does not hold.
@@ -153,16 +155,16 @@ fn authority(hook: &config::Hook) -> Option<&Authority> {
     }
 }
 
-fn behavior(host: &Host, row: &EventRow, hook: &config::Hook, cause: Cause) -> Behavior {
+fn policy(host: &Host, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {
     let configured = match cause {
         Cause::Timeout => hook.on_timeout.or(hook.on_failure),
         _ => hook.on_failure,
     };
     configured.unwrap_or_else(|| {
-        if host.config().fail_closed && row.blockable {
-            Behavior::Deny
+        if host.config().fail_closed && spec.blockable {
+            FailurePolicy::Deny
         } else {
-            host.dialect().default_behavior(row.kind)
+            host.dialect().default_policy(spec.kind)
         }
     })
 }

@@ -6,6 +6,8 @@ mod limits;
 
 use std::{sync::Arc, time::Instant};
 
+use hookbox_protocol::Event;
+use serde_json::Value;
 use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -27,6 +29,7 @@ const HANDLES: usize = 1024;
 /// The host's side of one call.
 pub(crate) struct Sandbox {
     config_json: String,
+    raw_event: Arc<Value>,
     scope: Scope,
     capabilities: Arc<Capabilities>,
     host_calls: Budget,
@@ -57,12 +60,13 @@ impl Budget {
 }
 
 /// A fresh store for one call. `wasi`: directories and variables, for a component that was granted any.
-pub(crate) fn store(engine: &Engine, context: &CallContext, wasi: Option<WasiCtx>) -> Store<Sandbox> {
+pub(crate) fn store(engine: &Engine, context: &CallContext, event: &Event, wasi: Option<WasiCtx>) -> Store<Sandbox> {
     let limits = &context.limits;
     let mut handles = ResourceTable::new();
     handles.set_max_capacity(HANDLES);
     let sandbox = Sandbox {
         config_json: context.config_json.clone(),
+        raw_event: Arc::clone(&event.raw),
         scope: Scope {
             tenant: context.tenant.clone(),
             hook: context.hook.clone(),
@@ -92,7 +96,7 @@ pub(crate) fn store(engine: &Engine, context: &CallContext, wasi: Option<WasiCtx
     store
 }
 
-/// All JSON and text that an answer may have.
+/// All JSON and text that an output may have.
 pub(crate) fn output_bytes(context: &CallContext) -> usize {
     usize::try_from(context.limits.output_kib).unwrap_or(usize::MAX).saturating_mul(1024)
 }

@@ -25,7 +25,7 @@ pub(crate) fn hook_ran(config: &Config, event: &'static str, hook: &str, ran: &R
 
 /// One event was judged.
 pub(crate) fn judged(config: &Config, verdict: &Verdict) {
-    let word = Label::from_static_parts("verdict", verdict.merged.answer.word());
+    let word = Label::from_static_parts("verdict", verdict.outcome.output.word());
     let labels = [of_event(config, verdict.kind.name()).as_slice(), &[word]].concat();
     counter!("hookbox_verdicts_total", labels).increment(1);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookbox_protocol::{Answer, Dialect, Event, Failure, Kind, Merged, Note, RuleKind};
+use hookbox_protocol::{DecisionKind, Dialect, Event, EventKind, Failure, HookOutput, Note, Outcome};
 use serde_json::Value;
 
 pub use crate::call::{LogLevel, LogLine};
@@ -14,7 +14,7 @@ pub struct Verdict {
     /// The event's name as the client wrote it.
     pub event: String,
     /// Which event it is.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The tool, on events about a tool.
     pub tool: Option<String>,
     /// The dialect and profile it was judged under.
@@ -22,8 +22,8 @@ pub struct Verdict {
     /// Every hook of the event in configuration order, also those that did not run.
     pub hooks: Vec<HookReport>,
     /// What all of them together say, and the sentence of the specification that decided.
-    pub merged: Merged,
-    /// What the client is told; `None` when nobody waits for an answer.
+    pub outcome: Outcome,
+    /// What the client is told; `None` when nobody waits for an output.
     pub wire: Option<Value>,
 }
 
@@ -32,11 +32,11 @@ impl Verdict {
         dialect: &dyn Dialect,
         event: &Event,
         mut hooks: Vec<HookReport>,
-        mut merged: Merged,
+        mut outcome: Outcome,
         wire: Option<Value>,
     ) -> Self {
         // Each hook gets the notes the merge made about its answer.
-        merged.notes.retain(|(index, note)| match index.and_then(|index| hooks.get_mut(index)) {
+        outcome.notes.retain(|(index, note)| match index.and_then(|index| hooks.get_mut(index)) {
             Some(HookReport { status: Status::Ran(ran), .. }) => {
                 ran.notes.push(note.clone());
                 false
@@ -44,10 +44,10 @@ impl Verdict {
             _ => true,
         });
         let tool = event.call.as_ref().map(|call| call.name.clone());
-        Self { event: event.name.clone(), kind: event.kind(), tool, dialect: dialect.name(), hooks, merged, wire }
+        Self { event: event.name.clone(), kind: event.kind(), tool, dialect: dialect.name(), hooks, outcome, wire }
     }
 
-    /// The bytes for the client, without a newline. Empty when nobody waits for an answer.
+    /// The bytes for the client, without a newline. Empty when nobody waits for an output.
     pub fn wire(&self) -> Vec<u8> {
         self.wire.as_ref().map(|wire| wire.to_string().into_bytes()).unwrap_or_default()
     }
@@ -58,8 +58,8 @@ impl Verdict {
     }
 
     /// What all hooks together say.
-    pub fn answer(&self) -> &Answer {
-        &self.merged.answer
+    pub fn output(&self) -> &HookOutput {
+        &self.outcome.output
     }
 
     /// Why hooks could not be loaded: what, where and what to do. Each of them failed with [`hookbox_protocol::Cause::Load`].
@@ -69,9 +69,9 @@ impl Verdict {
 
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
     pub fn restricts(&self) -> bool {
-        let answer = self.answer();
-        let rewrites = answer.updated.is_some() && answer.rule_kind() != Some(RuleKind::Allow);
-        answer.halt.is_some() || answer.rule_kind() >= Some(RuleKind::Ask) || rewrites
+        let output = self.output();
+        let rewrites = output.updated.is_some() && output.decision_kind() != Some(DecisionKind::Allow);
+        output.halt.is_some() || output.decision_kind() >= Some(DecisionKind::Ask) || rewrites
     }
 
     /// Whether some hook that ran failed.
@@ -114,7 +114,7 @@ impl HookReport {
     }
 
     /// What it said, or how it failed, when it ran.
-    pub fn outcome(&self) -> Option<&Result<Answer, Failure>> {
+    pub fn outcome(&self) -> Option<&Result<HookOutput, Failure>> {
         self.ran().map(|ran| &ran.result)
     }
 
@@ -125,7 +125,7 @@ impl HookReport {
 }
 
 /// What counts of each hook, in order. A hook that did not run said nothing.
-pub(crate) fn answers(hooks: &[HookReport]) -> Vec<Answer> {
+pub(crate) fn outputs(hooks: &[HookReport]) -> Vec<HookOutput> {
     hooks.iter().map(|hook| hook.ran().map(|ran| ran.counted.clone()).unwrap_or_default()).collect()
 }
 
@@ -146,9 +146,9 @@ pub enum Status {
 #[derive(Debug, Clone)]
 pub struct Ran {
     /// What it said, or why it said nothing.
-    pub result: Result<Answer, Failure>,
+    pub result: Result<HookOutput, Failure>,
     /// What counts of it: after failure behaviour, authority and degradation.
-    pub counted: Answer,
+    pub counted: HookOutput,
     /// What was taken out or changed on the way there, and what the merge dropped.
     pub notes: Vec<Note>,
     /// How long it ran.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use hookbox::{
-    Answer, Cause, Event, Failure, Host, Rule,
+    Cause, Decision, Event, Failure, HookOutput, Host,
     capability::llm::HttpModel,
     config::types::{LlmProvider, LlmSettings},
     handler::agent::run_agent,
@@ -24,7 +24,7 @@ const BOTH: [LlmProvider; 2] = [LlmProvider::Anthropic, LlmProvider::OpenaiCompa
 
 /// One turn of the model: what it says, or the tools it calls with their arguments.
 enum Turn {
-    Says(&'static str),
+    Expressible(&'static str),
     Calls(Vec<(&'static str, Value)>),
 }
 
@@ -32,7 +32,7 @@ enum Turn {
 fn spoken(provider: LlmProvider, number: usize, turn: &Turn) -> Value {
     let ids = (0..).map(|call| format!("{number}.{call}"));
     match (provider, turn) {
-        (LlmProvider::Anthropic, Turn::Says(text)) => json!({
+        (LlmProvider::Anthropic, Turn::Expressible(text)) => json!({
             "type": "message", "role": "assistant", "stop_reason": "end_turn",
             "content": [{ "type": "text", "text": text }], "usage": { "input_tokens": 1, "output_tokens": 1 },
         }),
@@ -45,7 +45,7 @@ fn spoken(provider: LlmProvider, number: usize, turn: &Turn) -> Value {
             let content: Vec<Value> = std::iter::once(text).chain(calls).collect();
             json!({ "type": "message", "role": "assistant", "stop_reason": "tool_use", "content": content })
         }
-        (LlmProvider::OpenaiCompatible, Turn::Says(text)) => {
+        (LlmProvider::OpenaiCompatible, Turn::Expressible(text)) => {
             let message = json!({ "role": "assistant", "content": text });
             json!({ "choices": [{ "index": 0, "finish_reason": "stop", "message": message }] })
         }
@@ -108,7 +108,12 @@ fn event(project: Option<&Path>) -> Event {
 }
 
 /// The key is some variable that every test run has: a test may not set one.
-async fn run(provider: LlmProvider, server: &Server, turns: u32, project: Option<&Path>) -> Result<Answer, Failure> {
+async fn run(
+    provider: LlmProvider,
+    server: &Server,
+    turns: u32,
+    project: Option<&Path>,
+) -> Result<HookOutput, Failure> {
     let (base_url, api_key_env) = (Some(server.url("")), Some("PATH".into()));
     let model = HttpModel::new(&LlmSettings { provider, base_url, model: Some("m".into()), api_key_env }).unwrap();
     run_agent(&model, "Fine?", None, turns, &event(project)).await
@@ -143,12 +148,12 @@ async fn an_agent_looks_before_it_judges() {
                     ("grep", json!({ "pattern": "fn", "path": "src" })),
                     ("grep", json!({ "pattern": "absent" })),
                 ]),
-                Turn::Says(r#"{"ok":false,"reason":"there is a TODO"}"#),
+                Turn::Expressible(r#"{"ok":false,"reason":"there is a TODO"}"#),
             ],
         )
         .await;
         let answer = run(provider, &server, 3, Some(project.path())).await.unwrap();
-        assert_eq!((answer.rule, answer.reason.as_deref()), (Some(Rule::Deny), Some("there is a TODO")));
+        assert_eq!((answer.decision, answer.reason.as_deref()), (Some(Decision::Deny), Some("there is a TODO")));
 
         let requests = server.requests();
         assert_eq!(requests.len(), 3);
@@ -213,8 +218,8 @@ async fn nothing_leads_out_of_the_project() {
     let too_many = ("read_file", json!({ "path": "notes.txt" }));
     for provider in BOTH {
         let calls = refused.iter().cloned().chain([too_many.clone()]).collect();
-        let server = playing(provider, vec![Turn::Calls(calls), Turn::Says(r#"{"ok":true}"#)]).await;
-        assert_eq!(run(provider, &server, 2, Some(project.path())).await, Ok(Answer::default()));
+        let server = playing(provider, vec![Turn::Calls(calls), Turn::Expressible(r#"{"ok":true}"#)]).await;
+        assert_eq!(run(provider, &server, 2, Some(project.path())).await, Ok(HookOutput::default()));
         let mut results = results(provider, &server.requests()[1]);
         assert_eq!(results.len(), refused.len() + 1);
         // The search of the whole project is no error; it just does not see what is outside.
@@ -240,7 +245,7 @@ async fn large_things_are_cut() {
         ("grep", json!({ "pattern": "hit" })),
     ];
     let provider = LlmProvider::Anthropic;
-    let server = playing(provider, vec![Turn::Calls(calls), Turn::Says(r#"{"ok":true}"#)]).await;
+    let server = playing(provider, vec![Turn::Calls(calls), Turn::Expressible(r#"{"ok":true}"#)]).await;
     run(provider, &server, 2, Some(project.path())).await.unwrap();
     let results = results(provider, &server.requests()[1]);
     let (long, huge, list, grep) = (&results[0].1, &results[1], &results[2].1, &results[3].1);
@@ -258,7 +263,7 @@ async fn turns_are_bounded_and_the_last_must_answer() {
         let failure = run(provider, &curious, 3, Some(project.path())).await.unwrap_err();
         assert_eq!((failure.cause, curious.requests().len()), (Cause::Model, 3), "{failure}");
 
-        let chatty = playing(provider, vec![Turn::Says("Looks fine to me!")]).await;
+        let chatty = playing(provider, vec![Turn::Expressible("Looks fine to me!")]).await;
         assert_eq!(run(provider, &chatty, 3, Some(project.path())).await.unwrap_err().cause, Cause::Model);
     }
 }
@@ -267,8 +272,8 @@ async fn turns_are_bounded_and_the_last_must_answer() {
 async fn without_a_project_there_are_no_tools() {
     for (provider, folder) in BOTH.into_iter().zip([None, Some(Path::new("relative"))]) {
         let calls = Turn::Calls(vec![("list_dir", json!({ "path": "." }))]);
-        let server = playing(provider, vec![calls, Turn::Says(r#"{"ok":true}"#)]).await;
-        assert_eq!(run(provider, &server, 2, folder).await, Ok(Answer::default()));
+        let server = playing(provider, vec![calls, Turn::Expressible(r#"{"ok":true}"#)]).await;
+        assert_eq!(run(provider, &server, 2, folder).await, Ok(HookOutput::default()));
         let requests = server.requests();
         assert_eq!(body(&requests[0]).get("tools"), None);
         assert!(requests[0].contains("You have no tools"), "{}", requests[0]);
@@ -303,16 +308,16 @@ async fn a_configuration_asks_its_model() {
         json!({ "type": "agent", "prompt": "Safe? $ARGUMENTS", "maxTurns": 2 }),
     ] {
         let look = Turn::Calls(vec![("read_file", json!({ "path": "notes.txt" }))]);
-        let says = Turn::Says(r#"{"ok":false,"reason":"not safe"}"#);
+        let says = Turn::Expressible(r#"{"ok":false,"reason":"not safe"}"#);
         let turns = if hook["type"] == "agent" { vec![look, says] } else { vec![says] };
         let asked = turns.len();
         let server = playing(LlmProvider::Anthropic, turns).await;
         let host = host(project.path(), &server, hook).await;
         let verdict = host.dispatch(tool_call(project.path())).await.unwrap();
-        let answer = verdict.answer();
+        let answer = verdict.output();
         assert_eq!(
-            (answer.rule.clone(), answer.reason.as_deref()),
-            (Some(Rule::Deny), Some("not safe")),
+            (answer.decision.clone(), answer.reason.as_deref()),
+            (Some(Decision::Deny), Some("not safe")),
             "{verdict:?}"
         );
         let requests = server.requests();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hookbox::{Host, HostBuilder, Origin, ToolCall, config::Config};
+use hookbox::{EventContext, Host, HostBuilder, ToolCall, config::Config};
 use serde_json::{Value, json};
 
 fn builder(config: &Value) -> HostBuilder {
@@ -35,11 +35,11 @@ async fn a_callback_speaks_the_dialect() {
         .await
         .unwrap();
     let judge = |name: &str, command: &str| {
-        host.pre_tool_use(Origin::default(), ToolCall::new(name, json!({ "command": command })))
+        host.pre_tool_use(EventContext::default(), ToolCall::new(name, json!({ "command": command })))
     };
-    assert_eq!(judge("Bash", "rm x").await.answer().word(), "deny");
-    assert_eq!(judge("Bash", "ls").await.answer().word(), "nothing");
-    assert_eq!(judge("BashOutput", "rm x").await.answer().word(), "nothing");
+    assert_eq!(judge("Bash", "rm x").await.output().word(), "deny");
+    assert_eq!(judge("Bash", "ls").await.output().word(), "nothing");
+    assert_eq!(judge("BashOutput", "rm x").await.output().word(), "nothing");
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn can_use_tool_runs_first_and_is_final() {
     let host =
         blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "allow" })) }).build().await.unwrap();
     let verdict = host.dispatch(permission_request()).await.unwrap();
-    assert_eq!(verdict.answer().word(), "allow", "{verdict:?}");
+    assert_eq!(verdict.output().word(), "allow", "{verdict:?}");
     assert_eq!(verdict.hooks().len(), 1, "the permission hooks are not asked");
 }
 
@@ -70,6 +70,6 @@ async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
     let host =
         blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "ask" })) }).build().await.unwrap();
     let verdict = host.dispatch(permission_request()).await.unwrap();
-    assert_eq!(verdict.answer().word(), "deny", "{verdict:?}");
+    assert_eq!(verdict.output().word(), "deny", "{verdict:?}");
     assert_eq!(verdict.hooks().len(), 2);
 }

@@ -59,14 +59,14 @@ impl State for Recorder {
 /// Deletes this key of four letters, and traps unless it gets `ok(expected)`.
 fn deletes(key: &str, result: u32) -> Component {
     let items = format!(
-        r#"(import "hookbox:hooks/state@0.1.0" "delete" (func $delete (param i32 i32 i32)))
+        r#"(import "hookbox:hooks/state@0.2.0" "delete" (func $delete (param i32 i32 i32)))
            (data (i32.const 4096) "{key}")"#
     );
     let body = format!(
         "(call $delete (i32.const 4096) (i32.const 4) (i32.const 8192))
          (if (i32.ne (i32.load8_u (i32.const 8192)) (i32.const {result})) (then (unreachable)))"
     );
-    let bytes = encode(&gate(&body, &items), &format!("import hookbox:hooks/state@0.1.0; {GATE}"), "");
+    let bytes = encode(&gate(&body, &items), &format!("import hookbox:hooks/state@0.2.0; {GATE}"), "");
     let permissions = Permissions { state: Some(StateGrant::Enabled(true)), ..Permissions::default() };
     Component::from_bytes(&guest::engine(), &bytes, &permissions, Path::new(".")).unwrap()
 }

@@ -6,16 +6,16 @@ mod guest;
 
 use std::fmt::Write;
 
-use guest::{answer, call, claude, context, encode, event, failure, load};
+use guest::{call, claude, context, encode, event, failure, load, output};
 use hookbox::{Component, config::types::Limits};
-use hookbox_protocol::{Answer, Cause, Event, Kind, Rule, event::Input};
+use hookbox_protocol::{Cause, Decision, Event, EventKind, HookOutput, event::Input};
 use serde_json::json;
 
 /// A component that handles all events. Its `handle` gives what lies at address 0: nothing to say.
 fn handles_everything() -> Component {
     let (mut world, mut exports) = (String::new(), String::new());
-    for kind in Kind::ALL {
-        let interface = format!("hookbox:hooks/{}@0.1.0", kind.interface());
+    for kind in EventKind::ALL {
+        let interface = format!("hookbox:hooks/{}@0.2.0", kind.interface());
         write!(world, "export {interface};").unwrap();
         write!(exports, r#"(export "{interface}#handle" (func $handle))"#).unwrap();
     }
@@ -30,9 +30,9 @@ fn handles_everything() -> Component {
     load(&encode(&module, &world, "")).unwrap()
 }
 
-fn event_of(kind: Kind) -> Event {
+fn event_of(kind: EventKind) -> Event {
     macro_rules! default_input {
-        ($($name:ident)*) => { match kind { $(Kind::$name => Input::$name(Default::default()),)* } };
+        ($($name:ident)*) => { match kind { $(EventKind::$name => Input::$name(Default::default()),)* } };
     }
     let input = default_input!(SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure
         PermissionRequest CanUseTool Notification SubagentStart SubagentStop Stop PreCompact TaskCompleted BeforeLlm
@@ -43,11 +43,11 @@ fn event_of(kind: Kind) -> Event {
 #[tokio::test]
 async fn every_event_has_an_interface() {
     let component = handles_everything();
-    assert_eq!(component.handles().len(), Kind::ALL.len());
-    for kind in Kind::ALL {
+    assert_eq!(component.handles().len(), EventKind::ALL.len());
+    for kind in EventKind::ALL {
         let context = context(Limits::default(), std::time::Duration::from_secs(10));
         let report = component.call(&event_of(*kind), claude(), &context).await;
-        assert_eq!(report.result, Ok(Answer::default()), "{kind:?}");
+        assert_eq!(report.result, Ok(HookOutput::default()), "{kind:?}");
     }
 }
 
@@ -55,18 +55,18 @@ async fn every_event_has_an_interface() {
 async fn an_event_it_does_not_handle_is_not_sent_to_it() {
     let component = guest::load_gate("", "");
     let context = context(Limits::default(), std::time::Duration::from_secs(10));
-    let report = component.call(&event_of(Kind::Stop), claude(), &context).await;
+    let report = component.call(&event_of(EventKind::Stop), claude(), &context).await;
     assert_eq!(report.result.unwrap_err().to_string(), "load: does not handle Stop");
 }
 
 // Where things lie in `result<decision, fault>` of pre-tool-use, by the canonical ABI.
 const RULE: u32 = 4;
 const REASON: u32 = 8;
-const UPDATED_INPUT: u32 = 32;
-const CONTEXT: u32 = 56;
-const SUPPRESS: u32 = 80;
-const HALT: u32 = 84;
-const EXTRA: u32 = 104;
+const UPDATED_INPUT: u32 = 44;
+const CONTEXT: u32 = 68;
+const SUPPRESS: u32 = 92;
+const HALT: u32 = 96;
+const EXTRA: u32 = 116;
 
 /// Writes a text (at 4096 in memory) into the optional field at this address.
 fn text(at: u32, text: &str) -> (String, String) {
@@ -90,9 +90,9 @@ fn text(at: u32, text: &str) -> (String, String) {
 #[tokio::test]
 async fn rules_come_back_with_their_reason() {
     let (reason, data) = text(REASON, "because");
-    for (case, rule) in [(1, Rule::Allow), (2, Rule::Ask), (3, Rule::Deny), (4, Rule::Skip)] {
+    for (case, decision) in [(1, Decision::Allow), (2, Decision::Ask), (3, Decision::Deny), (4, Decision::Skip)] {
         let body = format!("{reason} (i32.store8 (i32.const {RULE}) (i32.const {case}))");
-        assert_eq!(answer(&body, &data).await, Answer::rule(rule, "because"));
+        assert_eq!(output(&body, &data).await, HookOutput::decided(decision, "because"));
     }
 }
 
@@ -102,8 +102,8 @@ async fn a_response_is_the_tools_result() {
         "(i32.store8 (i32.const {RULE}) (i32.const 5)) (i32.store (i32.const 8) (i32.const 4096))
          (i32.store (i32.const 12) (i32.const 4)) (i32.store8 (i32.const 29) (i32.const 1))"
     );
-    let answer = answer(&body, r#"(data (i32.const 4096) "done")"#).await;
-    assert_eq!(answer.rule, Some(Rule::Respond(json!({"for_llm": "done", "silent": false, "is_error": true}))));
+    let output = output(&body, r#"(data (i32.const 4096) "done")"#).await;
+    assert_eq!(output.decision, Some(Decision::Respond(json!({"for_llm": "done", "silent": false, "is_error": true}))));
 }
 
 #[tokio::test]
@@ -114,16 +114,16 @@ async fn effects_come_back() {
          (i32.store8 (i32.const {HALT}) (i32.const 1)) (i32.store8 (i32.const {}) (i32.const 1))",
         HALT + 4
     );
-    let answer = answer(&body, &data).await;
-    assert_eq!(answer.context.as_deref(), Some("look"));
-    assert!(answer.suppress_output);
-    assert_eq!(answer.halt.unwrap().scope, hookbox_protocol::Scope::Session);
+    let output = output(&body, &data).await;
+    assert_eq!(output.context.as_deref(), Some("look"));
+    assert!(output.suppress_output);
+    assert_eq!(output.halt.unwrap().scope, hookbox_protocol::Scope::Session);
 }
 
 #[tokio::test]
 async fn a_rewrite_is_an_object() {
     let (body, data) = text(UPDATED_INPUT, r#"{"command":"ls -l"}"#);
-    assert_eq!(answer(&body, &data).await.updated, Some(json!({"command": "ls -l"})));
+    assert_eq!(output(&body, &data).await.updated, Some(json!({"command": "ls -l"})));
 }
 
 #[tokio::test]
@@ -148,8 +148,8 @@ async fn json_that_is_not_json_is_a_failure_that_names_the_field() {
 async fn extra_may_not_decide() {
     let (body, data) = text(EXTRA, r#"{"hookSpecificOutput":{"permissionDecision":"allow","new":1},"continue":false}"#);
     let report = call(&guest::load_gate(&body, &data), Limits::default()).await;
-    let answer = report.result.unwrap();
-    assert_eq!(serde_json::Value::Object(answer.extra), json!({"hookSpecificOutput": {"new": 1}}));
+    let output = report.result.unwrap();
+    assert_eq!(serde_json::Value::Object(output.extra), json!({"hookSpecificOutput": {"new": 1}}));
     assert_eq!(report.notes.len(), 2);
 }
 

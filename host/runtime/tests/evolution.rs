@@ -12,12 +12,12 @@ mod later {
             package hookbox:later;
 
             interface model-switch {
-                use hookbox:hooks/types@0.1.0.{origin, effects, fault};
-                handle: func(origin: origin) -> result<effects, fault>;
+                use hookbox:hooks/types@0.2.0.{event-context, effects, fault};
+                handle: func(context: event-context) -> result<effects, fault>;
             }
 
             world more-hooks {
-                include hookbox:hooks/all-hooks@0.1.0;
+                include hookbox:hooks/all-hooks@0.2.0;
                 export model-switch;
             }
         "#,
@@ -42,13 +42,13 @@ fn a_guest_of_today_loads_in_a_host_with_one_event_more() {
     known.load(&mut store, &instance).unwrap();
 }
 
-/// Within 0.1 a guest may be of a later release than its host.
+/// Within 0.2 a guest may be of a later release than its host.
 #[test]
 fn a_guest_of_a_later_release_loads_in_ours() {
     let ours = guest::encode(&guest::gate("", ""), guest::GATE, "");
-    let later: Vec<u8> = replace(&ours, b"hookbox:hooks/pre-tool-use@0.1.0", b"hookbox:hooks/pre-tool-use@0.1.7");
+    let later: Vec<u8> = replace(&ours, b"hookbox:hooks/pre-tool-use@0.2.0", b"hookbox:hooks/pre-tool-use@0.2.7");
     assert_ne!(ours, later);
-    assert_eq!(guest::load(&later).unwrap().handles(), [hookbox_protocol::Kind::PreToolUse]);
+    assert_eq!(guest::load(&later).unwrap().handles(), [hookbox_protocol::EventKind::PreToolUse]);
 }
 
 /// `from` and `to` are of one length, so that the sections around them stay right.

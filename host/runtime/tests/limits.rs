@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guest::{answer, call, claude, context, encode, event, failure, gate, load, load_gate};
+use guest::{call, claude, context, encode, event, failure, gate, load, load_gate, output};
 use hookbox::{
     Component, Engine, EngineOptions,
     config::types::{Limits, Permissions},
@@ -178,7 +178,7 @@ fn long_reason(bytes: u32) -> String {
 
 #[tokio::test]
 async fn an_answer_larger_than_granted_is_no_answer() {
-    let within = answer(&long_reason(1 << 20), "").await;
+    let within = output(&long_reason(1 << 20), "").await;
     assert_eq!(within.reason.unwrap().len(), 1 << 20);
     for bytes in [(1 << 20) + 1, 15 << 20] {
         let failure = failure(&long_reason(bytes), "").await;
@@ -187,10 +187,10 @@ async fn an_answer_larger_than_granted_is_no_answer() {
     }
 }
 
-const LOG: &str = r#"(import "hookbox:hooks/log@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
+const LOG: &str = r#"(import "hookbox:hooks/log@0.2.0" "log" (func $log (param i32 i32 i32)))"#;
 
 fn logging(body: &str) -> Component {
-    let world = format!("import hookbox:hooks/log@0.1.0; {}", guest::GATE);
+    let world = format!("import hookbox:hooks/log@0.2.0; {}", guest::GATE);
     load(&encode(&gate(body, &format!(r#"{LOG} (data (i32.const 4096) "hello")"#)), &world, "")).unwrap()
 }
 

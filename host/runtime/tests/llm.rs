@@ -9,7 +9,7 @@ use std::{
 };
 
 use hookbox::{
-    Cause, Rule,
+    Cause, Decision,
     capability::{
         Llm, LlmError, LlmPrompt, Scope, Spent,
         llm::{HookLlm, HttpModel},
@@ -99,7 +99,7 @@ async fn a_prompt_is_judged_or_fails() {
     let refuses = anthropic(r#"{"ok":false,"reason":"not yet"}"#).await;
     let answer = run_prompt(&model(LlmProvider::Anthropic, refuses.url("")), "$ARGUMENTS?", Some("n"), &event).await;
     let answer = answer.unwrap();
-    assert_eq!((answer.rule, answer.reason.as_deref()), (Some(Rule::Deny), Some("not yet")));
+    assert_eq!((answer.decision, answer.reason.as_deref()), (Some(Decision::Deny), Some("not yet")));
     let sent = body(&refuses.requests()[0]);
     assert_eq!(sent["model"], "n");
     assert_eq!(sent["messages"][0]["content"], format!("{}?", event.raw));

@@ -12,7 +12,7 @@ use hookbox::{
     component::inspect,
     config::types::{Limits, Permissions, StateGrant},
 };
-use hookbox_protocol::Kind;
+use hookbox_protocol::EventKind;
 
 /// A core module whose only content is one import.
 fn importing(import: &str, world: &str, packages: &str) -> Vec<u8> {
@@ -20,8 +20,8 @@ fn importing(import: &str, world: &str, packages: &str) -> Vec<u8> {
 }
 
 fn wants_state() -> Vec<u8> {
-    let import = r#"(import "hookbox:hooks/state@0.1.0" "delete" (func (param i32 i32 i32)))"#;
-    importing(import, "import hookbox:hooks/state@0.1.0;", "")
+    let import = r#"(import "hookbox:hooks/state@0.2.0" "delete" (func (param i32 i32 i32)))"#;
+    importing(import, "import hookbox:hooks/state@0.2.0;", "")
 }
 
 fn wants_random() -> Vec<u8> {
@@ -48,7 +48,7 @@ fn refusal(bytes: &[u8]) -> (String, String) {
 
 #[test]
 fn what_it_handles_is_what_it_exports() {
-    assert_eq!(load(&encode(&gate("", ""), GATE, "")).unwrap().handles(), [Kind::PreToolUse]);
+    assert_eq!(load(&encode(&gate("", ""), GATE, "")).unwrap().handles(), [EventKind::PreToolUse]);
 }
 
 #[test]
@@ -94,25 +94,25 @@ fn what_is_no_component_is_told_apart() {
 
 #[test]
 fn another_version_of_the_contract_is_named() {
-    let wit = r#"(component (component $c) (instance $i (instantiate $c)) (export "hookbox:hooks/stop@0.2.0" (instance $i)))"#;
+    let wit = r#"(component (component $c) (instance $i (instantiate $c)) (export "hookbox:hooks/stop@0.1.0" (instance $i)))"#;
     let (what, _) = refusal(&wat::parse_str(wit).unwrap());
-    assert_eq!(what, "made for `hookbox:hooks/stop@0.2.0`; this host speaks hookbox:hooks@0.1.0");
+    assert_eq!(what, "made for `hookbox:hooks/stop@0.1.0`; this host speaks hookbox:hooks@0.2.0");
 }
 
 #[test]
 fn an_interface_of_another_type_is_an_error_and_never_not_subscribed() {
-    let without = r#"(component (component $c) (instance $i (instantiate $c)) (export "hookbox:hooks/stop@0.1.0" (instance $i)))"#;
+    let without = r#"(component (component $c) (instance $i (instantiate $c)) (export "hookbox:hooks/stop@0.2.0" (instance $i)))"#;
     let other = r#"(component
         (core module $m (func (export "f") (result i32) (i32.const 0)))
         (core instance $m (instantiate $m))
         (func $f (result u32) (canon lift (core func $m "f")))
         (component $c (import "handle" (func $f (result u32))) (export "handle" (func $f)))
         (instance $i (instantiate $c (with "handle" (func $f))))
-        (export "hookbox:hooks/stop@0.1.0" (instance $i)))"#;
+        (export "hookbox:hooks/stop@0.2.0" (instance $i)))"#;
     for text in [without, other] {
         let error = load(&wat::parse_str(text).unwrap()).unwrap_err();
         assert!(
-            matches!(&error, LoadError::WrongType { interface, .. } if interface == "hookbox:hooks/stop@0.1.0"),
+            matches!(&error, LoadError::WrongType { interface, .. } if interface == "hookbox:hooks/stop@0.2.0"),
             "{error}"
         );
     }
@@ -130,9 +130,9 @@ fn a_granted_directory_that_is_missing_is_an_error_when_loading() {
 #[test]
 fn inspection_shows_the_groups() {
     let state = inspect(&wants_state()).unwrap();
-    assert_eq!(state.handles, [Kind::PreToolUse]);
+    assert_eq!(state.handles, [EventKind::PreToolUse]);
     assert_eq!(state.asks, [hookbox::permission::Grant::State]);
-    assert_eq!(state.contract.as_deref(), Some("hookbox:hooks@0.1.0"));
+    assert_eq!(state.contract.as_deref(), Some("hookbox:hooks@0.2.0"));
     assert!(state.producers.iter().any(|p| p.field == "processed-by" && p.name == "wit-component"));
     assert_eq!(inspect(&wants_random()).unwrap().inert, ["wasi:random/random@0.2.3"]);
     assert_eq!(inspect(&wants_network()).unwrap().refused.len(), 2);

@@ -17,7 +17,7 @@ async fn one_command() {
     let host = Host::builder().config(loaded.config).build().await.unwrap();
     let verdict = host.dispatch(r#"{"hook_event_name":"Stop"}"#).await.unwrap();
     match verdict.hooks()[0].outcome().unwrap() {
-        Ok(answer) => println!("said: {}", answer.system_message.as_ref().unwrap()),
+        Ok(output) => println!("said: {}", output.system_message.as_ref().unwrap()),
         Err(failure) => {
             assert_eq!(failure.cause, Cause::Spawn);
             println!("failed: {failure}");

@@ -29,12 +29,13 @@ macro_rules! event_worlds {
                 pub_export_macro: true,
                 export_macro_name: $export,
                 with: {
-                    "hookbox:hooks/types@0.1.0": crate::bindings::shared::hookbox::hooks::types,
-                    "hookbox:hooks/log@0.1.0": crate::bindings::shared::hookbox::hooks::log,
-                    "hookbox:hooks/config@0.1.0": crate::bindings::shared::hookbox::hooks::config,
-                    "hookbox:hooks/state@0.1.0": crate::bindings::shared::hookbox::hooks::state,
-                    "hookbox:hooks/http@0.1.0": crate::bindings::shared::hookbox::hooks::http,
-                    "hookbox:hooks/llm@0.1.0": crate::bindings::shared::hookbox::hooks::llm,
+                    "hookbox:hooks/types@0.2.0": crate::bindings::shared::hookbox::hooks::types,
+                    "hookbox:hooks/log@0.2.0": crate::bindings::shared::hookbox::hooks::log,
+                    "hookbox:hooks/config@0.2.0": crate::bindings::shared::hookbox::hooks::config,
+                    "hookbox:hooks/event@0.2.0": crate::bindings::shared::hookbox::hooks::event,
+                    "hookbox:hooks/state@0.2.0": crate::bindings::shared::hookbox::hooks::state,
+                    "hookbox:hooks/http@0.2.0": crate::bindings::shared::hookbox::hooks::http,
+                    "hookbox:hooks/llm@0.2.0": crate::bindings::shared::hookbox::hooks::llm,
                 },
             });
         }

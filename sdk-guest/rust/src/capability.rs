@@ -3,12 +3,13 @@
 /// The host: the real one in a component, a pretended one in a test.
 mod host {
     #[cfg(target_family = "wasm")]
-    pub(super) use crate::bindings::shared::hookbox::hooks::{config, http, llm, log, state};
+    pub(super) use crate::bindings::shared::hookbox::hooks::{config, event, http, llm, log, state};
     #[cfg(not(target_family = "wasm"))]
-    pub(super) use crate::testing::{config, http, llm, log, state};
+    pub(super) use crate::testing::{config, event, http, llm, log, state};
 }
 
 pub mod config;
+pub mod event;
 pub mod http;
 pub mod llm;
 pub mod log;

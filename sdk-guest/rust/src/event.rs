@@ -3,11 +3,11 @@
 /// An event that can only be commented on.
 macro_rules! notice {
     ($input:ident) => {
-        impl $crate::decision::Decides for $input {
-            type Verdict = ();
+        impl $crate::output::Decides for $input {
+            type Body = ();
         }
 
-        impl $crate::wire::Lower for Decision {
+        impl $crate::wire::Lower for Output {
             type Wire = $crate::bindings::shared::hookbox::hooks::types::Effects;
 
             fn lower(self) -> Self::Wire {
@@ -20,52 +20,52 @@ macro_rules! notice {
 /// An event that can be blocked and nothing more.
 macro_rules! gate {
     ($input:ident) => {
-        impl $crate::decision::Decides for $input {
-            type Verdict = $crate::decision::Gate;
+        impl $crate::output::Decides for $input {
+            type Body = $crate::output::BlockDecision;
         }
 
         impl $crate::verb::Blocks for $input {
-            fn gate(gate: $crate::decision::Gate) -> Self::Verdict {
+            fn gate(gate: $crate::output::BlockDecision) -> Self::Body {
                 gate
             }
         }
 
-        impl $crate::wire::Lower for Decision {
-            type Wire = wit::Decision;
+        impl $crate::wire::Lower for Output {
+            type Wire = wit::Output;
 
             fn lower(self) -> Self::Wire {
-                wit::Decision { rule: self.verdict, effects: self.effects.into() }
+                wit::Output { decision: self.body, effects: self.effects.into() }
             }
         }
     };
 }
 
-/// A permission question; its verdict has a `rule` and an `input`.
+/// A permission question; its body has a `decision` and an `input`.
 macro_rules! permission {
     ($input:ident) => {
-        impl $crate::decision::Decides for $input {
-            type Verdict = Verdict;
+        impl $crate::output::Decides for $input {
+            type Body = Body;
         }
 
         impl $crate::verb::Permits for $input {
-            fn permit(permission: $crate::decision::Permission) -> Verdict {
-                Verdict { rule: permission, ..Verdict::default() }
+            fn permit(permission: $crate::output::PermissionDecision) -> Body {
+                Body { decision: permission, ..Body::default() }
             }
 
-            fn explain(verdict: &mut Verdict, reason: Option<String>) {
-                use $crate::decision::Permission;
+            fn explain(body: &mut Body, reason: Option<String>) {
+                use $crate::output::PermissionDecision;
 
-                match &mut verdict.rule {
-                    Permission::Pass => {}
-                    Permission::Allow(text) | Permission::Ask(text) => *text = reason,
-                    Permission::Deny(denial) => denial.message = reason,
+                match &mut body.decision {
+                    PermissionDecision::Pass => {}
+                    PermissionDecision::Allow(text) | PermissionDecision::Ask(text) => *text = reason,
+                    PermissionDecision::Deny(denial) => denial.message = reason,
                 }
             }
         }
 
         impl $crate::verb::Interrupts for $input {
-            fn interrupt(verdict: &mut Verdict) {
-                if let $crate::decision::Permission::Deny(denial) = &mut verdict.rule {
+            fn interrupt(body: &mut Body) {
+                if let $crate::output::PermissionDecision::Deny(denial) = &mut body.decision {
                     denial.interrupt = true;
                 }
             }
@@ -74,8 +74,8 @@ macro_rules! permission {
         impl $crate::verb::Rewrites for $input {
             type Value = $crate::Json;
 
-            fn rewrite(verdict: &mut Verdict, value: $crate::Json) {
-                verdict.input = Some(value);
+            fn rewrite(body: &mut Body, value: $crate::Json) {
+                body.input = Some(value);
             }
         }
     };

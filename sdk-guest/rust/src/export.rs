@@ -9,13 +9,13 @@
 /// struct Guard;
 ///
 /// impl PreToolUse for Guard {
-///     fn handle(_: &Origin, _: &ToolCall) -> Result<Decision> {
+///     fn handle(_: &EventContext, _: &ToolCall) -> Result<Output> {
 ///         Ok(pass())
 ///     }
 /// }
 ///
 /// impl Stop for Guard {
-///     fn handle(_: &Origin, _: &stop::Event) -> Result<stop::Decision> {
+///     fn handle(_: &EventContext, _: &stop::Event) -> Result<stop::Output> {
 ///         Ok(pass())
 ///     }
 /// }

@@ -6,7 +6,7 @@
 //! struct Guard;
 //!
 //! impl PreToolUse for Guard {
-//!     fn handle(_: &Origin, call: &ToolCall) -> Result<Decision> {
+//!     fn handle(_: &EventContext, call: &ToolCall) -> Result<Output> {
 //!         match call.input.str("/command") {
 //!             Some(command) if command.contains("rm -rf") => Ok(deny(format!("dangerous command: {command}"))),
 //!             _ => Ok(pass()),
@@ -21,8 +21,8 @@
 //! permission request**: a capability that is called ([`state`], [`http`], [`llm`]) is asked for, one that is not does
 //! not appear in the component.
 //!
-//! Every event has a module with its input, its decision and its trait. [`Decision`] alone is the decision about a tool
-//! that is about to run; the others are [`stop::Decision`], [`user_prompt_submit::Decision`] and so on. Which answer an
+//! Every event has a module with its input, its decision and its trait. [`Output`] alone is the decision about a tool
+//! that is about to run; the others are [`stop::Output`], [`user_prompt_submit::Output`] and so on. Which answer an
 //! event takes is checked when the hook is compiled: see [`verb`].
 //!
 //! A hook is tested like any function, see [`testing`].
@@ -31,12 +31,12 @@
 #[doc(hidden)]
 pub mod bindings;
 mod capability;
-mod decision;
 mod event;
+mod event_context;
 mod export;
 mod fault;
 mod json;
-mod origin;
+mod output;
 mod panic;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
@@ -46,16 +46,17 @@ mod wire;
 #[cfg(test)]
 mod wire_tests;
 
+pub use capability::event::raw_event;
 pub use capability::{config, http, llm, log, state};
-pub use decision::{Decides, Decision, Denial, Effects, Gate, Halt, Permission, Scope};
 pub use event::{
     after_llm, agent_event, before_llm, can_use_tool, notification, other_event, permission_request, post_tool_use,
     post_tool_use_failure, pre_compact, pre_tool_use, session_end, session_start, stop, subagent_start, subagent_stop,
     task_completed, user_prompt_submit,
 };
+pub use event_context::EventContext;
 pub use fault::{Fault, Result};
 pub use json::Json;
-pub use origin::Origin;
+pub use output::{BlockDecision, Decides, Denial, Effects, Halt, Output, PermissionDecision, Scope};
 pub use serde_json;
 pub use tool_call::ToolCall;
 pub use verb::{allow, ask, block, deny, pass, respond, skip};
@@ -82,7 +83,7 @@ pub mod prelude {
     pub use crate::subagent_stop::{self, SubagentStop};
     pub use crate::task_completed::{self, TaskCompleted};
     pub use crate::user_prompt_submit::{self, UserPromptSubmit};
-    pub use crate::{Decision, Fault, Json, Origin, Result, ToolCall};
+    pub use crate::{EventContext, Fault, Json, Output, Result, ToolCall};
     pub use crate::{allow, ask, block, deny, pass, respond, skip};
-    pub use crate::{config, http, llm, log, state};
+    pub use crate::{config, http, llm, log, raw_event, state};
 }

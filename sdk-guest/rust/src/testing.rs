@@ -7,15 +7,15 @@
 //! struct Once;
 //!
 //! impl PreToolUse for Once {
-//!     fn handle(_: &Origin, call: &ToolCall) -> Result<Decision> {
+//!     fn handle(_: &EventContext, call: &ToolCall) -> Result<Output> {
 //!         Ok(if state::increment(&call.name, 1)? > 1 { skip("once is enough") } else { pass() })
 //!     }
 //! }
 //!
 //! let host = testing::host();
 //! let call = ToolCall::new("Bash", json!({"command": "ls"}));
-//! assert_eq!(Once::handle(&Origin::default(), &call), Ok(pass()));
-//! assert_eq!(Once::handle(&Origin::default(), &call), Ok(skip("once is enough")));
+//! assert_eq!(Once::handle(&EventContext::default(), &call), Ok(pass()));
+//! assert_eq!(Once::handle(&EventContext::default(), &call), Ok(skip("once is enough")));
 //! assert_eq!(host.state("Bash").as_deref(), Some("2"));
 //! ```
 
@@ -48,19 +48,26 @@ impl Host {
         self
     }
 
+    /// The event as the client sent it.
+    #[allow(clippy::needless_pass_by_value)] // `json!` makes a value
+    pub fn raw_event(self, event: Value) -> Self {
+        HOST.with_borrow_mut(|host| host.raw_event = Some(event.to_string()));
+        self
+    }
+
     /// Sets a value in the state.
     pub fn set_state(self, key: &str, value: &str) -> Self {
         HOST.with_borrow_mut(|host| host.state.insert(key.to_owned(), value.to_owned()));
         self
     }
 
-    /// Answers http requests.
+    /// Responds http requests.
     pub fn on_http(self, answer: impl Fn(&Request) -> Result<Response, crate::http::Error> + 'static) -> Self {
         HOST.with_borrow_mut(|host| host.http = Some(Box::new(answer)));
         self
     }
 
-    /// Answers prompts.
+    /// Responds prompts.
     pub fn on_llm(self, answer: impl Fn(&Prompt) -> Result<String, crate::llm::Error> + 'static) -> Self {
         HOST.with_borrow_mut(|host| host.llm = Some(Box::new(answer)));
         self
@@ -87,6 +94,7 @@ type Handler<Q, A, E> = Box<dyn Fn(&Q) -> Result<A, E>>;
 #[derive(Default)]
 struct Pretended {
     config: Option<String>,
+    raw_event: Option<String>,
     state: BTreeMap<String, String>,
     logs: Vec<(Level, String)>,
     http: Option<Handler<Request, Response, crate::http::Error>>,
@@ -113,6 +121,14 @@ pub(crate) mod config {
 
     pub(crate) fn get() -> String {
         HOST.with_borrow(|host| host.config.clone().unwrap_or_else(|| "{}".to_owned()))
+    }
+}
+
+pub(crate) mod event {
+    use super::HOST;
+
+    pub(crate) fn raw() -> String {
+        HOST.with_borrow(|host| host.raw_event.clone().unwrap_or_else(|| "{}".to_owned()))
     }
 }
 

@@ -13,6 +13,8 @@ input! {
         input: Json,
         /// claude, codebuddy, blade: ties the events of one call together.
         use_id: Option<String>,
+        /// The arguments before an earlier hook rewrote them, where the dialect knows them.
+        original_input: Option<Json>,
     }
 }
 
@@ -26,6 +28,6 @@ impl ToolCall {
     /// assert_eq!(call.input.str("/command"), Some("ls"));
     /// ```
     pub fn new(name: impl Into<String>, input: impl Into<Json>) -> Self {
-        Self { name: name.into(), input: input.into(), use_id: None }
+        Self { name: name.into(), input: input.into(), use_id: None, original_input: None }
     }
 }

@@ -3,44 +3,44 @@
 //! Each trait stands behind one word of the [`prelude`](crate::prelude); the events that implement it are those where
 //! the word makes sense. Anywhere else the word does not compile.
 
-use crate::decision::{Decides, Gate, Permission};
 use crate::event::pre_tool_use::Response;
-use crate::{Decision, Json};
+use crate::output::{BlockDecision, Decides, PermissionDecision};
+use crate::{Json, Output};
 
 /// Nothing to say: the client goes on as if there were no hook.
-pub fn pass<E: Decides>() -> Decision<E> {
-    Decision::pass()
+pub fn pass<E: Decides>() -> Output<E> {
+    Output::pass()
 }
 
 /// Let the tool run without asking the user. A third-party hook needs the authority for it.
-pub fn allow<E: Permits>() -> Decision<E> {
-    Decision::allow()
+pub fn allow<E: Permits>() -> Output<E> {
+    Output::allow()
 }
 
 /// Ask the user.
-pub fn ask<E: Permits>(reason: impl Into<String>) -> Decision<E> {
-    Decision::ask(reason)
+pub fn ask<E: Permits>(reason: impl Into<String>) -> Output<E> {
+    Output::ask(reason)
 }
 
 /// Do not let the tool run. The reason is what the model is told.
-pub fn deny<E: Permits>(reason: impl Into<String>) -> Decision<E> {
-    Decision::deny(reason)
+pub fn deny<E: Permits>(reason: impl Into<String>) -> Output<E> {
+    Output::deny(reason)
 }
 
 /// Do not let it happen. On `Stop` and `SubagentStop` this means "keep going"; the reason is what the agent is told.
-pub fn block<E: Blocks>(reason: impl Into<String>) -> Decision<E> {
-    Decision::block(reason)
+pub fn block<E: Blocks>(reason: impl Into<String>) -> Output<E> {
+    Output::block(reason)
 }
 
 /// Leave this tool call out and go on. Where a client cannot skip, it is a deny.
-pub fn skip<E: Skips>(reason: impl Into<String>) -> Decision<E> {
-    Decision::skip(reason)
+pub fn skip<E: Skips>(reason: impl Into<String>) -> Output<E> {
+    Output::skip(reason)
 }
 
 /// Do not run the tool and give this result in its place: a text, or a [`Response`]. Where a client cannot, it is a
 /// deny with the text.
-pub fn respond<E: Answers>(response: impl Into<Response>) -> Decision<E> {
-    Decision::respond(response)
+pub fn respond<E: Responds>(response: impl Into<Response>) -> Output<E> {
+    Output::respond(response)
 }
 
 /// Takes `allow`, `ask` and `deny`.
@@ -51,9 +51,9 @@ pub fn respond<E: Answers>(response: impl Into<Response>) -> Decision<E> {
 )]
 pub trait Permits: Decides {
     #[doc(hidden)]
-    fn permit(permission: Permission) -> Self::Verdict;
+    fn permit(permission: PermissionDecision) -> Self::Body;
     #[doc(hidden)]
-    fn explain(verdict: &mut Self::Verdict, reason: Option<String>);
+    fn explain(body: &mut Self::Body, reason: Option<String>);
 }
 
 /// Takes `block`.
@@ -64,7 +64,7 @@ pub trait Permits: Decides {
 )]
 pub trait Blocks: Decides {
     #[doc(hidden)]
-    fn gate(gate: Gate) -> Self::Verdict;
+    fn gate(gate: BlockDecision) -> Self::Body;
 }
 
 /// Takes `skip`.
@@ -74,7 +74,7 @@ pub trait Blocks: Decides {
 )]
 pub trait Skips: Decides {
     #[doc(hidden)]
-    fn skip(reason: Option<String>) -> Self::Verdict;
+    fn skip(reason: Option<String>) -> Self::Body;
 }
 
 /// Takes `respond`.
@@ -82,9 +82,9 @@ pub trait Skips: Decides {
     message = "`respond` does not answer `{Self}`",
     note = "only a tool that is about to run can be given a result: it answers `PreToolUse`"
 )]
-pub trait Answers: Decides {
+pub trait Responds: Decides {
     #[doc(hidden)]
-    fn respond(response: Response) -> Self::Verdict;
+    fn respond(response: Response) -> Self::Body;
 }
 
 /// Takes `.rewrite(…)`.
@@ -97,7 +97,7 @@ pub trait Rewrites: Decides {
     /// A prompt is text, everything else is JSON.
     type Value;
     #[doc(hidden)]
-    fn rewrite(verdict: &mut Self::Verdict, value: Self::Value);
+    fn rewrite(body: &mut Self::Body, value: Self::Value);
 }
 
 /// Takes `.interrupt()`.
@@ -107,14 +107,14 @@ pub trait Rewrites: Decides {
 )]
 pub trait Interrupts: Decides {
     #[doc(hidden)]
-    fn interrupt(verdict: &mut Self::Verdict);
+    fn interrupt(body: &mut Self::Body);
 }
 
 /// Takes `.tool(…)`.
 #[diagnostic::on_unimplemented(message = "`tool` is not for `{Self}`", note = "only `PreToolUse` can run another tool")]
 pub trait Reroutes: Decides {
     #[doc(hidden)]
-    fn reroute(verdict: &mut Self::Verdict, tool: String);
+    fn reroute(body: &mut Self::Body, tool: String);
 }
 
 /// Takes `.permissions(…)`.
@@ -124,7 +124,7 @@ pub trait Reroutes: Decides {
 )]
 pub trait UpdatesPermissions: Decides {
     #[doc(hidden)]
-    fn update_permissions(verdict: &mut Self::Verdict, updates: Json);
+    fn update_permissions(body: &mut Self::Body, updates: Json);
 }
 
 /// Takes `.env(…)`.
@@ -134,5 +134,5 @@ pub trait UpdatesPermissions: Decides {
 )]
 pub trait Env: Decides {
     #[doc(hidden)]
-    fn set(verdict: &mut Self::Verdict, name: String, value: String);
+    fn set(body: &mut Self::Body, name: String, value: String);
 }

@@ -29,7 +29,7 @@ pub trait Lower {
 
 /// The answer as the host gets it. A hook that looked at JSON it could not read saw nothing where something was: its
 /// answer does not count.
-pub(crate) fn settle<T: Lower>(
+pub(crate) fn finish<T: Lower>(
     answer: Result<T>,
     inputs: impl IntoIterator<Item = Option<impl ToString>>,
 ) -> Result<T::Wire, wit::Fault> {
@@ -124,13 +124,13 @@ macro_rules! event {
             note = "implement the event's trait, or take the event out of `hookbox_guest::export!`"
         )]
         pub trait $name {
-            /// Answers the event.
-            fn handle(origin: &$crate::Origin, $($arg: &$input),+) -> $crate::Result<$output>;
+            /// Responds the event.
+            fn handle(context: &$crate::EventContext, $($arg: &$input),+) -> $crate::Result<$output>;
         }
 
         impl<H: $name> $crate::bindings::$event::exports::hookbox::hooks::$event::Guest for H {
             fn handle(
-                origin: <$crate::Origin as $crate::wire::Lift>::Wire,
+                context: <$crate::EventContext as $crate::wire::Lift>::Wire,
                 $($arg: <$input as $crate::wire::Lift>::Wire),+
             ) -> Result<
                 <$output as $crate::wire::Lower>::Wire,
@@ -139,10 +139,10 @@ macro_rules! event {
                 use $crate::wire::Lift as _;
 
                 $crate::panic::report();
-                let origin = $crate::Origin::lift(origin);
+                let context = $crate::EventContext::lift(context);
                 $(let $arg = <$input>::lift($arg);)+
-                let answer = <H as $name>::handle(&origin, $(&$arg),+);
-                $crate::wire::settle(answer, [origin.unreadable(), $($arg.unreadable()),+])
+                let answer = <H as $name>::handle(&context, $(&$arg),+);
+                $crate::wire::finish(answer, [context.unreadable(), $($arg.unreadable()),+])
             }
         }
     };

@@ -11,13 +11,15 @@ use crate::prelude::*;
 struct Hook;
 
 impl PreToolUse for Hook {
-    fn handle(origin: &Origin, call: &ToolCall) -> Result<Decision> {
+    fn handle(_: &EventContext, call: &ToolCall) -> Result<Output> {
         match call.name.as_str() {
             "blind" => Ok(pass()),
             "look" => Ok(call.input.str("/command").map_or_else(pass, deny)),
-            "raw" => Ok(origin.raw.str("/x").map_or_else(pass, ask)),
+            "raw" => Ok(raw_event().str("/x").map_or_else(pass, ask)),
             "rewrite" => Ok(allow().rewrite(call.input.with("/b", 2)?).tool("other").reason("why")),
-            "respond" => Ok(respond(Response::new("for the model").for_user("for you").error())),
+            "respond" => {
+                Ok(respond(Response::new("for the model").for_user("for you").error().extra(json!({"media": []}))))
+            }
             "effects" => Ok(pass()
                 .context("one")
                 .context("two")
@@ -31,19 +33,19 @@ impl PreToolUse for Hook {
 }
 
 impl PostToolUse for Hook {
-    fn handle(_: &Origin, _: &ToolCall, outcome: &post_tool_use::Outcome) -> Result<post_tool_use::Decision> {
-        Ok(block("no").rewrite(outcome.output.with("/secret", "***")?))
+    fn handle(_: &EventContext, _: &ToolCall, output: &post_tool_use::ToolOutput) -> Result<post_tool_use::Output> {
+        Ok(block("no").rewrite(output.value.with("/secret", "***")?))
     }
 }
 
 impl SessionStart for Hook {
-    fn handle(_: &Origin, _: &session_start::Event) -> Result<session_start::Decision> {
+    fn handle(_: &EventContext, _: &session_start::Event) -> Result<session_start::Output> {
         Ok(pass().env("A", "1").env("B", "2").end_turn(""))
     }
 }
 
-fn origin(raw: &str) -> wit::Origin {
-    wit::Origin {
+fn context() -> wit::EventContext {
+    wit::EventContext {
         dialect: "claude".into(),
         event_name: "PreToolUse".into(),
         session_id: None,
@@ -54,48 +56,47 @@ fn origin(raw: &str) -> wit::Origin {
         execution_id: None,
         timestamp: None,
         agent_id: None,
+        parent_tool_use_id: None,
         turn_id: None,
         parent_turn_id: None,
         iteration: None,
         channel: None,
         chat_id: None,
-        raw: raw.into(),
     }
 }
 
 fn call(name: &str, input: &str) -> wit::ToolCall {
-    wit::ToolCall { name: name.into(), input: input.into(), use_id: None }
+    wit::ToolCall { name: name.into(), input: input.into(), use_id: None, original_input: None }
 }
 
-fn decide(name: &str, input: &str) -> Result<pre::Decision, wit::Fault> {
-    <Hook as pre::Guest>::handle(origin("{}"), call(name, input))
+fn decide(name: &str, input: &str) -> Result<pre::Output, wit::Fault> {
+    <Hook as pre::Guest>::handle(context(), call(name, input))
 }
 
 fn effects() -> wit::Effects {
     wit::Effects { context: None, system_message: None, suppress_output: false, halt: None, extra: None }
 }
 
-fn rule(rule: pre::Rule) -> pre::Decision {
-    pre::Decision { rule, updated_input: None, updated_tool: None, effects: effects() }
+fn decision(decision: pre::Decision) -> pre::Output {
+    pre::Output { decision, updated_input: None, updated_tool: None, effects: effects() }
 }
 
 #[test]
 fn input_is_read_and_the_decision_arrives() {
-    assert_eq!(decide("look", r#"{"command":"ls"}"#), Ok(rule(pre::Rule::Deny(Some("ls".into())))));
-    assert_eq!(decide("look", "{}"), Ok(rule(pre::Rule::Pass)));
+    assert_eq!(decide("look", r#"{"command":"ls"}"#), Ok(decision(pre::Decision::Deny(Some("ls".into())))));
+    assert_eq!(decide("look", "{}"), Ok(decision(pre::Decision::Pass)));
 }
 
 #[test]
 fn an_empty_reason_is_none() {
-    assert_eq!(decide("look", r#"{"command":""}"#), Ok(rule(pre::Rule::Deny(None))));
+    assert_eq!(decide("look", r#"{"command":""}"#), Ok(decision(pre::Decision::Deny(None))));
 }
 
 #[test]
 fn a_hook_that_looked_at_what_cannot_be_read_has_not_answered() {
     assert!(matches!(decide("look", r#"{"command":"#), Err(wit::Fault::BadInput(_))));
-    assert!(matches!(<Hook as pre::Guest>::handle(origin("{"), call("raw", "{}")), Err(wit::Fault::BadInput(_))));
     // It did not look: its answer does not depend on it.
-    assert_eq!(decide("blind", "{"), Ok(rule(pre::Rule::Pass)));
+    assert_eq!(decide("blind", "{"), Ok(decision(pre::Decision::Pass)));
 }
 
 #[test]
@@ -105,10 +106,10 @@ fn a_fault_is_a_fault() {
 
 #[test]
 fn a_rewrite_keeps_the_order_of_what_it_copies() {
-    let decision = pre::Decision {
+    let decision = pre::Output {
         updated_input: Some(r#"{"z":1,"b":2,"a":[]}"#.into()),
         updated_tool: Some("other".into()),
-        ..rule(pre::Rule::Allow(Some("why".into())))
+        ..decision(pre::Decision::Allow(Some("why".into())))
     };
     assert_eq!(decide("rewrite", r#"{ "z": 1, "b": 1, "a": [] }"#), Ok(decision));
 }
@@ -120,8 +121,9 @@ fn a_response_arrives_whole() {
         for_user: Some("for you".into()),
         silent: false,
         is_error: true,
+        extra: Some(r#"{"media":[]}"#.into()),
     };
-    assert_eq!(decide("respond", "{}"), Ok(rule(pre::Rule::Respond(response))));
+    assert_eq!(decide("respond", "{}"), Ok(decision(pre::Decision::Respond(response))));
 }
 
 #[test]
@@ -133,27 +135,27 @@ fn effects_arrive_whole() {
         halt: Some(wit::Halt { scope: wit::Scope::Session, reason: Some("over".into()) }),
         extra: Some(r#"{"x":1}"#.into()),
     };
-    assert_eq!(decide("effects", "{}"), Ok(pre::Decision { effects, ..rule(pre::Rule::Pass) }));
+    assert_eq!(decide("effects", "{}"), Ok(pre::Output { effects, ..decision(pre::Decision::Pass) }));
 }
 
 #[test]
 fn a_block_and_a_new_output_go_together() {
-    let outcome = post::Outcome { output: r#"{"secret":"x"}"#.into(), duration_ns: None };
-    let decision = post::Decision {
-        rule: wit::Gate::Block(Some("no".into())),
+    let output = post::ToolOutput { value: r#"{"secret":"x"}"#.into(), duration_ns: None };
+    let decision = post::Output {
+        decision: wit::BlockDecision::Block(Some("no".into())),
         updated_output: Some(r#"{"secret":"***"}"#.into()),
         effects: effects(),
     };
-    assert_eq!(<Hook as post::Guest>::handle(origin("{}"), call("Bash", "{}"), outcome), Ok(decision));
+    assert_eq!(<Hook as post::Guest>::handle(context(), call("Bash", "{}"), output), Ok(decision));
 }
 
 #[test]
 fn a_session_gets_its_environment() {
     let event = start::Event { source: None, is_resume: None, resume_session_id: None };
     let halt = Some(wit::Halt { scope: wit::Scope::Turn, reason: None });
-    let decision = start::Decision {
+    let decision = start::Output {
         env: vec![("A".into(), "1".into()), ("B".into(), "2".into())],
         effects: wit::Effects { halt, ..effects() },
     };
-    assert_eq!(<Hook as start::Guest>::handle(origin("{}"), event), Ok(decision));
+    assert_eq!(<Hook as start::Guest>::handle(context(), event), Ok(decision));
 }

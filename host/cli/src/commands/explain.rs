@@ -66,9 +66,9 @@ fn print(verdict: &Verdict) {
     if verdict.hooks.is_empty() {
         println!("  no hook is configured for {}", verdict.event);
     }
-    let merged = &verdict.merged;
-    println!("verdict  {}   \"{}\"", merged.answer.word(), merged.clause);
-    if let Some(reason) = &merged.answer.reason {
+    let outcome = &verdict.outcome;
+    println!("verdict  {}   \"{}\"", outcome.output.word(), outcome.clause);
+    if let Some(reason) = &outcome.output.reason {
         println!("reason   {}", report::plain(&report::first_line(reason)));
     }
     let dropped: Vec<String> = dropped(verdict).map(|text| report::plain(&text)).collect();
@@ -92,7 +92,7 @@ fn said(hook: &HookReport) -> String {
         Status::NotReached => "not reached: an earlier hook ended the event".into(),
         Status::Ran(ran) => {
             let text = match &ran.result {
-                Ok(answer) => answer.reason.as_deref().map(report::first_line).unwrap_or_default(),
+                Ok(output) => output.reason.as_deref().map(report::first_line).unwrap_or_default(),
                 Err(failure) => failure.to_string(),
             };
             let fuel = ran.fuel.map(|fuel| format!("   {fuel} fuel")).unwrap_or_default();
@@ -106,5 +106,5 @@ fn dropped(verdict: &Verdict) -> impl Iterator<Item = String> {
         Status::Ran(ran) => ran.notes.iter().map(|note| format!("{}: {}", report::name(hook), note.text)).collect(),
         _ => Vec::new(),
     });
-    of_hooks.chain(verdict.merged.notes.iter().map(|(_, note)| note.text.clone()))
+    of_hooks.chain(verdict.outcome.notes.iter().map(|(_, note)| note.text.clone()))
 }

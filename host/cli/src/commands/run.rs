@@ -172,7 +172,9 @@ impl Failed {
     /// Whether the event can be blocked. One that cannot even be read may be one that can.
     fn may_block(&self) -> bool {
         let Some(dialect) = self.dialect else { return true };
-        dialect.decode_event(&self.wire, self.name.as_deref()).map_or(true, |event| dialect.row(event.kind()).blockable)
+        dialect
+            .decode_event(&self.wire, self.name.as_deref())
+            .map_or(true, |event| dialect.spec(event.kind()).blockable)
     }
 }
 

@@ -1,18 +1,18 @@
 //! Blade's configuration hooks and its `canUseTool` callback. Specification: `docs/spec/blade.md`.
 
-mod answer;
 mod encode;
 mod events;
 mod merge;
+mod output;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventRow, Flow, Merged, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
 use crate::{
-    answer::{Answer, Note},
-    event::{Event, Kind},
+    event::{Event, EventKind},
     json::{DecodeError, Object, parse_object},
     matcher::MatchStyle,
+    output::{HookOutput, Note},
 };
 
 /// `blade`
@@ -32,18 +32,18 @@ impl Dialect for Blade {
         "blade"
     }
 
-    fn rows(&self) -> &'static [EventRow] {
-        events::ROWS
+    fn specs(&self) -> &'static [EventSpec] {
+        events::SPECS
     }
 
-    fn other_row(&self) -> &'static EventRow {
+    fn other_spec(&self) -> &'static EventSpec {
         &events::OTHER
     }
 
     /// Also finds the callback when its name is written as events are.
-    fn row_by_name(&self, name: &str) -> Option<&'static EventRow> {
+    fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
         let name = if name == "CanUseTool" { events::CALLBACK } else { name };
-        self.rows().iter().find(|row| row.name == name)
+        self.specs().iter().find(|spec| spec.name == name)
     }
 
     /// blade-config.md: "`maxConcurrentHooks` | number | `5`". decisions.md: "concurrently, at most
@@ -61,51 +61,54 @@ impl Dialect for Blade {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        answer::KNOWN_KEYS
+        output::KNOWN_KEYS
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         let mut object = parse_object(wire)?;
         let name = common::event_name(&object, NAME_KEY, name)?;
-        if self.row_by_name(&name).is_some_and(|row| row.kind == Kind::CanUseTool) {
+        if self.spec_by_name(&name).is_some_and(|spec| spec.kind == EventKind::CanUseTool) {
             common::add_aliases(&mut object, events::CALLBACK_ALIASES);
         }
         common::decode_flat_object(self, NAME_KEY, ORIGIN, object, Some(&name))
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        common::encode_flat_event(self.row(event.kind()), NAME_KEY, ORIGIN, event)
+        common::encode_flat_event(self.spec(event.kind()), NAME_KEY, ORIGIN, event)
     }
 
-    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
-        answer::decode(event, wire)
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+        output::decode(event, wire)
     }
 
     /// decisions.md: "`canUseTool` runs first. … `ask` falls back to the `PermissionRequest` hooks."
-    fn stages(&self, kind: Kind) -> &'static [Kind] {
+    fn stages(&self, kind: EventKind) -> &'static [EventKind] {
         match kind {
-            Kind::CanUseTool | Kind::PermissionRequest => &[Kind::CanUseTool, Kind::PermissionRequest],
+            EventKind::CanUseTool | EventKind::PermissionRequest => {
+                &[EventKind::CanUseTool, EventKind::PermissionRequest]
+            }
             _ => kind.alone(),
         }
     }
 
     /// decisions.md: "`allow`/`deny` is final". A callback that says nothing asks.
-    fn decides(&self, stage: Kind, answers: &[Answer]) -> bool {
-        stage == Kind::CanUseTool && merge::decision(answers).is_some_and(|rule| rule.kind() != crate::RuleKind::Ask)
+    fn decides(&self, stage: EventKind, outputs: &[HookOutput]) -> bool {
+        stage == EventKind::CanUseTool
+            && merge::decision(outputs).is_some_and(|decision| decision.kind() != crate::DecisionKind::Ask)
     }
 
-    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
-        merge::merge(self.row(event.kind()), event, answers)
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
+        merge::merge(self.spec(event.kind()), event, outputs)
     }
 
-    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
-        Some(encode::encode(event, merged))
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
+        Some(encode::encode(event, outcome))
     }
 
     /// The callback has no exit code.
     fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
         let name = common::event_name(&parse_object(wire).ok()?, NAME_KEY, None).ok()?;
-        let row = self.row_by_name(&name)?;
-        (row.kind == Kind::CanUseTool).then(|| json!({ "behavior": "deny", "message": reason }))
+        let spec = self.spec_by_name(&name)?;
+        (spec.kind == EventKind::CanUseTool).then(|| json!({ "behavior": "deny", "message": reason }))
     }
 }

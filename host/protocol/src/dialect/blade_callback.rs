@@ -3,19 +3,21 @@
 //! The SDK calls functions; on a wire its `HookInput` is one JSON object with the event's name under `event`, and
 //! `canUseTool(toolName, input, options)` is the same object with `"event": "canUseTool"`.
 
-mod answer;
 mod events;
 mod merge;
+mod output;
 mod wire;
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventRow, Flow, Merged};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome};
 use crate::{
-    answer::{Answer, Note, Rule},
-    event::{Event, Kind},
+    event::{Event, EventKind},
     json::{DecodeError, Object},
     matcher::MatchStyle,
+    output::{Decision, HookOutput, Note},
 };
 
 /// `blade-callback`
@@ -30,11 +32,11 @@ impl Dialect for BladeCallback {
         "blade-callback"
     }
 
-    fn rows(&self) -> &'static [EventRow] {
-        events::ROWS
+    fn specs(&self) -> &'static [EventSpec] {
+        events::SPECS
     }
 
-    fn other_row(&self) -> &'static EventRow {
+    fn other_spec(&self) -> &'static EventSpec {
         &events::OTHER
     }
 
@@ -55,7 +57,7 @@ impl Dialect for BladeCallback {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        answer::KNOWN_KEYS
+        output::KNOWN_KEYS
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
@@ -63,31 +65,31 @@ impl Dialect for BladeCallback {
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        wire::encode(self.row(event.kind()), event)
+        wire::encode(self.spec(event.kind()), event)
     }
 
-    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
-        answer::decode(event, wire)
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+        output::decode(event, wire)
     }
 
     /// blade-callback.md: "如果任意一个返回 skip 或 abort,后续 Hook 不再执行" (once one returns `skip` or `abort`, no later
     /// hook runs). `canUseTool` is one question: a denial needs no second opinion.
-    fn stops(&self, _event: &Event, answer: &Answer) -> bool {
-        answer.halt.is_some() || matches!(answer.rule, Some(Rule::Skip | Rule::Deny))
+    fn stops(&self, _event: &Event, output: &HookOutput) -> bool {
+        output.halt.is_some() || matches!(output.decision, Some(Decision::Skip | Decision::Deny))
     }
 
-    fn rewrite(&self, event: &mut Event, answer: &Answer) {
-        if merge::apply(event, answer) {
-            event.raw = self.encode_event(event);
+    fn rewrite(&self, event: &mut Event, output: &HookOutput) {
+        if merge::apply(event, output) {
+            event.raw = Arc::new(self.encode_event(event));
         }
     }
 
-    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
-        merge::merge(event, answers)
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
+        merge::merge(event, outputs)
     }
 
-    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
-        Some(answer::encode(event, merged))
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
+        Some(output::encode(event, outcome))
     }
 
     /// A client that reads our output obeys `abort` on every event and `deny` on `canUseTool`.
@@ -97,14 +99,14 @@ impl Dialect for BladeCallback {
             event: Option<String>,
         }
         let name = serde_json::from_slice::<Head>(wire).ok().and_then(|head| head.event);
-        Some(match name.and_then(|name| self.row_by_name(&name)) {
-            Some(row) if row.kind == Kind::CanUseTool => json!({ "behavior": "deny", "message": reason }),
+        Some(match name.and_then(|name| self.spec_by_name(&name)) {
+            Some(spec) if spec.kind == EventKind::CanUseTool => json!({ "behavior": "deny", "message": reason }),
             _ => json!({ "action": "abort", "reason": reason }),
         })
     }
 
-    fn row_by_name(&self, name: &str) -> Option<&'static EventRow> {
+    fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
         let name = if name == "CanUseTool" { events::CAN_USE_TOOL } else { name };
-        events::ROWS.iter().find(|row| row.name == name)
+        events::SPECS.iter().find(|spec| spec.name == name)
     }
 }

@@ -2,19 +2,19 @@
 //!
 //! Two profiles: [`DOCUMENTED`] follows the specification, [`OBSERVED`] the real client where it is known to differ.
 
-mod answer;
 mod encode;
 mod events;
 mod merge;
+mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventRow, Flow, Merged, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
 use crate::{
-    answer::{Answer, Note},
     event::Event,
     json::{DecodeError, Object},
     matcher::MatchStyle,
+    output::{HookOutput, Note},
 };
 
 /// `claude`
@@ -35,11 +35,11 @@ impl Dialect for Claude {
         if self.observed { "claude@observed" } else { "claude" }
     }
 
-    fn rows(&self) -> &'static [EventRow] {
+    fn specs(&self) -> &'static [EventSpec] {
         if self.observed { events::OBSERVED } else { events::DOCUMENTED }
     }
 
-    fn other_row(&self) -> &'static EventRow {
+    fn other_spec(&self) -> &'static EventSpec {
         &events::OTHER
     }
 
@@ -57,7 +57,7 @@ impl Dialect for Claude {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        answer::KNOWN_KEYS
+        output::KNOWN_KEYS
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
@@ -65,18 +65,18 @@ impl Dialect for Claude {
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        common::encode_flat_event(self.row(event.kind()), NAME_KEY, &[], event)
+        common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event)
     }
 
-    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
-        answer::decode(self.observed, event, wire)
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+        output::decode(self.observed, event, wire)
     }
 
-    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
-        merge::merge(self.observed, event, answers)
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
+        merge::merge(self.observed, event, outputs)
     }
 
-    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
-        Some(encode::encode(event, merged))
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
+        Some(encode::encode(event, outcome))
     }
 }

@@ -4,19 +4,19 @@
 //! current client, which also has words for allow and ask. Events beyond the specification's six reach hooks through
 //! the generic event in both.
 
-mod answer;
 mod encode;
 mod events;
 mod merge;
+mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventRow, Flow, Merged, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
 use crate::{
-    answer::{Answer, Note},
     event::Event,
     json::{DecodeError, Object, parse_object},
     matcher::MatchStyle,
+    output::{HookOutput, Note},
 };
 
 /// `codebuddy`
@@ -37,11 +37,11 @@ impl Dialect for CodeBuddy {
         if self.observed { "codebuddy@observed" } else { "codebuddy" }
     }
 
-    fn rows(&self) -> &'static [EventRow] {
+    fn specs(&self) -> &'static [EventSpec] {
         if self.observed { events::OBSERVED } else { events::DOCUMENTED }
     }
 
-    fn other_row(&self) -> &'static EventRow {
+    fn other_spec(&self) -> &'static EventSpec {
         &events::OTHER
     }
 
@@ -61,31 +61,31 @@ impl Dialect for CodeBuddy {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        answer::KNOWN_KEYS
+        output::KNOWN_KEYS
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         let mut object = parse_object(wire)?;
         let name = common::event_name(&object, NAME_KEY, name)?;
-        if self.row_by_name(&name).is_some_and(|row| row.kind.has_tool()) {
+        if self.spec_by_name(&name).is_some_and(|spec| spec.kind.has_tool()) {
             events::add_tool_input(&mut object);
         }
         common::decode_flat_object(self, NAME_KEY, &[], object, Some(&name))
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        common::encode_flat_event(self.row(event.kind()), NAME_KEY, &[], event)
+        common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event)
     }
 
-    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
-        answer::decode(event, wire)
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+        output::decode(event, wire)
     }
 
-    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
-        merge::merge(event, answers)
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
+        merge::merge(event, outputs)
     }
 
-    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
-        Some(encode::encode(event, merged))
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
+        Some(encode::encode(event, outcome))
     }
 }

@@ -2,6 +2,8 @@
 
 mod form;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 pub(crate) use form::{
@@ -9,21 +11,21 @@ pub(crate) use form::{
 };
 
 use crate::{
-    answer::{Answer, Halt, Note, Rule, Scope, join},
-    dialect::{Dialect, EventRow},
+    dialect::{Dialect, EventSpec},
     event::{Event, decode_fields, encode_fields, fields::FieldType},
     json::{DecodeError, Object, parse_object, token},
+    output::{Decision, Halt, HookOutput, Note, Scope, join},
 };
 
 /// Takes known fields out of an output object; what is left over is kept as `extra`.
 ///
 /// `null` counts as absent: hooks written in Python print it for everything they leave out.
-pub(crate) struct Taker {
+pub(crate) struct FieldReader {
     at: String,
     object: Object,
 }
 
-impl Taker {
+impl FieldReader {
     pub(crate) fn new(at: impl Into<String>, object: &Object) -> Self {
         Self { at: at.into(), object: object.clone() }
     }
@@ -75,27 +77,27 @@ impl Taker {
 pub(crate) fn decode_flat_event(
     dialect: &dyn Dialect,
     name_key: &str,
-    origin_names: &[(&str, &str)],
+    context_names: &[(&str, &str)],
     wire: &[u8],
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    decode_flat_object(dialect, name_key, origin_names, parse_object(wire)?, name)
+    decode_flat_object(dialect, name_key, context_names, parse_object(wire)?, name)
 }
 
 /// [`decode_flat_event`] of an object that is already parsed.
 pub(crate) fn decode_flat_object(
     dialect: &dyn Dialect,
     name_key: &str,
-    origin_names: &[(&str, &str)],
+    context_names: &[(&str, &str)],
     object: Object,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
     let name = event_name(&object, name_key, name)?;
-    let row = dialect.row_by_name(&name).unwrap_or(dialect.other_row());
+    let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     let mut fields = object.clone();
     fields.shift_remove(name_key);
-    let (origin, call, input, extra) = decode_fields(row, origin_names, "", &fields)?;
-    Ok(Event { name, origin, call, input, extra, raw: Value::Object(object) })
+    let (context, call, input, extra) = decode_fields(spec, context_names, "", &fields)?;
+    Ok(Event { name, context, call, input, extra, raw: Arc::new(Value::Object(object)) })
 }
 
 /// The name of an event that carries it under `name_key`, unless it is given.
@@ -126,23 +128,28 @@ pub(crate) fn add_aliases(wire: &mut Object, aliases: &[(&str, &str)]) {
 }
 
 /// The inverse of [`decode_flat_event`].
-pub(crate) fn encode_flat_event(row: &EventRow, name_key: &str, origin_names: &[(&str, &str)], event: &Event) -> Value {
+pub(crate) fn encode_flat_event(
+    spec: &EventSpec,
+    name_key: &str,
+    context_names: &[(&str, &str)],
+    event: &Event,
+) -> Value {
     let mut wire = Object::new();
     wire.insert(name_key.to_owned(), event.name.clone().into());
-    wire.extend(encode_fields(row, origin_names, event));
+    wire.extend(encode_fields(spec, context_names, event));
     Value::Object(wire)
 }
 
 /// Takes the output fields claude, codebuddy and blade share: `continue`, `stopReason`, `suppressOutput`,
 /// `systemMessage`.
-pub(crate) fn take_common(top: &mut Taker, answer: &mut Answer) -> Result<(), DecodeError> {
+pub(crate) fn take_common(top: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let keep_going = top.take::<bool>("continue")?;
     let reason = top.take::<String>("stopReason")?;
     if keep_going == Some(false) {
-        answer.halt = Some(Halt { scope: Scope::Turn, reason });
+        output.halt = Some(Halt { scope: Scope::Turn, reason });
     }
-    answer.suppress_output = top.take::<bool>("suppressOutput")?.unwrap_or_default();
-    answer.system_message = top.take::<String>("systemMessage")?;
+    output.suppress_output = top.take::<bool>("suppressOutput")?.unwrap_or_default();
+    output.system_message = top.take::<String>("systemMessage")?;
     Ok(())
 }
 
@@ -151,12 +158,12 @@ pub(crate) fn take_common(top: &mut Taker, answer: &mut Answer) -> Result<(), De
 /// decisions.md: "`hookSpecificOutput.hookEventName` that names another event makes the output a failed handler's.
 /// When it is missing, the output is accepted with a warning: dropping a deny would be worse."
 pub(crate) fn take_specific(
-    top: &mut Taker,
+    top: &mut FieldReader,
     event: &Event,
     notes: &mut Vec<Note>,
-) -> Result<Option<Taker>, DecodeError> {
+) -> Result<Option<FieldReader>, DecodeError> {
     let Some(specific) = top.take_object("hookSpecificOutput")? else { return Ok(None) };
-    let mut specific = Taker::new("/hookSpecificOutput", &specific);
+    let mut specific = FieldReader::new("/hookSpecificOutput", &specific);
     match specific.take::<String>("hookEventName")? {
         Some(name) if name == event.name => {}
         Some(name) => {
@@ -172,15 +179,15 @@ pub(crate) fn take_specific(
 }
 
 /// Writes the fields of [`take_common`]. Nothing is written that says the default.
-pub(crate) fn put_common(answer: &Answer, wire: &mut Object) {
-    if let Some(halt) = &answer.halt {
+pub(crate) fn put_common(output: &HookOutput, wire: &mut Object) {
+    if let Some(halt) = &output.halt {
         wire.insert("continue".into(), false.into());
         put_text(wire, "stopReason", halt.reason.as_ref());
     }
-    if answer.suppress_output {
+    if output.suppress_output {
         wire.insert("suppressOutput".into(), true.into());
     }
-    put_text(wire, "systemMessage", answer.system_message.as_ref());
+    put_text(wire, "systemMessage", output.system_message.as_ref());
 }
 
 /// Writes a text when there is one: a client may reject a whole output for one null.
@@ -193,18 +200,22 @@ pub(crate) fn put_text(wire: &mut Object, key: &str, text: Option<&String>) {
 /// One output can decide in several places; the strictest decision is the hook's.
 ///
 /// claude.md: "如果任何钩子返回 deny,操作将被阻止" (any deny blocks).
-pub(crate) fn decide(answer: &mut Answer, rule: Option<Rule>, reason: Option<String>) {
-    let kind = rule.as_ref().map(Rule::kind);
-    if kind > answer.rule_kind() {
-        (answer.rule, answer.reason) = (rule, reason);
-    } else if kind.is_some() && kind == answer.rule_kind() {
-        answer.reason = answer.reason.take().or(reason);
+pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason: Option<String>) {
+    let kind = decision.as_ref().map(Decision::kind);
+    if kind > output.decision_kind() {
+        (output.decision, output.reason) = (decision, reason);
+    } else if kind.is_some() && kind == output.decision_kind() {
+        output.reason = output.reason.take().or(reason);
     }
 }
 
 /// claude.md: "确保 updatedInput 在 hookSpecificOutput 内部,而不是在顶层" (inside `hookSpecificOutput`, not at the top
 /// level): a known field where it has no effect is taken out and told of, so that the output does not look as if it had.
-pub(crate) fn report_misplaced(fields: &mut Taker, known: &[&str], notes: &mut Vec<Note>) -> Result<(), DecodeError> {
+pub(crate) fn report_misplaced(
+    fields: &mut FieldReader,
+    known: &[&str],
+    notes: &mut Vec<Note>,
+) -> Result<(), DecodeError> {
     for key in known {
         if fields.take::<Value>(key)?.is_some() {
             notes.push(Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(key))));
@@ -225,25 +236,25 @@ pub(crate) fn put_specific(event: &Event, wire: &mut Object, fields: Object) {
 
 /// Merges what every dialect merges alike: joined texts, the first halt (the furthest reaching), suppression, session
 /// environment and unknown fields.
-pub(crate) fn merge_effects(answers: &[Answer]) -> Answer {
-    let mut merged = Answer {
-        context: join(answers.iter().map(|a| &a.context)),
-        system_message: join(answers.iter().map(|a| &a.system_message)),
-        suppress_output: answers.iter().any(|a| a.suppress_output),
-        ..Answer::default()
+pub(crate) fn merge_effects(outputs: &[HookOutput]) -> HookOutput {
+    let mut outcome = HookOutput {
+        context: join(outputs.iter().map(|a| &a.context)),
+        system_message: join(outputs.iter().map(|a| &a.system_message)),
+        suppress_output: outputs.iter().any(|a| a.suppress_output),
+        ..HookOutput::default()
     };
-    let furthest = answers.iter().filter_map(|a| a.halt.as_ref()).map(|halt| halt.scope).max();
+    let furthest = outputs.iter().filter_map(|a| a.halt.as_ref()).map(|halt| halt.scope).max();
     if let Some(scope) = furthest {
         // decisions.md: "`continue:false` from any hook gives `continue:false`, with the first `stopReason`."
-        let reason = answers.iter().filter_map(|a| a.halt.as_ref()).find_map(|halt| halt.reason.clone());
-        merged.halt = Some(Halt { scope, reason });
+        let reason = outputs.iter().filter_map(|a| a.halt.as_ref()).find_map(|halt| halt.reason.clone());
+        outcome.halt = Some(Halt { scope, reason });
     }
-    for answer in answers {
+    for output in outputs {
         // decisions.md: "`env` maps are united, later wins per key."
-        merged.env.extend(answer.env.clone());
-        merge_extra(&mut merged.extra, &answer.extra);
+        outcome.env.extend(output.env.clone());
+        merge_extra(&mut outcome.extra, &output.extra);
     }
-    merged
+    outcome
 }
 
 /// Unites unknown fields, later wins; `hookSpecificOutput` field by field.
@@ -259,22 +270,22 @@ fn merge_extra(to: &mut Object, from: &Object) {
 }
 
 /// Keeps what a hook said in fields the contract does not know. `specific` are those of `hookSpecificOutput`.
-pub(crate) fn keep_extra(answer: &mut Answer, top: Taker, specific: Option<Taker>) {
-    answer.extra = top.rest();
-    let specific = specific.map(Taker::rest).unwrap_or_default();
+pub(crate) fn keep_extra(output: &mut HookOutput, top: FieldReader, specific: Option<FieldReader>) {
+    output.extra = top.rest();
+    let specific = specific.map(FieldReader::rest).unwrap_or_default();
     if !specific.is_empty() {
-        answer.extra.insert("hookSpecificOutput".into(), Value::Object(specific));
+        output.extra.insert("hookSpecificOutput".into(), Value::Object(specific));
     }
 }
 
 /// The unknown fields of `hookSpecificOutput`.
-pub(crate) fn specific_extra(answer: &Answer) -> Object {
-    answer.extra.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default()
+pub(crate) fn specific_extra(output: &HookOutput) -> Object {
+    output.extra.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 /// The unknown fields at the top.
-pub(crate) fn put_extra(answer: &Answer, wire: &mut Object) {
-    for (key, value) in answer.extra.iter().filter(|(key, _)| *key != "hookSpecificOutput") {
+pub(crate) fn put_extra(output: &HookOutput, wire: &mut Object) {
+    for (key, value) in output.extra.iter().filter(|(key, _)| *key != "hookSpecificOutput") {
         wire.entry(key.clone()).or_insert_with(|| value.clone());
     }
 }

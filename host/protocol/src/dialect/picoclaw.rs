@@ -3,22 +3,24 @@
 //! A wire event is one JSON-RPC 2.0 line, request or notification; a verdict is the response line to it. A handler that
 //! speaks this dialect answers with the `result` object alone.
 
-mod answer;
 mod events;
 mod line;
 mod merge;
+mod output;
 mod reply;
 mod rewrite;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventRow, Flow, Merged};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome};
 use crate::{
-    answer::{Answer, Note},
-    event::{Event, Kind},
-    failure::Behavior,
+    event::{Event, EventKind},
+    failure::FailurePolicy,
     json::{DecodeError, Object},
     matcher::MatchStyle,
+    output::{HookOutput, Note},
 };
 
 /// `picoclaw`
@@ -33,11 +35,11 @@ impl Dialect for Picoclaw {
         "picoclaw"
     }
 
-    fn rows(&self) -> &'static [EventRow] {
-        events::ROWS
+    fn specs(&self) -> &'static [EventSpec] {
+        events::SPECS
     }
 
-    fn other_row(&self) -> &'static EventRow {
+    fn other_spec(&self) -> &'static EventSpec {
         &events::OTHER
     }
 
@@ -57,7 +59,7 @@ impl Dialect for Picoclaw {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        answer::KNOWN_KEYS
+        output::KNOWN_KEYS
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
@@ -68,32 +70,32 @@ impl Dialect for Picoclaw {
         line::encode(self, event)
     }
 
-    fn decode_answer(&self, event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
-        answer::decode(event, wire)
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+        output::decode(event, wire)
     }
 
-    fn stops(&self, _event: &Event, answer: &Answer) -> bool {
-        merge::stops(answer)
+    fn stops(&self, _event: &Event, output: &HookOutput) -> bool {
+        merge::stops(output)
     }
 
-    fn rewrite(&self, event: &mut Event, answer: &Answer) {
-        if rewrite::apply(event, answer).is_ok_and(|changed| changed) {
-            event.raw = self.encode_event(event);
+    fn rewrite(&self, event: &mut Event, output: &HookOutput) {
+        if rewrite::apply(event, output).is_ok_and(|changed| changed) {
+            event.raw = Arc::new(self.encode_event(event));
         }
     }
 
-    fn merge(&self, event: &Event, answers: &[Answer]) -> Merged {
-        merge::merge(event, answers)
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
+        merge::merge(event, outputs)
     }
 
-    fn encode_verdict(&self, event: &Event, merged: &Answer) -> Option<Value> {
-        reply::encode(event, merged)
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
+        reply::encode(event, outcome)
     }
 
     /// decisions.md: "An interceptor that errors or times out is skipped (fail-open); an approver that errors, times out
     /// or crashes has denied (fail-closed)."
-    fn default_behavior(&self, kind: Kind) -> Behavior {
-        if kind == Kind::PermissionRequest { Behavior::Deny } else { Behavior::Ignore }
+    fn default_policy(&self, kind: EventKind) -> FailurePolicy {
+        if kind == EventKind::PermissionRequest { FailurePolicy::Deny } else { FailurePolicy::Ignore }
     }
 
     fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
@@ -101,8 +103,8 @@ impl Dialect for Picoclaw {
     }
 
     /// The handshake is an event without an interface of its own, but not the row of all such events.
-    fn row(&self, kind: Kind) -> &'static EventRow {
-        let row = events::ROWS.iter().find(|row| row.kind == kind && kind != Kind::OtherEvent);
-        row.unwrap_or(&events::OTHER)
+    fn spec(&self, kind: EventKind) -> &'static EventSpec {
+        let spec = events::SPECS.iter().find(|spec| spec.kind == kind && kind != EventKind::OtherEvent);
+        spec.unwrap_or(&events::OTHER)
     }
 }

@@ -52,7 +52,7 @@ pub(crate) use wire_struct;
 
 wire_struct! {
     /// What every event shares. Documented field by field in `wit/types.wit`, record `origin`.
-    pub struct Origin {
+    pub struct EventContext {
         /// The session.
         session_id: String,
         /// File with the conversation so far.
@@ -69,6 +69,8 @@ wire_struct! {
         timestamp: String,
         /// The agent or subagent in which the event happened.
         agent_id: String,
+        /// claude: the tool call that started the subagent in which the event happened.
+        parent_tool_use_id: String,
         /// picoclaw: the turn.
         turn_id: String,
         /// picoclaw: the turn this one was started from.
@@ -91,12 +93,24 @@ pub struct ToolCall {
     pub input: Value,
     /// Ties the events of one call together.
     pub use_id: Option<String>,
+    /// The arguments before an earlier hook of a chain rewrote them. Never on the wire.
+    pub original_input: Option<Value>,
 }
 
 impl ToolCall {
     /// A call as a library user has it.
     pub fn new(name: impl Into<String>, input: Value) -> Self {
-        Self { name: name.into(), input, use_id: None }
+        Self { name: name.into(), input, use_id: None, original_input: None }
+    }
+
+    /// Replaces the arguments as a hook of a chain asks for it; whether that changed anything.
+    pub(crate) fn rewrite(&mut self, input: Value) -> bool {
+        if self.input == input {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.input, input);
+        self.original_input.get_or_insert(before);
+        true
     }
 
     pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
@@ -109,6 +123,7 @@ impl ToolCall {
             name: name.unwrap_or_default(),
             input: fields.take("tool_input", Value::EXPECTED)?.unwrap_or_default(),
             use_id: fields.take("tool_use_id", String::EXPECTED)?,
+            original_input: None,
         })
     }
 

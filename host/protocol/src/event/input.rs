@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Fields, Kind, fields::wire_struct};
+use super::{EventKind, Fields, fields::wire_struct};
 use crate::json::{DecodeError, Object};
 
 macro_rules! inputs {
@@ -21,22 +21,22 @@ macro_rules! inputs {
 
         impl Input {
             /// Which event this is.
-            pub const fn kind(&self) -> Kind {
-                match self { $(Self::$name(_) => Kind::$name,)* Self::OtherEvent(_) => Kind::OtherEvent }
+            pub const fn kind(&self) -> EventKind {
+                match self { $(Self::$name(_) => EventKind::$name,)* Self::OtherEvent(_) => EventKind::OtherEvent }
             }
 
             /// An event of this kind with no field set.
-            pub fn empty(kind: Kind) -> Self {
+            pub fn empty(kind: EventKind) -> Self {
                 match kind {
-                    $(Kind::$name => Self::$name($name::default()),)*
-                    Kind::OtherEvent => Self::OtherEvent(OtherEvent::default()),
+                    $(EventKind::$name => Self::$name($name::default()),)*
+                    EventKind::OtherEvent => Self::OtherEvent(OtherEvent::default()),
                 }
             }
 
-            pub(crate) fn decode(kind: Kind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+            pub(crate) fn decode(kind: EventKind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
                 Ok(match kind {
-                    $(Kind::$name => Self::$name($name::decode(fields)?),)*
-                    Kind::OtherEvent => Self::OtherEvent(OtherEvent { payload: fields.take_rest() }),
+                    $(EventKind::$name => Self::$name($name::decode(fields)?),)*
+                    EventKind::OtherEvent => Self::OtherEvent(OtherEvent { payload: fields.take_rest() }),
                 })
             }
 
@@ -93,7 +93,7 @@ inputs! {
     AgentEvent { kind: String, payload: Value, }
 }
 
-/// `other-event`: everything that is not part of [`super::Origin`].
+/// `other-event`: everything that is not part of [`super::EventContext`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OtherEvent {
     /// The event's fields as they came.

@@ -1,6 +1,6 @@
 //! `agent-event`
 
-use hookbox_protocol::Answer;
+use hookbox_protocol::HookOutput;
 
 use super::input::json;
 use crate::bindings::exports::hookbox::hooks::agent_event::Event;
@@ -12,5 +12,5 @@ interface! {
             payload: json(input.payload.as_ref()),
         }
     ) -> (),
-    ((), reader) => Ok(Answer::default())
+    ((), reader) => Ok(HookOutput::default())
 }

@@ -1,9 +1,9 @@
 //! `before-llm`
 
-use hookbox_protocol::{Answer, event::BeforeLlm, json::Object};
+use hookbox_protocol::{HookOutput, event::BeforeLlm, json::Object};
 
-use super::{answer::completed, input::json};
-use crate::bindings::exports::hookbox::hooks::before_llm::{Decision, Event};
+use super::{input::json, output::completed};
+use crate::bindings::exports::hookbox::hooks::before_llm::{Event, Output};
 
 interface! {
     BeforeLlm(event, input) => before_llm::handle(
@@ -14,10 +14,10 @@ interface! {
             options: json(input.options.as_ref()),
             graceful_terminal: input.graceful_terminal,
         }
-    ) -> Decision,
-    (Decision { updated_request, effects }, reader) => {
+    ) -> Output,
+    (Output { updated_request, effects }, reader) => {
         let updated = completed(reader.object("updated-request", updated_request)?, whole(input));
-        Ok(Answer { updated, ..reader.effects(effects)? })
+        Ok(HookOutput { updated, ..reader.effects(effects)? })
     }
 }
 

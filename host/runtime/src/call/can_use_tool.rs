@@ -1,11 +1,11 @@
 //! `can-use-tool`
 
-use hookbox_protocol::Answer;
+use hookbox_protocol::HookOutput;
 use serde_json::Value;
 
 use super::input::tool_call;
 use crate::bindings::{
-    exports::hookbox::hooks::can_use_tool::{Decision, Event},
+    exports::hookbox::hooks::can_use_tool::{Event, Output},
     hookbox::hooks::types::ToolCall,
 };
 
@@ -16,9 +16,9 @@ interface! {
             tool_kind: input.tool_kind.clone(),
             affected_paths: input.affected_paths.clone().unwrap_or_default(),
         }
-    ) -> Decision,
-    (Decision { rule, updated_input, effects }, reader) => {
+    ) -> Output,
+    (Output { decision, updated_input, effects }, reader) => {
         let updated = reader.object("updated-input", updated_input)?.map(Value::Object);
-        Ok(Answer { updated, ..reader.permission(rule, effects)? })
+        Ok(HookOutput { updated, ..reader.permission(decision, effects)? })
     }
 }

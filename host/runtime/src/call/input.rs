@@ -3,12 +3,12 @@
 use hookbox_protocol::{Dialect, Event};
 use serde_json::Value;
 
-use crate::bindings::hookbox::hooks::types::{Origin, ToolCall};
+use crate::bindings::hookbox::hooks::types::{EventContext, ToolCall};
 
-pub(crate) fn origin(event: &Event, dialect: &dyn Dialect) -> Origin {
-    let from = event.origin.clone();
+pub(crate) fn context(event: &Event, dialect: &dyn Dialect) -> EventContext {
+    let from = event.context.clone();
     let (protocol, _profile) = dialect.name().split_once('@').unwrap_or((dialect.name(), ""));
-    Origin {
+    EventContext {
         dialect: protocol.to_owned(),
         event_name: event.name.clone(),
         session_id: from.session_id,
@@ -19,12 +19,12 @@ pub(crate) fn origin(event: &Event, dialect: &dyn Dialect) -> Origin {
         execution_id: from.execution_id,
         timestamp: from.timestamp,
         agent_id: from.agent_id,
+        parent_tool_use_id: from.parent_tool_use_id,
         turn_id: from.turn_id,
         parent_turn_id: from.parent_turn_id,
         iteration: from.iteration,
         channel: from.channel,
         chat_id: from.chat_id,
-        raw: event.raw.to_string(),
     }
 }
 
@@ -35,6 +35,7 @@ pub(crate) fn tool_call(event: &Event) -> ToolCall {
         name: call.map(|c| c.name.clone()).unwrap_or_default(),
         input: json(call.map(|c| &c.input)),
         use_id: call.and_then(|c| c.use_id.clone()),
+        original_input: call.and_then(|c| c.original_input.as_ref()).map(Value::to_string),
     }
 }
 

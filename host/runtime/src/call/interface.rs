@@ -1,7 +1,7 @@
 //! What every event's interface has in common.
 
 use async_trait::async_trait;
-use hookbox_protocol::{Answer, Event, Failure};
+use hookbox_protocol::{Event, Failure, HookOutput};
 use wasmtime::{Store, component::Instance};
 
 use super::Reader;
@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 #[async_trait]
 pub(crate) trait Interface: Send + Sync {
     /// Calls `handle`.
-    async fn handle(&self, call: Call<'_, '_>) -> Result<Answer, Failed>;
+    async fn handle(&self, call: Call<'_, '_>) -> Result<HookOutput, Failed>;
 }
 
 /// What [`Interface::handle`] works with.
@@ -46,23 +46,23 @@ impl From<Failure> for Failed {
 macro_rules! interface {
     (
         $kind:ident($event:ident, $input:pat) => $wit:ident::handle($($name:ident: $ty:ty = $make:expr),*) -> $output:ty,
-        ($decision:pat, $reader:ident) => $answer:expr
+        ($said:pat, $reader:ident) => $made:expr
     ) => {
         use crate::bindings::exports::hookbox::hooks::$wit::GuestIndices;
 
         #[async_trait::async_trait]
         impl crate::call::Interface for GuestIndices {
-            async fn handle(&self, call: crate::call::Call<'_, '_>) -> Result<hookbox_protocol::Answer, crate::call::Failed> {
+            async fn handle(&self, call: crate::call::Call<'_, '_>) -> Result<hookbox_protocol::HookOutput, crate::call::Failed> {
                 let crate::call::Call { event: $event, store, instance, reader: $reader } = call;
                 let hookbox_protocol::event::Input::$kind($input) = &$event.input else {
                     return Err($reader.other_event().into());
                 };
-                let origin = crate::call::input::origin($event, $reader.dialect());
+                let context = crate::call::input::context($event, $reader.dialect());
                 $(let $name: $ty = $make;)*
                 let guest = self.load(&mut *store, instance)?;
-                let $decision = guest.call_handle(store, &origin, $(&$name),*).await?.map_err(|fault| $reader.fault(fault))?;
-                let answer: Result<hookbox_protocol::Answer, hookbox_protocol::Failure> = $answer;
-                Ok(answer?)
+                let $said = guest.call_handle(store, &context, $(&$name),*).await?.map_err(|fault| $reader.fault(fault))?;
+                let output: Result<hookbox_protocol::HookOutput, hookbox_protocol::Failure> = $made;
+                Ok(output?)
             }
         }
 
@@ -70,8 +70,8 @@ macro_rules! interface {
             pre: &wasmtime::component::InstancePre<crate::sandbox::Sandbox>,
             handle: &wasmtime::component::types::ComponentFunc,
         ) -> wasmtime::Result<Box<dyn crate::call::Interface>> {
-            use crate::bindings::hookbox::hooks::types::{Fault, Origin};
-            handle.typecheck::<(&Origin, $(&$ty),*), (Result<$output, Fault>,)>(&pre.instance_type())?;
+            use crate::bindings::hookbox::hooks::types::{EventContext, Fault};
+            handle.typecheck::<(&EventContext, $(&$ty),*), (Result<$output, Fault>,)>(&pre.instance_type())?;
             Ok(Box::new(GuestIndices::new(pre)?))
         }
     };

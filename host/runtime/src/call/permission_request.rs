@@ -1,11 +1,11 @@
 //! `permission-request`
 
-use hookbox_protocol::Answer;
+use hookbox_protocol::HookOutput;
 use serde_json::Value;
 
 use super::input::tool_call;
 use crate::bindings::{
-    exports::hookbox::hooks::permission_request::{Decision, Event},
+    exports::hookbox::hooks::permission_request::{Event, Output},
     hookbox::hooks::types::ToolCall,
 };
 
@@ -13,10 +13,10 @@ interface! {
     PermissionRequest(event, input) => permission_request::handle(
         call: ToolCall = tool_call(event),
         request: Event = Event { suggestions: input.permission_suggestions.as_ref().map(Value::to_string) }
-    ) -> Decision,
-    (Decision { rule, updated_input, updated_permissions, effects }, reader) => Ok(Answer {
+    ) -> Output,
+    (Output { decision, updated_input, updated_permissions, effects }, reader) => Ok(HookOutput {
         updated: reader.object("updated-input", updated_input)?.map(Value::Object),
         updated_permissions: reader.json("updated-permissions", updated_permissions)?,
-        ..reader.permission(rule, effects)?
+        ..reader.permission(decision, effects)?
     })
 }

@@ -1,20 +1,20 @@
 //! `post-tool-use`
 
-use hookbox_protocol::Answer;
+use hookbox_protocol::HookOutput;
 
 use super::input::{json, tool_call};
 use crate::bindings::{
-    exports::hookbox::hooks::post_tool_use::{Decision, Outcome},
+    exports::hookbox::hooks::post_tool_use::{Output, ToolOutput},
     hookbox::hooks::types::ToolCall,
 };
 
 interface! {
     PostToolUse(event, input) => post_tool_use::handle(
         call: ToolCall = tool_call(event),
-        outcome: Outcome = Outcome { output: json(input.output.as_ref()), duration_ns: input.duration_ns }
-    ) -> Decision,
-    (Decision { rule, updated_output, effects }, reader) => {
+        output: ToolOutput = ToolOutput { value: json(input.output.as_ref()), duration_ns: input.duration_ns }
+    ) -> Output,
+    (Output { decision, updated_output, effects }, reader) => {
         let updated = reader.json("updated-output", updated_output)?;
-        Ok(Answer { updated, ..reader.gate(rule, effects)? })
+        Ok(HookOutput { updated, ..reader.gate(decision, effects)? })
     }
 }

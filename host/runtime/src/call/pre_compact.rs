@@ -1,6 +1,6 @@
 //! `pre-compact`
 
-use crate::bindings::exports::hookbox::hooks::pre_compact::{Decision, Event};
+use crate::bindings::exports::hookbox::hooks::pre_compact::{Event, Output};
 
 interface! {
     PreCompact(event, input) => pre_compact::handle(
@@ -10,6 +10,6 @@ interface! {
             messages_before: input.messages_before,
             tokens_before: input.tokens_before,
         }
-    ) -> Decision,
-    (Decision { rule, effects }, reader) => reader.gate(rule, effects)
+    ) -> Output,
+    (Output { decision, effects }, reader) => reader.gate(decision, effects)
 }

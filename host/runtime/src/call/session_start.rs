@@ -1,6 +1,6 @@
 //! `session-start`
 
-use crate::bindings::exports::hookbox::hooks::session_start::{Decision, Event};
+use crate::bindings::exports::hookbox::hooks::session_start::{Event, Output};
 
 interface! {
     SessionStart(event, input) => session_start::handle(
@@ -9,12 +9,12 @@ interface! {
             is_resume: input.is_resume,
             resume_session_id: input.resume_session_id.clone(),
         }
-    ) -> Decision,
-    (Decision { env, effects }, reader) => {
-        let mut answer = reader.effects(effects)?;
+    ) -> Output,
+    (Output { env, effects }, reader) => {
+        let mut output = reader.effects(effects)?;
         for (name, value) in env {
-            answer.env.insert(reader.text(name)?, reader.text(value)?.into());
+            output.env.insert(reader.text(name)?, reader.text(value)?.into());
         }
-        Ok(answer)
+        Ok(output)
     }
 }

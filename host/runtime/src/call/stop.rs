@@ -1,6 +1,6 @@
 //! `stop`
 
-use crate::bindings::exports::hookbox::hooks::stop::{Decision, Event};
+use crate::bindings::exports::hookbox::hooks::stop::{Event, Output};
 
 interface! {
     Stop(event, input) => stop::handle(
@@ -9,6 +9,6 @@ interface! {
             stop_reason: input.stop_reason.clone(),
             final_response: input.final_response.clone(),
         }
-    ) -> Decision,
-    (Decision { rule, effects }, reader) => reader.gate(rule, effects)
+    ) -> Output,
+    (Output { decision, effects }, reader) => reader.gate(decision, effects)
 }

@@ -1,12 +1,12 @@
 //! `subagent-stop`
 
-use crate::bindings::exports::hookbox::hooks::subagent_stop::{Decision, Event};
+use crate::bindings::exports::hookbox::hooks::subagent_stop::{Event, Output};
 
 interface! {
     SubagentStop(event, input) => subagent_stop::handle(
         stop: Event = Event {
             stop_hook_active: input.stop_hook_active,
-            agent_id: event.origin.agent_id.clone(),
+            agent_id: event.context.agent_id.clone(),
             agent_type: input.agent_type.clone(),
             agent_transcript_path: input.agent_transcript_path.clone(),
             task_description: input.task_description.clone(),
@@ -15,6 +15,6 @@ interface! {
             error: input.error.clone(),
             final_response: input.final_response.clone(),
         }
-    ) -> Decision,
-    (Decision { rule, effects }, reader) => reader.gate(rule, effects)
+    ) -> Output,
+    (Output { decision, effects }, reader) => reader.gate(decision, effects)
 }

@@ -1,6 +1,6 @@
 //! `task-completed`
 
-use crate::bindings::exports::hookbox::hooks::task_completed::{Decision, Event};
+use crate::bindings::exports::hookbox::hooks::task_completed::{Event, Output};
 
 interface! {
     TaskCompleted(event, input) => task_completed::handle(
@@ -11,6 +11,6 @@ interface! {
             result_summary: input.result_summary.clone(),
             success: input.success,
         }
-    ) -> Decision,
-    (Decision { rule, effects }, reader) => reader.gate(rule, effects)
+    ) -> Output,
+    (Output { decision, effects }, reader) => reader.gate(decision, effects)
 }

@@ -1,8 +1,8 @@
 //! `user-prompt-submit`
 
-use hookbox_protocol::Answer;
+use hookbox_protocol::HookOutput;
 
-use crate::bindings::exports::hookbox::hooks::user_prompt_submit::{Decision, Event};
+use crate::bindings::exports::hookbox::hooks::user_prompt_submit::{Event, Output};
 
 interface! {
     UserPromptSubmit(event, input) => user_prompt_submit::handle(
@@ -11,9 +11,9 @@ interface! {
             has_images: input.has_images,
             image_count: input.image_count,
         }
-    ) -> Decision,
-    (Decision { rule, updated_prompt, effects }, reader) => {
+    ) -> Output,
+    (Output { decision, updated_prompt, effects }, reader) => {
         let updated = reader.optional(updated_prompt)?.map(Into::into);
-        Ok(Answer { updated, ..reader.gate(rule, effects)? })
+        Ok(HookOutput { updated, ..reader.gate(decision, effects)? })
     }
 }

@@ -1,6 +1,6 @@
 //! What a component is, from its bytes alone: nothing is compiled, nothing runs.
 
-use hookbox_protocol::Kind;
+use hookbox_protocol::EventKind;
 use wasmparser::{Encoding, KnownCustom, Parser, Payload, ProducersSectionReader};
 
 use super::handled;
@@ -17,10 +17,10 @@ pub struct Inspection {
     pub size: usize,
     /// SHA-256 in hexadecimal.
     pub digest: String,
-    /// The contract it was made for, for example `hookbox:hooks@0.1.0`.
+    /// The contract it was made for, for example `hookbox:hooks@0.2.0`.
     pub contract: Option<String>,
     /// The events it handles.
-    pub handles: Vec<Kind>,
+    pub handles: Vec<EventKind>,
     /// What has to be granted.
     pub asks: Vec<Grant>,
     /// Imports that are linked and give nothing unless directories or variables are granted.
@@ -79,7 +79,7 @@ pub(super) fn check_header(bytes: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// `hookbox:hooks/stop@0.1.0` → `hookbox:hooks@0.1.0`
+/// `hookbox:hooks/stop@0.2.0` → `hookbox:hooks@0.2.0`
 fn contract(name: &str) -> Option<String> {
     let (interface, version) = name.split_once('@')?;
     interface.starts_with("hookbox:hooks/").then(|| format!("hookbox:hooks@{version}"))

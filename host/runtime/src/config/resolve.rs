@@ -5,7 +5,7 @@ mod handler;
 
 use std::{path::PathBuf, time::Duration};
 
-use hookbox_protocol::{Behavior, Dialect, json::token, matcher::Matcher};
+use hookbox_protocol::{Dialect, FailurePolicy, json::token, matcher::Matcher};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -40,8 +40,8 @@ pub(super) struct Resolver {
 #[derive(Default)]
 pub(super) struct Defaults {
     timeout: Option<f64>,
-    on_failure: Option<Behavior>,
-    on_timeout: Option<Behavior>,
+    on_failure: Option<FailurePolicy>,
+    on_timeout: Option<FailurePolicy>,
 }
 
 /// Where a handler stands, and what it takes from there.
@@ -119,11 +119,11 @@ impl Resolver {
     pub(super) fn groups(&mut self, groups: Groups) {
         self.enabled &= groups.enabled != Some(false);
         self.max_concurrent = groups.max_concurrent_hooks.and_then(|most| usize::try_from(most).ok());
-        let on_failure = groups.failure_behavior.map(Behavior::from);
+        let on_failure = groups.failure_behavior.map(FailurePolicy::from);
         // blade-config.md: "`timeoutBehavior` … `'ignore'` … 超时时的行为" (what a timeout counts as, ignore by default):
         // a `failureBehavior` alone says nothing about timeouts.
-        let silent = on_failure.map(|_| if self.fail_closed { Behavior::Deny } else { Behavior::Ignore });
-        let on_timeout = groups.timeout_behavior.map(Behavior::from).or(silent);
+        let silent = on_failure.map(|_| if self.fail_closed { FailurePolicy::Deny } else { FailurePolicy::Ignore });
+        let on_timeout = groups.timeout_behavior.map(FailurePolicy::from).or(silent);
         self.defaults = Defaults { timeout: groups.default_timeout, on_failure, on_timeout };
         for (event, groups) in groups.events.0 {
             let pointer = self.event_pointer(&event);
@@ -192,7 +192,7 @@ impl Resolver {
         if let (Handler::Wasm(wasm), Some(given)) = (&mut handler, &place.name) {
             wasm.owner.clone_from(given);
         }
-        let on_failure = options.on_failure.map(Behavior::from);
+        let on_failure = options.on_failure.map(FailurePolicy::from);
         let seconds = own.or(place.timeout).or(limit).or(self.defaults.timeout).unwrap_or(self.limits.timeout);
         self.hooks.push(Hook {
             name: place.name.unwrap_or(name),
@@ -204,7 +204,7 @@ impl Resolver {
             // Out of range only where the validator has already complained.
             timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
             on_failure: on_failure.or(self.defaults.on_failure),
-            on_timeout: options.on_timeout.map(Behavior::from).or(on_failure).or(self.defaults.on_timeout),
+            on_timeout: options.on_timeout.map(FailurePolicy::from).or(on_failure).or(self.defaults.on_timeout),
             handler,
         });
     }

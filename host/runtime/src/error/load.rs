@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::{capability::LlmError, permission::Grant};
 
 /// The contract this host speaks.
-const CONTRACT: &str = "hookbox:hooks@0.1.0";
+const CONTRACT: &str = "hookbox:hooks@0.2.0";
 
 /// Why a component does not load. The message says what is wrong, [`LoadError::help`] what to do.
 #[derive(Debug, Error)]
@@ -114,7 +114,11 @@ impl LoadError {
             Self::Invalid(_) => "build it again with `hookbox build`".into(),
             Self::Memory { mib, .. } => format!(r#"to grant it, add   "limits": {{ "memoryMiB": {mib} }}"#),
             Self::TooComplex(_) => "no ordinary hook is like this; for one that is, raise `compile` in `host`".into(),
-            Self::Version { .. } | Self::WrongType { .. } | Self::Link(_) => {
+            Self::Version { .. } => format!(
+                "rebuild it with the SDK of {CONTRACT} (update `hookbox-guest`, then `hookbox build` in its folder), or \
+                use the hookbox it was made for"
+            ),
+            Self::WrongType { .. } | Self::Link(_) => {
                 format!("build it against {CONTRACT}, or use the hookbox it was made for")
             }
             Self::NoEvent => "export at least one event, for example `pre-tool-use`".into(),

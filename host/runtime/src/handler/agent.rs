@@ -9,7 +9,7 @@ mod tools;
 
 use std::{path::PathBuf, sync::Arc};
 
-use hookbox_protocol::{Answer, Cause, Event, Failure};
+use hookbox_protocol::{Cause, Event, Failure, HookOutput};
 
 use super::judge::{MAX_TOKENS, SYSTEM, failure, fill, verdict};
 use crate::capability::llm::{Conversation, Message, Model, ToolResult, ToolUse};
@@ -29,7 +29,7 @@ pub async fn run_agent(
     name: Option<&str>,
     max_turns: u32,
     event: &Event,
-) -> Result<Answer, Failure> {
+) -> Result<HookOutput, Failure> {
     let project = open(event).await;
     let (tools, about) = if project.is_some() {
         let about = format!(
@@ -63,7 +63,7 @@ pub async fn run_agent(
 
 /// The event's project folder, which is blade's `project_dir` and elsewhere the client's working directory.
 async fn open(event: &Event) -> Option<Arc<Project>> {
-    let folder = event.origin.project_dir.as_ref().or(event.origin.cwd.as_ref()).map(PathBuf::from)?;
+    let folder = event.context.project_dir.as_ref().or(event.context.cwd.as_ref()).map(PathBuf::from)?;
     let opened = tokio::task::spawn_blocking(move || Project::open(folder)).await.ok()?;
     opened.inspect_err(|why| tracing::warn!(%why, "the agent gets no tools")).ok().map(Arc::new)
 }

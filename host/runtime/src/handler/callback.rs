@@ -29,15 +29,15 @@ impl Callback {
 impl Handler for Callback {
     async fn call(&self, call: Call<'_>) -> Report {
         // Polled in a task of its own, so that a closure that panics is a failed hook and not a failed host.
-        let answer = tokio::spawn((self.0)(call.event.raw.clone()));
-        let abort = AbortOnDrop(answer.abort_handle());
-        let answer = answer.await;
+        let output = tokio::spawn((self.0)((*call.event.raw).clone()));
+        let abort = AbortOnDrop(output.abort_handle());
+        let output = output.await;
         drop(abort);
-        let result = match answer {
+        let result = match output {
             Ok(Ok(Value::Null)) => Ok(Default::default()),
             Ok(Ok(Value::Object(object))) => call
                 .dialect
-                .decode_answer(call.event, &object)
+                .decode_output(call.event, &object)
                 .map_err(|e| Failure::new(Cause::BadOutput, format!("output: {e}"))),
             Ok(Ok(other)) => {
                 let found = hookbox_protocol::json::describe(&other);

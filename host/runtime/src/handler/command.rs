@@ -1,4 +1,4 @@
-//! A command that reads the event's JSON on stdin and prints an answer.
+//! A command that reads the event's JSON on stdin and prints an output.
 //!
 //! blade-config.md, "退出码": 0 = JSON on stdout, 2 = block with stderr as the message, others = an error that blocks
 //! nothing. decisions.md: claude and codebuddy have the same; the other two dialects get them too.
@@ -6,7 +6,7 @@
 use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use async_trait::async_trait;
-use hookbox_protocol::{Answer, Cause, Failure, Note, Rule};
+use hookbox_protocol::{Cause, Decision, Failure, HookOutput, Note};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
@@ -51,7 +51,7 @@ impl Handler for Command {
         let (result, stderr) = match self.run(&call).await {
             Ok(output) => {
                 let stderr = text(&output.stderr);
-                (self.answer(&call, &output), stderr)
+                (self.output(&call, &output), stderr)
             }
             Err(failure) => (Err(failure), String::new()),
         };
@@ -136,7 +136,7 @@ impl Command {
         };
         process.current_dir(self.working_dir(call));
         // The client sets this for its own hooks; a hook must not notice that somebody else runs it.
-        if let (Some(cwd), None) = (&call.event.origin.cwd, std::env::var_os("CLAUDE_PROJECT_DIR")) {
+        if let (Some(cwd), None) = (&call.event.context.cwd, std::env::var_os("CLAUDE_PROJECT_DIR")) {
             process.env("CLAUDE_PROJECT_DIR", cwd);
         }
         process
@@ -145,7 +145,7 @@ impl Command {
     /// The configuration's folder; for a client's own settings file the folder the client would run it in.
     fn working_dir(&self, call: &Call<'_>) -> PathBuf {
         let settings = self.dir.file_name().is_some_and(|name| name == ".claude" || name == ".codebuddy");
-        let cwd = call.event.origin.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
+        let cwd = call.event.context.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
         match (settings, cwd, self.dir.parent()) {
             (true, Some(cwd), _) => cwd,
             (true, None, Some(project)) => project.to_owned(),
@@ -153,7 +153,7 @@ impl Command {
         }
     }
 
-    fn answer(&self, call: &Call<'_>, output: &Output) -> Result<(Answer, Vec<Note>), Failure> {
+    fn output(&self, call: &Call<'_>, output: &Output) -> Result<(HookOutput, Vec<Note>), Failure> {
         match output.status.code() {
             Some(0) => read_output(call, &output.stdout),
             // decisions.md: "Exit 2: blocking error on a blockable event, reason = stderr verbatim". The newline that
@@ -162,7 +162,7 @@ impl Command {
                 let stderr = text(&output.stderr);
                 let reason = stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned();
                 let reason = (!reason.is_empty()).then_some(reason);
-                Ok((Answer { rule: Some(Rule::Deny), reason, ..Answer::default() }, Vec::new()))
+                Ok((HookOutput { decision: Some(Decision::Deny), reason, ..HookOutput::default() }, Vec::new()))
             }
             Some(127 | 126) if output.stdout.is_empty() => {
                 let why = text(&output.stderr).trim().to_owned();

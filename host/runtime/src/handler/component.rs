@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hookbox_protocol::Kind;
+use hookbox_protocol::EventKind;
 
 use super::{Call, Handler, Report};
 use crate::{call::CallContext, capability::Capabilities, component, config, error::LoadError, host::Host};
@@ -37,7 +37,7 @@ impl Component {
 
 #[async_trait]
 impl Handler for Component {
-    fn handles(&self, kind: Kind) -> bool {
+    fn handles(&self, kind: EventKind) -> bool {
         self.inner.handles().contains(&kind)
     }
 
@@ -49,7 +49,7 @@ impl Handler for Component {
         let context = CallContext {
             tenant: self.tenant.clone(),
             hook: self.owner.clone(),
-            session: call.event.origin.session_id.clone(),
+            session: call.event.context.session_id.clone(),
             config_json: self.config_json.clone(),
             limits: self.limits.clone(),
             deadline: call.deadline.into_std(),

@@ -1,6 +1,6 @@
 //! The `prompt` handler: a single-turn question to a model.
 
-use hookbox_protocol::{Answer, Event, Failure};
+use hookbox_protocol::{Event, Failure, HookOutput};
 
 use super::judge::{MAX_TOKENS, SYSTEM, failure, fill, verdict};
 use crate::capability::llm::{Model, Question};
@@ -9,7 +9,12 @@ use crate::capability::llm::{Model, Question};
 ///
 /// # Errors
 /// [`hookbox_protocol::Cause::Model`] when the model cannot be asked or does not answer in the agreed form.
-pub async fn run_prompt(model: &dyn Model, prompt: &str, name: Option<&str>, event: &Event) -> Result<Answer, Failure> {
+pub async fn run_prompt(
+    model: &dyn Model,
+    prompt: &str,
+    name: Option<&str>,
+    event: &Event,
+) -> Result<HookOutput, Failure> {
     let question = Question {
         model: name.map(str::to_owned),
         system: Some(SYSTEM.to_owned()),

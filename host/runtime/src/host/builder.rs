@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use hookbox_protocol::{Behavior, matcher::Matcher};
+use hookbox_protocol::{FailurePolicy, matcher::Matcher};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -122,7 +122,7 @@ fn callback_hook(
         matcher_text: matcher.map(str::to_owned),
         observe_only: false,
         timeout: DEFAULT_TIMEOUT,
-        on_failure: None::<Behavior>,
+        on_failure: None::<FailurePolicy>,
         on_timeout: None,
         handler: config::Handler::Callback,
     })

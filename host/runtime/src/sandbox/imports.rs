@@ -2,7 +2,7 @@
 
 use super::{Sandbox, Stop};
 use crate::{
-    bindings::hookbox::hooks::{config, http, llm, log, state, types},
+    bindings::hookbox::hooks::{config, event, http, llm, log, state, types},
     call::{LogLevel, LogLine},
     capability::{HttpError, HttpRequest, LlmError, LlmPrompt, Scope, StateError},
 };
@@ -40,6 +40,13 @@ impl config::Host for Sandbox {
     fn get(&mut self) -> wasmtime::Result<String> {
         self.host_call()?;
         Ok(self.config_json.clone())
+    }
+}
+
+impl event::Host for Sandbox {
+    fn raw(&mut self) -> wasmtime::Result<String> {
+        self.host_call()?;
+        Ok(self.raw_event.to_string())
     }
 }
 
@@ -120,8 +127,8 @@ impl http::Host for Sandbox {
             return Ok(Err(http::Error::Denied(WITHHELD.into())));
         };
         let http::Request { method, url, headers, body } = request;
-        let answer = http.send(&self.scope, HttpRequest { method, url, headers, body }).await;
-        Ok(answer.map(|r| http::Response { status: r.status, headers: r.headers, body: r.body }).map_err(|error| {
+        let output = http.send(&self.scope, HttpRequest { method, url, headers, body }).await;
+        Ok(output.map(|r| http::Response { status: r.status, headers: r.headers, body: r.body }).map_err(|error| {
             match error {
                 HttpError::Denied(text) => http::Error::Denied(text),
                 HttpError::TooLarge(text) => http::Error::TooLarge(text),
@@ -137,8 +144,8 @@ impl llm::Host for Sandbox {
         self.host_call()?;
         let Some(llm) = self.capabilities.llm.as_deref() else { return Ok(Err(llm::Error::Failed(WITHHELD.into()))) };
         let llm::Prompt { model, system, user, max_tokens } = prompt;
-        let answer = llm.complete(&self.scope, LlmPrompt { model, system, user, max_tokens }).await;
-        Ok(answer.map_err(|error| match error {
+        let output = llm.complete(&self.scope, LlmPrompt { model, system, user, max_tokens }).await;
+        Ok(output.map_err(|error| match error {
             LlmError::Budget(text) => llm::Error::Budget(text),
             LlmError::Timeout => llm::Error::Timeout,
             LlmError::Failed(text) => llm::Error::Failed(text),

@@ -13,12 +13,12 @@ use hookbox::{
     capability::Capabilities,
     config::types::{Limits, Permissions},
 };
-use hookbox_protocol::{Answer, Dialect, Event, Failure, dialect};
+use hookbox_protocol::{Dialect, Event, Failure, HookOutput, dialect};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 /// A world that handles `PreToolUse` and imports nothing.
-pub const GATE: &str = "export hookbox:hooks/pre-tool-use@0.1.0;";
+pub const GATE: &str = "export hookbox:hooks/pre-tool-use@0.2.0;";
 
 /// Encodes a core module. `world`: its imports and exports; `packages`: WIT packages beside ours, nested.
 pub fn encode(module: &str, world: &str, packages: &str) -> Vec<u8> {
@@ -51,7 +51,7 @@ pub fn gate(body: &str, items: &str) -> String {
                 (i32.store8 (local.get $text) (i32.const 1))
                 (i32.store offset=4 (local.get $text) (local.get $pointer))
                 (i32.store offset=8 (local.get $text) (local.get $length)))
-            (func (export "hookbox:hooks/pre-tool-use@0.1.0#handle") (param i32) (result i32) {body} (i32.const 0)))"#
+            (func (export "hookbox:hooks/pre-tool-use@0.2.0#handle") (param i32) (result i32) {body} (i32.const 0)))"#
     )
 }
 
@@ -95,7 +95,7 @@ pub async fn call(component: &Component, limits: Limits) -> CallReport {
 }
 
 /// The answer of a `PreToolUse` guest with this body.
-pub async fn answer(body: &str, items: &str) -> Answer {
+pub async fn output(body: &str, items: &str) -> HookOutput {
     call(&load_gate(body, items), Limits::default()).await.result.unwrap()
 }
 

@@ -14,16 +14,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers each request with what `answer` makes of it: a whole response, head and body. An answer that ends in
+    /// Answers each request with what `answer` makes of it: a whole response, head and body. An output that ends in
     /// `…` is left unfinished, with the connection open.
-    pub async fn start(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+    pub async fn start(output: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (answer, seen) = (Arc::new(answer), Arc::clone(&requests));
+        let (output, seen) = (Arc::new(output), Arc::clone(&requests));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&answer), Arc::clone(&seen)));
+                tokio::spawn(serve(stream, Arc::clone(&output), Arc::clone(&seen)));
             }
         });
         Self { port, requests }
@@ -43,7 +43,7 @@ pub fn response(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n{body}", body.len())
 }
 
-async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, seen: Arc<Mutex<Vec<String>>>) {
+async fn serve(mut stream: TcpStream, output: Arc<impl Fn(&str) -> String>, seen: Arc<Mutex<Vec<String>>>) {
     let mut request = String::new();
     let mut buffer = [0; 16 * 1024];
     loop {
@@ -59,9 +59,9 @@ async fn serve(mut stream: TcpStream, answer: Arc<impl Fn(&str) -> String>, seen
         }
     }
     seen.lock().unwrap().push(request.clone());
-    let answer = answer(&request);
-    let unfinished = answer.strip_suffix('…');
-    let _ = stream.write_all(unfinished.unwrap_or(&answer).as_bytes()).await;
+    let output = output(&request);
+    let unfinished = output.strip_suffix('…');
+    let _ = stream.write_all(unfinished.unwrap_or(&output).as_bytes()).await;
     if unfinished.is_some() {
         std::future::pending::<()>().await;
     }

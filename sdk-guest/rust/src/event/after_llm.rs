@@ -2,7 +2,7 @@
 
 use crate::Json;
 use crate::bindings::after_llm::exports::hookbox::hooks::after_llm as wit;
-use crate::decision::Decides;
+use crate::output::Decides;
 use crate::verb::Rewrites;
 use crate::wire::{Lower, event, input};
 
@@ -17,11 +17,11 @@ input! {
 }
 
 /// What a hook answers about a model's answer.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 /// What is said about the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// The response instead. Members left out keep their value.
     pub response: Option<Json>,
 }
@@ -35,7 +35,7 @@ event! {
     /// struct Polite;
     ///
     /// impl AfterLlm for Polite {
-    ///     fn handle(_: &Origin, event: &after_llm::Event) -> Result<after_llm::Decision> {
+    ///     fn handle(_: &EventContext, event: &after_llm::Event) -> Result<after_llm::Output> {
     ///         let content = event.response.str("/content").unwrap_or_default();
     ///         Ok(pass().rewrite(json!({"content": content.replace("damn", "dear")})))
     ///     }
@@ -43,25 +43,25 @@ event! {
     ///
     /// hookbox_guest::export!(Polite: AfterLlm);
     /// ```
-    AfterLlm in after_llm(event: Event) -> Decision
+    AfterLlm in after_llm(event: Event) -> Output
 }
 
 impl Decides for Event {
-    type Verdict = Verdict;
+    type Body = Body;
 }
 
 impl Rewrites for Event {
     type Value = Json;
 
-    fn rewrite(verdict: &mut Verdict, value: Json) {
-        verdict.response = Some(value);
+    fn rewrite(body: &mut Body, value: Json) {
+        body.response = Some(value);
     }
 }
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        wit::Decision { updated_response: self.verdict.response.map(Json::into_text), effects: self.effects.into() }
+    fn lower(self) -> wit::Output {
+        wit::Output { updated_response: self.body.response.map(Json::into_text), effects: self.effects.into() }
     }
 }

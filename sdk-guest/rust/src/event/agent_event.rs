@@ -23,7 +23,7 @@ event! {
     /// struct Observer;
     ///
     /// impl AgentEvent for Observer {
-    ///     fn handle(_: &Origin, event: &agent_event::Event) -> Result<()> {
+    ///     fn handle(_: &EventContext, event: &agent_event::Event) -> Result<()> {
     ///         log::info(&event.kind);
     ///         Ok(())
     ///     }

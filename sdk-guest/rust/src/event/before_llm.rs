@@ -2,7 +2,7 @@
 
 use crate::Json;
 use crate::bindings::before_llm::exports::hookbox::hooks::before_llm as wit;
-use crate::decision::Decides;
+use crate::output::Decides;
 use crate::verb::Rewrites;
 use crate::wire::{Lower, event, input};
 
@@ -23,11 +23,11 @@ input! {
 }
 
 /// What a hook answers about a request.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 /// What is said about the request.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// The request instead: `model`, `messages`, `tools`, `options`. Members left out keep their value.
     pub request: Option<Json>,
 }
@@ -41,32 +41,32 @@ event! {
     /// struct Cheaper;
     ///
     /// impl BeforeLlm for Cheaper {
-    ///     fn handle(_: &Origin, _: &before_llm::Event) -> Result<before_llm::Decision> {
+    ///     fn handle(_: &EventContext, _: &before_llm::Event) -> Result<before_llm::Output> {
     ///         Ok(pass().rewrite(json!({"model": "small"})))
     ///     }
     /// }
     ///
     /// hookbox_guest::export!(Cheaper: BeforeLlm);
     /// ```
-    BeforeLlm in before_llm(event: Event) -> Decision
+    BeforeLlm in before_llm(event: Event) -> Output
 }
 
 impl Decides for Event {
-    type Verdict = Verdict;
+    type Body = Body;
 }
 
 impl Rewrites for Event {
     type Value = Json;
 
-    fn rewrite(verdict: &mut Verdict, value: Json) {
-        verdict.request = Some(value);
+    fn rewrite(body: &mut Body, value: Json) {
+        body.request = Some(value);
     }
 }
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        wit::Decision { updated_request: self.verdict.request.map(Json::into_text), effects: self.effects.into() }
+    fn lower(self) -> wit::Output {
+        wit::Output { updated_request: self.body.request.map(Json::into_text), effects: self.effects.into() }
     }
 }

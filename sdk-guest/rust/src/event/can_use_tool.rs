@@ -1,7 +1,7 @@
 //! The permission callback beside the hooks. blade, blade-callback.
 
 use crate::bindings::can_use_tool::exports::hookbox::hooks::can_use_tool as wit;
-use crate::decision::Permission;
+use crate::output::PermissionDecision;
 use crate::wire::{Lower, event, input};
 use crate::{Json, ToolCall};
 
@@ -16,13 +16,13 @@ input! {
 }
 
 /// What a hook answers the permission callback.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 /// What is said about the permission.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// Whether it is granted. `pass` and `ask` leave it to the client's own flow.
-    pub rule: Permission,
+    pub decision: PermissionDecision,
     /// blade-callback: the whole input the tool gets instead.
     pub input: Option<Json>,
 }
@@ -36,25 +36,25 @@ event! {
     /// struct ReadOnly;
     ///
     /// impl CanUseTool for ReadOnly {
-    ///     fn handle(_: &Origin, _: &ToolCall, event: &can_use_tool::Event) -> Result<can_use_tool::Decision> {
+    ///     fn handle(_: &EventContext, _: &ToolCall, event: &can_use_tool::Event) -> Result<can_use_tool::Output> {
     ///         Ok(if event.tool_kind.as_deref() == Some("readonly") { allow() } else { ask("it changes something") })
     ///     }
     /// }
     ///
     /// hookbox_guest::export!(ReadOnly: CanUseTool);
     /// ```
-    CanUseTool in can_use_tool(call: ToolCall, event: Event) -> Decision
+    CanUseTool in can_use_tool(call: ToolCall, event: Event) -> Output
 }
 
 permission!(Event);
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        wit::Decision {
-            rule: self.verdict.rule,
-            updated_input: self.verdict.input.map(Json::into_text),
+    fn lower(self) -> wit::Output {
+        wit::Output {
+            decision: self.body.decision,
+            updated_input: self.body.input.map(Json::into_text),
             effects: self.effects.into(),
         }
     }

@@ -17,7 +17,7 @@ input! {
 }
 
 /// What a hook answers about a notification.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 event! {
     /// The agent tells the user something: pass it on.
@@ -28,7 +28,7 @@ event! {
     /// struct Relay;
     ///
     /// impl Notification for Relay {
-    ///     fn handle(_: &Origin, event: &notification::Event) -> Result<notification::Decision> {
+    ///     fn handle(_: &EventContext, event: &notification::Event) -> Result<notification::Output> {
     ///         log::info(event.message.as_deref().unwrap_or_default());
     ///         Ok(pass())
     ///     }
@@ -36,7 +36,7 @@ event! {
     ///
     /// hookbox_guest::export!(Relay: Notification);
     /// ```
-    Notification in notification(event: Event) -> Decision
+    Notification in notification(event: Event) -> Output
 }
 
 notice!(Event);

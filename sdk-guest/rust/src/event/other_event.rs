@@ -4,7 +4,7 @@ use crate::Json;
 use crate::wire::event;
 
 event! {
-    /// Any event that has no trait of its own; `origin.event_name` says which. The answer is an output object in the
+    /// Any event that has no trait of its own; `context.event_name` says which. The answer is an output object in the
     /// dialect's own wire format, or nothing.
     ///
     /// ```
@@ -13,8 +13,8 @@ event! {
     /// struct Watcher;
     ///
     /// impl OtherEvent for Watcher {
-    ///     fn handle(origin: &Origin, event: &Json) -> Result<Option<Json>> {
-    ///         log::info(format!("{}: {event}", origin.event_name));
+    ///     fn handle(context: &EventContext, event: &Json) -> Result<Option<Json>> {
+    ///         log::info(format!("{}: {event}", context.event_name));
     ///         Ok(None)
     ///     }
     /// }

@@ -1,7 +1,7 @@
 //! The user is about to be asked for a permission. claude, blade, blade-callback; picoclaw: `hook.approve_tool`.
 
 use crate::bindings::permission_request::exports::hookbox::hooks::permission_request as wit;
-use crate::decision::Permission;
+use crate::output::PermissionDecision;
 use crate::verb::UpdatesPermissions;
 use crate::wire::{Lower, event, input};
 use crate::{Json, ToolCall};
@@ -15,13 +15,13 @@ input! {
 }
 
 /// What a hook answers in the user's place.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 /// What is said about the permission.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// Whether it is granted.
-    pub rule: Permission,
+    pub decision: PermissionDecision,
     /// claude: the whole input the tool gets instead.
     pub input: Option<Json>,
     /// claude: permission updates to apply with an `allow`.
@@ -38,34 +38,34 @@ event! {
     ///
     /// impl PermissionRequest for Approver {
     ///     fn handle(
-    ///         _: &Origin,
+    ///         _: &EventContext,
     ///         call: &ToolCall,
     ///         _: &permission_request::Event,
-    ///     ) -> Result<permission_request::Decision> {
+    ///     ) -> Result<permission_request::Output> {
     ///         Ok(if call.name == "WebFetch" { deny("no network here").interrupt() } else { pass() })
     ///     }
     /// }
     ///
     /// hookbox_guest::export!(Approver: PermissionRequest);
     /// ```
-    PermissionRequest in permission_request(call: ToolCall, event: Event) -> Decision
+    PermissionRequest in permission_request(call: ToolCall, event: Event) -> Output
 }
 
 permission!(Event);
 
 impl UpdatesPermissions for Event {
-    fn update_permissions(verdict: &mut Verdict, updates: Json) {
-        verdict.permissions = Some(updates);
+    fn update_permissions(body: &mut Body, updates: Json) {
+        body.permissions = Some(updates);
     }
 }
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        let Verdict { rule, input, permissions } = self.verdict;
-        wit::Decision {
-            rule,
+    fn lower(self) -> wit::Output {
+        let Body { decision, input, permissions } = self.body;
+        wit::Output {
+            decision,
             updated_input: input.map(Json::into_text),
             updated_permissions: permissions.map(Json::into_text),
             effects: self.effects.into(),

@@ -1,37 +1,37 @@
 //! A tool ran and succeeded. All dialects; picoclaw: `hook.after_tool`.
 
 use crate::bindings::post_tool_use::exports::hookbox::hooks::post_tool_use as wit;
-use crate::decision::{Decides, Gate};
+use crate::output::{BlockDecision, Decides};
 use crate::verb::{Blocks, Rewrites};
 use crate::wire::{Lower, event, input};
 use crate::{Json, ToolCall};
 
 input! {
     /// What came of the call.
-    Outcome from wit::Outcome {
+    ToolOutput from wit::ToolOutput {
         /// claude, codebuddy: `tool_response`; blade: `tool_output`; blade-callback: `toolOutput`; picoclaw: `result`,
         /// an object with `for_llm`, `for_user`, `silent`, `is_error` and more.
-        output: Json,
+        value: Json,
         /// picoclaw: `duration`, nanoseconds the tool ran.
         duration_ns: Option<u64>,
     }
 }
 
-impl Outcome {
-    /// An outcome as a test makes it.
-    pub fn new(output: impl Into<Json>) -> Self {
-        Self { output: output.into(), duration_ns: None }
+impl ToolOutput {
+    /// An output as a test makes it.
+    pub fn new(value: impl Into<Json>) -> Self {
+        Self { value: value.into(), duration_ns: None }
     }
 }
 
 /// What a hook answers about a tool that ran.
-pub type Decision = crate::Decision<Outcome>;
+pub type Output = crate::Output<ToolOutput>;
 
-/// What is said about the outcome.
+/// What is said about the output.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// `Block`: the reason is what the model is told.
-    pub rule: Gate,
+    pub decision: BlockDecision,
     /// What the model reads instead.
     pub output: Option<Json>,
 }
@@ -45,7 +45,7 @@ event! {
     /// struct Lint;
     ///
     /// impl PostToolUse for Lint {
-    ///     fn handle(_: &Origin, call: &ToolCall, _: &post_tool_use::Outcome) -> Result<post_tool_use::Decision> {
+    ///     fn handle(_: &EventContext, call: &ToolCall, _: &post_tool_use::ToolOutput) -> Result<post_tool_use::Output> {
     ///         match call.input.str("/file_path") {
     ///             Some(path) if path.ends_with(".rs") => Ok(pass().context(format!("{path} changed; run the formatter."))),
     ///             _ => Ok(pass()),
@@ -55,34 +55,34 @@ event! {
     ///
     /// hookbox_guest::export!(Lint: PostToolUse);
     /// ```
-    PostToolUse in post_tool_use(call: ToolCall, outcome: Outcome) -> Decision
+    PostToolUse in post_tool_use(call: ToolCall, output: ToolOutput) -> Output
 }
 
-impl Decides for Outcome {
-    type Verdict = Verdict;
+impl Decides for ToolOutput {
+    type Body = Body;
 }
 
-impl Blocks for Outcome {
-    fn gate(gate: Gate) -> Verdict {
-        Verdict { rule: gate, output: None }
+impl Blocks for ToolOutput {
+    fn gate(gate: BlockDecision) -> Body {
+        Body { decision: gate, output: None }
     }
 }
 
-impl Rewrites for Outcome {
+impl Rewrites for ToolOutput {
     type Value = Json;
 
-    fn rewrite(verdict: &mut Verdict, value: Json) {
-        verdict.output = Some(value);
+    fn rewrite(body: &mut Body, value: Json) {
+        body.output = Some(value);
     }
 }
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        wit::Decision {
-            rule: self.verdict.rule,
-            updated_output: self.verdict.output.map(Json::into_text),
+    fn lower(self) -> wit::Output {
+        wit::Output {
+            decision: self.body.decision,
+            updated_output: self.body.output.map(Json::into_text),
             effects: self.effects.into(),
         }
     }

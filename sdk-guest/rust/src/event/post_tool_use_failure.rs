@@ -26,7 +26,7 @@ impl Failure {
 }
 
 /// What a hook answers about a tool that failed.
-pub type Decision = crate::Decision<Failure>;
+pub type Output = crate::Output<Failure>;
 
 event! {
     /// A tool ran and failed: tell the model, or the user, something about it.
@@ -38,17 +38,17 @@ event! {
     ///
     /// impl PostToolUseFailure for Hint {
     ///     fn handle(
-    ///         _: &Origin,
+    ///         _: &EventContext,
     ///         _: &ToolCall,
     ///         failure: &post_tool_use_failure::Failure,
-    ///     ) -> Result<post_tool_use_failure::Decision> {
+    ///     ) -> Result<post_tool_use_failure::Output> {
     ///         Ok(if failure.error.contains("EACCES") { pass().context("The file system is read-only.") } else { pass() })
     ///     }
     /// }
     ///
     /// hookbox_guest::export!(Hint: PostToolUseFailure);
     /// ```
-    PostToolUseFailure in post_tool_use_failure(call: ToolCall, failure: Failure) -> Decision
+    PostToolUseFailure in post_tool_use_failure(call: ToolCall, failure: Failure) -> Output
 }
 
 notice!(Failure);

@@ -18,7 +18,7 @@ input! {
 }
 
 /// What a hook answers about a compaction.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 event! {
     /// The context is about to be compacted: let it, or (blade) `block` it.
@@ -29,7 +29,7 @@ event! {
     /// struct Keep;
     ///
     /// impl PreCompact for Keep {
-    ///     fn handle(_: &Origin, event: &pre_compact::Event) -> Result<pre_compact::Decision> {
+    ///     fn handle(_: &EventContext, event: &pre_compact::Event) -> Result<pre_compact::Output> {
     ///         let early = event.trigger.as_deref() == Some("auto") && event.tokens_before < Some(10_000);
     ///         Ok(if early { block("There is room left.") } else { pass() })
     ///     }
@@ -37,7 +37,7 @@ event! {
     ///
     /// hookbox_guest::export!(Keep: PreCompact);
     /// ```
-    PreCompact in pre_compact(event: Event) -> Decision
+    PreCompact in pre_compact(event: Event) -> Output
 }
 
 gate!(Event);

@@ -1,21 +1,21 @@
 //! A tool is about to run. All dialects; picoclaw: `hook.before_tool`.
 
 use crate::bindings::pre_tool_use::exports::hookbox::hooks::pre_tool_use as wit;
-use crate::decision::{Decides, Permission};
-use crate::verb::{Answers, Permits, Reroutes, Rewrites, Skips};
+use crate::output::{Decides, PermissionDecision};
+use crate::verb::{Permits, Reroutes, Responds, Rewrites, Skips};
 use crate::wire::{Lower, event};
 use crate::{Json, ToolCall};
 
-pub use wit::{Response, Rule};
+pub use wit::{Decision, Response};
 
 /// What a hook answers about a tool that is about to run.
-pub type Decision = crate::Decision<ToolCall>;
+pub type Output = crate::Output<ToolCall>;
 
 /// What is said about the call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// Whether it may run.
-    pub rule: Rule,
+    pub decision: Decision,
     /// The whole input the tool gets instead.
     pub input: Option<Json>,
     /// picoclaw: another tool to run instead.
@@ -31,7 +31,7 @@ event! {
     /// struct Guard;
     ///
     /// impl PreToolUse for Guard {
-    ///     fn handle(_: &Origin, call: &ToolCall) -> Result<Decision> {
+    ///     fn handle(_: &EventContext, call: &ToolCall) -> Result<Output> {
     ///         match call.input.str("/command") {
     ///             Some(command) if command.contains("mkfs") => Ok(deny(format!("dangerous command: {command}"))),
     ///             _ => Ok(pass()),
@@ -41,13 +41,13 @@ event! {
     ///
     /// hookbox_guest::export!(Guard: PreToolUse);
     /// ```
-    PreToolUse in pre_tool_use(call: ToolCall) -> Decision
+    PreToolUse in pre_tool_use(call: ToolCall) -> Output
 }
 
 impl Response {
     /// What the model reads.
     pub fn new(for_llm: impl Into<String>) -> Self {
-        Self { for_llm: for_llm.into(), for_user: None, silent: false, is_error: false }
+        Self { for_llm: for_llm.into(), for_user: None, silent: false, is_error: false, extra: None }
     }
 
     /// What the user reads, when it differs.
@@ -61,6 +61,13 @@ impl Response {
     #[must_use]
     pub fn silent(mut self) -> Self {
         self.silent = true;
+        self
+    }
+
+    /// An object with further fields of the dialect's own result, such as picoclaw's `media`.
+    #[must_use]
+    pub fn extra(mut self, object: impl Into<Json>) -> Self {
+        self.extra = Some(object.into().into_text());
         self
     }
 
@@ -84,74 +91,74 @@ impl From<String> for Response {
     }
 }
 
-/// [`Rule::Pass`].
-impl Default for Rule {
+/// [`Decision::Pass`].
+impl Default for Decision {
     fn default() -> Self {
         Self::Pass
     }
 }
 
 impl Decides for ToolCall {
-    type Verdict = Verdict;
+    type Body = Body;
 }
 
-impl From<Rule> for Verdict {
-    fn from(rule: Rule) -> Self {
-        Self { rule, ..Self::default() }
+impl From<Decision> for Body {
+    fn from(decision: Decision) -> Self {
+        Self { decision, ..Self::default() }
     }
 }
 
 impl Permits for ToolCall {
-    fn permit(permission: Permission) -> Verdict {
-        Verdict::from(match permission {
-            Permission::Pass => Rule::Pass,
-            Permission::Allow(reason) => Rule::Allow(reason),
-            Permission::Ask(reason) => Rule::Ask(reason),
-            Permission::Deny(denial) => Rule::Deny(denial.message),
+    fn permit(permission: PermissionDecision) -> Body {
+        Body::from(match permission {
+            PermissionDecision::Pass => Decision::Pass,
+            PermissionDecision::Allow(reason) => Decision::Allow(reason),
+            PermissionDecision::Ask(reason) => Decision::Ask(reason),
+            PermissionDecision::Deny(denial) => Decision::Deny(denial.message),
         })
     }
 
-    fn explain(verdict: &mut Verdict, reason: Option<String>) {
-        match &mut verdict.rule {
-            Rule::Pass | Rule::Respond(_) => {}
-            Rule::Allow(text) | Rule::Ask(text) | Rule::Deny(text) | Rule::Skip(text) => *text = reason,
+    fn explain(body: &mut Body, reason: Option<String>) {
+        match &mut body.decision {
+            Decision::Pass | Decision::Respond(_) => {}
+            Decision::Allow(text) | Decision::Ask(text) | Decision::Deny(text) | Decision::Skip(text) => *text = reason,
         }
     }
 }
 
 impl Skips for ToolCall {
-    fn skip(reason: Option<String>) -> Verdict {
-        Verdict::from(Rule::Skip(reason))
+    fn skip(reason: Option<String>) -> Body {
+        Body::from(Decision::Skip(reason))
     }
 }
 
-impl Answers for ToolCall {
-    fn respond(response: Response) -> Verdict {
-        Verdict::from(Rule::Respond(response))
+impl Responds for ToolCall {
+    fn respond(response: Response) -> Body {
+        Body::from(Decision::Respond(response))
     }
 }
 
 impl Rewrites for ToolCall {
     type Value = Json;
 
-    fn rewrite(verdict: &mut Verdict, value: Json) {
-        verdict.input = Some(value);
+    fn rewrite(body: &mut Body, value: Json) {
+        body.input = Some(value);
     }
 }
 
 impl Reroutes for ToolCall {
-    fn reroute(verdict: &mut Verdict, tool: String) {
-        verdict.tool = Some(tool);
+    fn reroute(body: &mut Body, tool: String) {
+        body.tool = Some(tool);
     }
 }
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        let Verdict { rule, input, tool } = self.verdict;
-        wit::Decision {
-            rule,
+    fn lower(self) -> wit::Output {
+        let Body { decision, input, tool } = self.body;
+        wit::Output {
+            decision,
             updated_input: input.map(Json::into_text),
             updated_tool: tool,
             effects: self.effects.into(),

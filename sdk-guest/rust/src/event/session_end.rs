@@ -17,7 +17,7 @@ input! {
 }
 
 /// What a hook answers about a session that ends.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 event! {
     /// A session ends: take note, quickly; a client does not wait long.
@@ -28,7 +28,7 @@ event! {
     /// struct Farewell;
     ///
     /// impl SessionEnd for Farewell {
-    ///     fn handle(_: &Origin, event: &session_end::Event) -> Result<session_end::Decision> {
+    ///     fn handle(_: &EventContext, event: &session_end::Event) -> Result<session_end::Output> {
     ///         log::info(event.reason.as_deref().unwrap_or("no reason given"));
     ///         Ok(pass())
     ///     }
@@ -36,7 +36,7 @@ event! {
     ///
     /// hookbox_guest::export!(Farewell: SessionEnd);
     /// ```
-    SessionEnd in session_end(event: Event) -> Decision
+    SessionEnd in session_end(event: Event) -> Output
 }
 
 notice!(Event);

@@ -1,7 +1,7 @@
 //! A session begins or is resumed. All dialects but codebuddy and picoclaw.
 
 use crate::bindings::session_start::exports::hookbox::hooks::session_start as wit;
-use crate::decision::Decides;
+use crate::output::Decides;
 use crate::verb::Env;
 use crate::wire::{Lower, event, input};
 
@@ -18,11 +18,11 @@ input! {
 }
 
 /// What a hook answers about a session that begins.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 /// What is said about the session.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// blade: environment variables for the whole session.
     pub env: Vec<(String, String)>,
 }
@@ -36,30 +36,30 @@ event! {
     /// struct Welcome;
     ///
     /// impl SessionStart for Welcome {
-    ///     fn handle(_: &Origin, _: &session_start::Event) -> Result<session_start::Decision> {
+    ///     fn handle(_: &EventContext, _: &session_start::Event) -> Result<session_start::Output> {
     ///         Ok(pass().context("This repository is formatted with rustfmt.").env("CI", "1"))
     ///     }
     /// }
     ///
     /// hookbox_guest::export!(Welcome: SessionStart);
     /// ```
-    SessionStart in session_start(event: Event) -> Decision
+    SessionStart in session_start(event: Event) -> Output
 }
 
 impl Decides for Event {
-    type Verdict = Verdict;
+    type Body = Body;
 }
 
 impl Env for Event {
-    fn set(verdict: &mut Verdict, name: String, value: String) {
-        verdict.env.push((name, value));
+    fn set(body: &mut Body, name: String, value: String) {
+        body.env.push((name, value));
     }
 }
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        wit::Decision { env: self.verdict.env, effects: self.effects.into() }
+    fn lower(self) -> wit::Output {
+        wit::Output { env: self.body.env, effects: self.effects.into() }
     }
 }

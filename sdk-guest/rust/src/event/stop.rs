@@ -16,7 +16,7 @@ input! {
 }
 
 /// What a hook answers about an agent that is done.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 event! {
     /// The agent is done: let it stop, or `block` to keep it going with the reason.
@@ -27,7 +27,7 @@ event! {
     /// struct Tests;
     ///
     /// impl Stop for Tests {
-    ///     fn handle(_: &Origin, event: &stop::Event) -> Result<stop::Decision> {
+    ///     fn handle(_: &EventContext, event: &stop::Event) -> Result<stop::Output> {
     ///         let asked = event.stop_hook_active == Some(true);
     ///         Ok(if asked { pass() } else { block("Run the tests before you stop.") })
     ///     }
@@ -35,7 +35,7 @@ event! {
     ///
     /// hookbox_guest::export!(Tests: Stop);
     /// ```
-    Stop in stop(event: Event) -> Decision
+    Stop in stop(event: Event) -> Output
 }
 
 gate!(Event);

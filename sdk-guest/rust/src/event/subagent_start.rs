@@ -18,7 +18,7 @@ input! {
 }
 
 /// What a hook answers about a subagent that begins.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 event! {
     /// A subagent begins: give it context.
@@ -29,7 +29,7 @@ event! {
     /// struct Briefing;
     ///
     /// impl SubagentStart for Briefing {
-    ///     fn handle(_: &Origin, event: &subagent_start::Event) -> Result<subagent_start::Decision> {
+    ///     fn handle(_: &EventContext, event: &subagent_start::Event) -> Result<subagent_start::Output> {
     ///         let role = event.agent_type.as_deref().unwrap_or("subagent");
     ///         Ok(pass().context(format!("You are a {role}: report, do not change anything.")))
     ///     }
@@ -37,7 +37,7 @@ event! {
     ///
     /// hookbox_guest::export!(Briefing: SubagentStart);
     /// ```
-    SubagentStart in subagent_start(event: Event) -> Decision
+    SubagentStart in subagent_start(event: Event) -> Output
 }
 
 notice!(Event);

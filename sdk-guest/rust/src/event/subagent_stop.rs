@@ -28,7 +28,7 @@ input! {
 }
 
 /// What a hook answers about a subagent that is done.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 event! {
     /// A subagent is done: let it stop, or `block` to keep it going with the reason.
@@ -39,7 +39,7 @@ event! {
     /// struct Retry;
     ///
     /// impl SubagentStop for Retry {
-    ///     fn handle(_: &Origin, event: &subagent_stop::Event) -> Result<subagent_stop::Decision> {
+    ///     fn handle(_: &EventContext, event: &subagent_stop::Event) -> Result<subagent_stop::Output> {
     ///         let failed = event.success == Some(false) && event.stop_hook_active != Some(true);
     ///         Ok(if failed { block("The task failed; try once more.") } else { pass() })
     ///     }
@@ -47,7 +47,7 @@ event! {
     ///
     /// hookbox_guest::export!(Retry: SubagentStop);
     /// ```
-    SubagentStop in subagent_stop(event: Event) -> Decision
+    SubagentStop in subagent_stop(event: Event) -> Output
 }
 
 gate!(Event);

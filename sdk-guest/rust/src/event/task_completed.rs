@@ -20,7 +20,7 @@ input! {
 }
 
 /// What a hook answers about a task that is being marked as done.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 event! {
     /// A task is being marked as done: agree, or `block` with what is missing.
@@ -31,14 +31,14 @@ event! {
     /// struct Check;
     ///
     /// impl TaskCompleted for Check {
-    ///     fn handle(_: &Origin, event: &task_completed::Event) -> Result<task_completed::Decision> {
+    ///     fn handle(_: &EventContext, event: &task_completed::Event) -> Result<task_completed::Output> {
     ///         Ok(if event.success == Some(false) { block("The task failed.") } else { pass() })
     ///     }
     /// }
     ///
     /// hookbox_guest::export!(Check: TaskCompleted);
     /// ```
-    TaskCompleted in task_completed(event: Event) -> Decision
+    TaskCompleted in task_completed(event: Event) -> Output
 }
 
 gate!(Event);

@@ -1,7 +1,7 @@
 //! The user sent a prompt that the model has not seen yet. All but picoclaw.
 
 use crate::bindings::user_prompt_submit::exports::hookbox::hooks::user_prompt_submit as wit;
-use crate::decision::{Decides, Gate};
+use crate::output::{BlockDecision, Decides};
 use crate::verb::{Blocks, Rewrites};
 use crate::wire::{Lower, event, input};
 
@@ -25,13 +25,13 @@ impl Event {
 }
 
 /// What a hook answers about a prompt.
-pub type Decision = crate::Decision<Event>;
+pub type Output = crate::Output<Event>;
 
 /// What is said about the prompt.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct Body {
     /// `Block`: the reason is what the user is told.
-    pub rule: Gate,
+    pub decision: BlockDecision,
     /// blade: the text the model sees instead.
     pub prompt: Option<String>,
 }
@@ -45,38 +45,38 @@ event! {
     /// struct Filter;
     ///
     /// impl UserPromptSubmit for Filter {
-    ///     fn handle(_: &Origin, event: &user_prompt_submit::Event) -> Result<user_prompt_submit::Decision> {
+    ///     fn handle(_: &EventContext, event: &user_prompt_submit::Event) -> Result<user_prompt_submit::Output> {
     ///         Ok(if event.prompt.contains("BEGIN PRIVATE KEY") { block("Leave the private key out.") } else { pass() })
     ///     }
     /// }
     ///
     /// hookbox_guest::export!(Filter: UserPromptSubmit);
     /// ```
-    UserPromptSubmit in user_prompt_submit(event: Event) -> Decision
+    UserPromptSubmit in user_prompt_submit(event: Event) -> Output
 }
 
 impl Decides for Event {
-    type Verdict = Verdict;
+    type Body = Body;
 }
 
 impl Blocks for Event {
-    fn gate(gate: Gate) -> Verdict {
-        Verdict { rule: gate, prompt: None }
+    fn gate(gate: BlockDecision) -> Body {
+        Body { decision: gate, prompt: None }
     }
 }
 
 impl Rewrites for Event {
     type Value = String;
 
-    fn rewrite(verdict: &mut Verdict, value: String) {
-        verdict.prompt = Some(value);
+    fn rewrite(body: &mut Body, value: String) {
+        body.prompt = Some(value);
     }
 }
 
-impl Lower for Decision {
-    type Wire = wit::Decision;
+impl Lower for Output {
+    type Wire = wit::Output;
 
-    fn lower(self) -> wit::Decision {
-        wit::Decision { rule: self.verdict.rule, updated_prompt: self.verdict.prompt, effects: self.effects.into() }
+    fn lower(self) -> wit::Output {
+        wit::Output { decision: self.body.decision, updated_prompt: self.body.prompt, effects: self.effects.into() }
     }
 }

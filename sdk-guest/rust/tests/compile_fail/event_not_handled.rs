@@ -3,7 +3,7 @@ use hookbox_guest::prelude::*;
 struct Guard;
 
 impl PreToolUse for Guard {
-    fn handle(_: &Origin, _: &ToolCall) -> Result<Decision> {
+    fn handle(_: &EventContext, _: &ToolCall) -> Result<Output> {
         Ok(pass())
     }
 }

@@ -3,7 +3,7 @@ use hookbox_guest::prelude::*;
 struct Guard;
 
 impl Stop for Guard {
-    fn handle(_: &Origin, _: &stop::Event) -> Result<stop::Decision> {
+    fn handle(_: &EventContext, _: &stop::Event) -> Result<stop::Output> {
         Ok(respond("done"))
     }
 }

@@ -3,92 +3,92 @@
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Rule},
     dialect::common::{MARK, put_common, put_decision, put_extra, put_specific, put_text, specific_extra},
-    event::{Event, Kind},
+    event::{Event, EventKind},
     json::Object,
+    output::{Decision, HookOutput},
 };
 
-pub(super) fn encode(event: &Event, answer: &Answer) -> Value {
-    if event.kind() == Kind::CanUseTool {
-        return callback(answer);
+pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
+    if event.kind() == EventKind::CanUseTool {
+        return callback(output);
     }
     let (mut wire, mut specific) = (Object::new(), Object::new());
-    put_common(answer, &mut wire);
-    let denied = answer.rule == Some(Rule::Deny);
-    let extra = specific_extra(answer);
+    put_common(output, &mut wire);
+    let denied = output.decision == Some(Decision::Deny);
+    let extra = specific_extra(output);
     match event.kind() {
-        Kind::PreToolUse => put_decision(answer, &mut specific),
-        Kind::PermissionRequest => {
-            put_decision(answer, &mut specific);
+        EventKind::PreToolUse => put_decision(output, &mut specific),
+        EventKind::PermissionRequest => {
+            put_decision(output, &mut specific);
             // blade-config.md: "`permissionDecision` | 'approve' | 'deny' | 'ask'": here the word is another.
-            if answer.rule == Some(Rule::Allow) {
+            if output.decision == Some(Decision::Allow) {
                 specific.insert(MARK.into(), "approve".into());
             }
         }
         // decisions.md: "`Stop` blocks the stop on `true`, `SubagentStop` blocks the stop on `false`."
-        Kind::Stop if denied => block(&mut specific, ("continue", true), "continueReason", answer),
-        Kind::SubagentStop if denied => block(&mut specific, ("continue", false), "continueReason", answer),
-        Kind::TaskCompleted if denied => block(&mut specific, ("blockCompletion", true), "blockReason", answer),
-        Kind::PreCompact if denied => block(&mut specific, ("blockCompaction", true), "blockReason", answer),
+        EventKind::Stop if denied => block(&mut specific, ("continue", true), "continueReason", output),
+        EventKind::SubagentStop if denied => block(&mut specific, ("continue", false), "continueReason", output),
+        EventKind::TaskCompleted if denied => block(&mut specific, ("blockCompletion", true), "blockReason", output),
+        EventKind::PreCompact if denied => block(&mut specific, ("blockCompaction", true), "blockReason", output),
         // In the form in which the hooks said it: which form the event has, only they knew.
-        Kind::OtherEvent if extra.contains_key(MARK) => put_decision(answer, &mut specific),
+        EventKind::OtherEvent if extra.contains_key(MARK) => put_decision(output, &mut specific),
         // blade-config.md: "{"decision": "block", "reason": …}", at the top as its example has it.
         _ if denied => {
             wire.insert("decision".into(), "block".into());
-            put_text(&mut wire, "reason", answer.reason.as_ref());
+            put_text(&mut wire, "reason", output.reason.as_ref());
         }
         _ => {}
     }
-    put_rest(event.kind(), answer, &mut specific);
+    put_rest(event.kind(), output, &mut specific);
     for (key, value) in extra.into_iter().filter(|(key, _)| key != MARK) {
         specific.entry(key).or_insert(value);
     }
     put_specific(event, &mut wire, specific);
-    put_extra(answer, &mut wire);
+    put_extra(output, &mut wire);
     Value::Object(wire)
 }
 
-fn block(specific: &mut Object, (key, value): (&str, bool), reason: &str, answer: &Answer) {
+fn block(specific: &mut Object, (key, value): (&str, bool), reason: &str, output: &HookOutput) {
     specific.insert(key.into(), value.into());
-    put_text(specific, reason, answer.reason.as_ref());
+    put_text(specific, reason, output.reason.as_ref());
 }
 
 /// Everything but the decision.
-fn put_rest(kind: Kind, answer: &Answer, specific: &mut Object) {
+fn put_rest(kind: EventKind, output: &HookOutput, specific: &mut Object) {
     let rewrite = match kind {
-        Kind::UserPromptSubmit => Some("updatedPrompt"),
-        Kind::PostToolUse => Some("updatedOutput"),
+        EventKind::UserPromptSubmit => Some("updatedPrompt"),
+        EventKind::PostToolUse => Some("updatedOutput"),
         _ => None,
     };
-    if let (Some(key), Some(updated)) = (rewrite, &answer.updated) {
+    if let (Some(key), Some(updated)) = (rewrite, &output.updated) {
         specific.insert(key.into(), updated.clone());
     }
     // blade-config.md: prompts have "`contextInjection` | 注入到上下文的内容" (injected into the context).
-    let context = if kind == Kind::UserPromptSubmit { "contextInjection" } else { "additionalContext" };
-    put_text(specific, context, answer.context.as_ref());
-    if !answer.env.is_empty() {
-        specific.insert("env".into(), json!(answer.env));
+    let context = if kind == EventKind::UserPromptSubmit { "contextInjection" } else { "additionalContext" };
+    put_text(specific, context, output.context.as_ref());
+    if !output.env.is_empty() {
+        specific.insert("env".into(), json!(output.env));
     }
 }
 
 /// blade-config.md: "{ behavior: 'allow' }", "{ behavior: 'deny', message: … }". When nobody says anything the client's
 /// own flow asks.
-fn callback(answer: &Answer) -> Value {
+fn callback(output: &HookOutput) -> Value {
     let mut wire = Object::new();
-    let behavior = match answer.rule {
-        Some(Rule::Allow) => "allow",
-        Some(Rule::Deny) => "deny",
+    let policy = match output.decision {
+        Some(Decision::Allow) => "allow",
+        Some(Decision::Deny) => "deny",
         _ => "ask",
     };
-    wire.insert("behavior".into(), behavior.into());
-    put_text(&mut wire, "message", answer.reason.as_ref());
-    if let Some(updated) = &answer.updated {
+    wire.insert("behavior".into(), policy.into());
+    put_text(&mut wire, "message", output.reason.as_ref());
+    if let Some(updated) = &output.updated {
         wire.insert("updatedInput".into(), updated.clone());
     }
-    if answer.interrupt {
+    if output.interrupt {
         wire.insert("interrupt".into(), true.into());
     }
-    put_extra(answer, &mut wire);
+    put_extra(output, &mut wire);
     Value::Object(wire)
 }

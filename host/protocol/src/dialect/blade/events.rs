@@ -2,64 +2,92 @@
 //! and "Hook 事件详解" (input and output fields).
 
 use crate::{
-    answer::{RuleKind, Scope},
-    dialect::{EventRow, Says},
-    event::Kind,
+    dialect::{EventSpec, Expressible},
+    event::EventKind,
+    output::{DecisionKind, Scope},
 };
 
 /// What every output can say: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.
-const PLAIN: Says =
-    Says { rules: &[], rewrite: false, context: false, system_message: true, halt: &[Scope::Turn], env: false };
+const PLAIN: Expressible = Expressible {
+    decisions: &[],
+    rewrite: false,
+    context: false,
+    system_message: true,
+    halt: &[Scope::Turn],
+    env: false,
+};
 
-const GATE: Says = Says { rules: &[RuleKind::Deny], ..PLAIN };
+const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], ..PLAIN };
 
-const DECISIONS: &[RuleKind] = &[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny];
+const DECISIONS: &[DecisionKind] = &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny];
 
-const fn row(name: &'static str, kind: Kind, matched: Option<&'static str>, says: Says) -> EventRow {
-    EventRow { name, kind, matched, blockable: !says.rules.is_empty(), required: &[], names: &[], says }
+const fn spec(
+    name: &'static str,
+    kind: EventKind,
+    matched: Option<&'static str>,
+    expressible: Expressible,
+) -> EventSpec {
+    EventSpec {
+        name,
+        kind,
+        matched,
+        blockable: !expressible.decisions.is_empty(),
+        required: &[],
+        names: &[],
+        expressible,
+    }
 }
 
 /// blade-config.md: "`PreToolUse`, `PostToolUse`, `PostToolUseFailure`, `PermissionRequest` | 工具名称" (matched by the
 /// tool's name).
-const fn tool_row(name: &'static str, kind: Kind, says: Says) -> EventRow {
-    EventRow { required: &["tool_name", "tool_input"], ..row(name, kind, Some("tool_name"), says) }
+const fn tool_spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
+    EventSpec { required: &["tool_name", "tool_input"], ..spec(name, kind, Some("tool_name"), expressible) }
 }
 
-pub(super) static ROWS: &[EventRow] = &[
+pub(super) static SPECS: &[EventSpec] = &[
     // "会话启动方式" (how the session began).
-    row("SessionStart", Kind::SessionStart, Some("source"), Says { context: true, env: true, ..PLAIN }),
+    spec("SessionStart", EventKind::SessionStart, Some("source"), Expressible { context: true, env: true, ..PLAIN }),
     // "`UserPromptSubmit`, `Stop`, `TaskCompleted` | 不支持匹配器" (take no matcher).
-    EventRow {
+    EventSpec {
         required: &["user_prompt"],
         names: &[("user_prompt", "prompt")],
-        ..row("UserPromptSubmit", Kind::UserPromptSubmit, None, Says { rewrite: true, context: true, ..GATE })
+        ..spec(
+            "UserPromptSubmit",
+            EventKind::UserPromptSubmit,
+            None,
+            Expressible { rewrite: true, context: true, ..GATE },
+        )
     },
-    tool_row("PreToolUse", Kind::PreToolUse, Says { rules: DECISIONS, rewrite: true, context: true, ..PLAIN }),
-    tool_row("PermissionRequest", Kind::PermissionRequest, Says { rules: DECISIONS, ..PLAIN }),
-    EventRow {
+    tool_spec(
+        "PreToolUse",
+        EventKind::PreToolUse,
+        Expressible { decisions: DECISIONS, rewrite: true, context: true, ..PLAIN },
+    ),
+    tool_spec("PermissionRequest", EventKind::PermissionRequest, Expressible { decisions: DECISIONS, ..PLAIN }),
+    EventSpec {
         names: &[("tool_output", "output")],
-        ..tool_row("PostToolUse", Kind::PostToolUse, Says { rewrite: true, context: true, ..PLAIN })
+        ..tool_spec("PostToolUse", EventKind::PostToolUse, Expressible { rewrite: true, context: true, ..PLAIN })
     },
-    tool_row("PostToolUseFailure", Kind::PostToolUseFailure, PLAIN),
+    tool_spec("PostToolUseFailure", EventKind::PostToolUseFailure, PLAIN),
     // "通知类型" (the kind of notification).
-    row("Notification", Kind::Notification, Some("notification_type"), PLAIN),
+    spec("Notification", EventKind::Notification, Some("notification_type"), PLAIN),
     // "Agent 类型" (the kind of agent).
-    row("SubagentStart", Kind::SubagentStart, Some("agent_type"), Says { context: true, ..PLAIN }),
-    row("SubagentStop", Kind::SubagentStop, Some("agent_type"), Says { context: true, ..GATE }),
-    row("Stop", Kind::Stop, None, Says { context: true, ..GATE }),
-    row("TaskCompleted", Kind::TaskCompleted, None, GATE),
+    spec("SubagentStart", EventKind::SubagentStart, Some("agent_type"), Expressible { context: true, ..PLAIN }),
+    spec("SubagentStop", EventKind::SubagentStop, Some("agent_type"), Expressible { context: true, ..GATE }),
+    spec("Stop", EventKind::Stop, None, Expressible { context: true, ..GATE }),
+    spec("TaskCompleted", EventKind::TaskCompleted, None, GATE),
     // "触发方式" (what caused it). decisions.md: "`Compaction` is "not blockable" in the table but has `blockCompaction`;
     // the field wins."
-    row("Compaction", Kind::PreCompact, Some("trigger"), GATE),
+    spec("Compaction", EventKind::PreCompact, Some("trigger"), GATE),
     // "会话结束原因" (why the session ended).
-    row("SessionEnd", Kind::SessionEnd, Some("reason"), PLAIN),
-    EventRow {
+    spec("SessionEnd", EventKind::SessionEnd, Some("reason"), PLAIN),
+    EventSpec {
         required: &["tool_name", "tool_input"],
-        ..row(
+        ..spec(
             CALLBACK,
-            Kind::CanUseTool,
+            EventKind::CanUseTool,
             Some("tool_name"),
-            Says { rules: DECISIONS, rewrite: true, system_message: false, halt: &[], ..PLAIN },
+            Expressible { decisions: DECISIONS, rewrite: true, system_message: false, halt: &[], ..PLAIN },
         )
     },
 ];
@@ -82,4 +110,5 @@ pub(super) const CALLBACK_ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Events the specification does not name: whether one can be blocked is not known, so it counts as one that can.
-pub(super) static OTHER: EventRow = row("", Kind::OtherEvent, None, Says { rules: DECISIONS, context: true, ..PLAIN });
+pub(super) static OTHER: EventSpec =
+    spec("", EventKind::OtherEvent, None, Expressible { decisions: DECISIONS, context: true, ..PLAIN });

@@ -1,74 +1,76 @@
-//! Many answers, one verdict: decisions.md, "Merging, per dialect", blade.
+//! Many outputs, one outcome: decisions.md, "Merging, per dialect", blade.
 
 use crate::{
-    answer::{Answer, Halt, Note, Rule, Scope, join},
     degrade::degrade,
     dialect::{
-        EventRow, Merged,
+        EventSpec, Outcome,
         common::{ask_only_where_shown, merge_effects},
     },
-    event::{Event, Kind},
+    event::{Event, EventKind},
+    output::{Decision, Halt, HookOutput, Note, Scope, join},
 };
 
 /// decisions.md: "`PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."
-const PRECEDENCE: [Rule; 3] = [Rule::Deny, Rule::Ask, Rule::Allow];
+const PRECEDENCE: [Decision; 3] = [Decision::Deny, Decision::Ask, Decision::Allow];
 
 /// What these answers decide.
-pub(super) fn decision(answers: &[Answer]) -> Option<Rule> {
-    PRECEDENCE.into_iter().find(|rule| answers.iter().any(|answer| answer.rule.as_ref() == Some(rule)))
+pub(super) fn decision(outputs: &[HookOutput]) -> Option<Decision> {
+    PRECEDENCE.into_iter().find(|decision| outputs.iter().any(|output| output.decision.as_ref() == Some(decision)))
 }
 
-pub(super) fn merge(row: &EventRow, event: &Event, answers: &[Answer]) -> Merged {
-    let mut merged = Merged { answer: merge_effects(answers), ..Merged::default() };
-    merged.answer.rule = decision(answers);
-    let winners = || answers.iter().filter(|answer| answer.rule.is_some() && answer.rule == merged.answer.rule);
-    let reason = join(winners().map(|answer| &answer.reason));
+pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> Outcome {
+    let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
+    outcome.output.decision = decision(outputs);
+    let winners =
+        || outputs.iter().filter(|output| output.decision.is_some() && output.decision == outcome.output.decision);
+    let reason = join(winners().map(|output| &output.reason));
     // decisions.md: "`deny(message, interrupt?)`": nothing else interrupts.
-    merged.answer.interrupt = merged.answer.rule == Some(Rule::Deny) && winners().any(|answer| answer.interrupt);
-    merged.answer.reason = reason;
+    outcome.output.interrupt =
+        outcome.output.decision == Some(Decision::Deny) && winners().any(|output| output.interrupt);
+    outcome.output.reason = reason;
 
-    ask_only_where_shown(event, &mut merged);
+    ask_only_where_shown(event, &mut outcome);
 
-    for (index, answer) in answers.iter().enumerate() {
-        let Some(updated) = &answer.updated else { continue };
+    for (index, output) in outputs.iter().enumerate() {
+        let Some(updated) = &output.updated else { continue };
         // decisions.md: "as claude, but `updatedInput` needs no `allow`; a `deny` or `ask` from any hook keeps its force".
         // The callback's goes with its `allow`.
-        let applies = match row.kind {
-            Kind::CanUseTool => merged.answer.rule == Some(Rule::Allow),
-            _ => merged.answer.rule != Some(Rule::Deny),
+        let applies = match spec.kind {
+            EventKind::CanUseTool => outcome.output.decision == Some(Decision::Allow),
+            _ => outcome.output.decision != Some(Decision::Deny),
         };
         if applies {
             // decisions.md: "`updatedPrompt`, `updatedOutput`: last in registration order wins".
-            merged.answer.updated = Some(updated.clone());
+            outcome.output.updated = Some(updated.clone());
         } else {
-            merged.notes.push((Some(index), Note::dropped("the rewrite has no effect: the call was not let through")));
+            outcome.notes.push((Some(index), Note::dropped("the rewrite has no effect: the call was not let through")));
         }
     }
-    merged.clause = clause(&merged.answer);
-    let notes = fit(row, &mut merged.answer);
-    merged.notes.extend(notes.into_iter().map(|note| (None, note)));
-    merged
+    outcome.clause = clause(&outcome.output);
+    let notes = fit(spec, &mut outcome.output);
+    outcome.notes.extend(notes.into_iter().map(|note| (None, note)));
+    outcome
 }
 
 /// The callback and the permission hooks answer for each other, and neither can say all that the other can.
-fn fit(row: &EventRow, answer: &mut Answer) -> Vec<Note> {
+fn fit(spec: &EventSpec, output: &mut HookOutput) -> Vec<Note> {
     let mut notes = Vec::new();
-    if answer.interrupt && row.kind != Kind::CanUseTool {
-        answer.interrupt = false;
-        answer.halt.get_or_insert(Halt { scope: Scope::Turn, reason: answer.reason.clone() });
-        notes.push(Note::degraded(format!("{} cannot interrupt; it stops", row.name)));
+    if output.interrupt && spec.kind != EventKind::CanUseTool {
+        output.interrupt = false;
+        output.halt.get_or_insert(Halt { scope: Scope::Turn, reason: output.reason.clone() });
+        notes.push(Note::degraded(format!("{} cannot interrupt; it stops", spec.name)));
     }
-    notes.extend(degrade(row, answer));
+    notes.extend(degrade(spec, output));
     notes
 }
 
-fn clause(answer: &Answer) -> &'static str {
-    match &answer.rule {
-        Some(Rule::Deny) => "`deny` > `ask` > `allow`: a `deny` from any hook keeps its force.",
-        Some(Rule::Ask) => "`deny` > `ask` > `allow`: an `ask` from any hook keeps its force.",
+fn clause(output: &HookOutput) -> &'static str {
+    match &output.decision {
+        Some(Decision::Deny) => "`deny` > `ask` > `allow`: a `deny` from any hook keeps its force.",
+        Some(Decision::Ask) => "`deny` > `ask` > `allow`: an `ask` from any hook keeps its force.",
         Some(_) => "`deny` > `ask` > `allow`: nobody denied or asked.",
-        None if answer.halt.is_some() => "The generic `continue:false` is the *top-level* one and stops everything.",
-        None if answer.updated.is_some() => "`updatedInput` needs no `allow`; last in registration order wins.",
+        None if output.halt.is_some() => "The generic `continue:false` is the *top-level* one and stops everything.",
+        None if output.updated.is_some() => "`updatedInput` needs no `allow`; last in registration order wins.",
         None => "No hook decided.",
     }
 }
@@ -79,20 +81,21 @@ mod tests {
     use serde_json::json;
 
     use crate::{
-        answer::{Answer, Rule, RuleKind},
         dialect::{Dialect, blade::DIALECT},
-        event::Kind,
+        event::EventKind,
+        output::{Decision, DecisionKind, HookOutput},
     };
 
     #[test]
     fn allow_and_deny_of_the_callback_are_final_and_ask_is_not() {
-        let says = |rules: &[Rule]| {
-            let answers: Vec<Answer> = rules.iter().map(|rule| Answer::rule(rule.clone(), "r")).collect();
-            DIALECT.decides(Kind::CanUseTool, &answers)
+        let said = |decisions: &[Decision]| {
+            let outputs: Vec<HookOutput> =
+                decisions.iter().map(|decision| HookOutput::decided(decision.clone(), "r")).collect();
+            DIALECT.decides(EventKind::CanUseTool, &outputs)
         };
-        assert!(says(&[Rule::Allow]) && says(&[Rule::Deny]) && says(&[Rule::Ask, Rule::Deny]));
-        assert!(!says(&[]) && !says(&[Rule::Ask]) && !says(&[Rule::Allow, Rule::Ask]));
-        let mut ask = Answer::rule(Rule::Ask, "r");
+        assert!(said(&[Decision::Allow]) && said(&[Decision::Deny]) && said(&[Decision::Ask, Decision::Deny]));
+        assert!(!said(&[]) && !said(&[Decision::Ask]) && !said(&[Decision::Allow, Decision::Ask]));
+        let mut ask = HookOutput::decided(Decision::Ask, "r");
         assert!(ask.fall_back().is_some() && ask.is_silent());
     }
 
@@ -100,12 +103,13 @@ mod tests {
     fn the_callbacks_rewrite_never_becomes_a_plain_approval() {
         let wire = br#"{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{}}"#;
         let event = DIALECT.decode_event(wire, None).unwrap();
-        let allow = Answer { updated: Some(json!({ "command": "ls" })), ..Answer::rule(Rule::Allow, "safe") };
-        let merged = DIALECT.merge(&event, &[allow]).answer;
-        assert_eq!((merged.rule, merged.updated), (None, None));
-        let deny = Answer { interrupt: true, ..Answer::rule(Rule::Deny, "no") };
-        let merged = DIALECT.merge(&event, &[deny]).answer;
-        assert_eq!(merged.rule_kind(), Some(RuleKind::Deny));
-        assert_eq!(merged.halt.and_then(|halt| halt.reason).as_deref(), Some("no"));
+        let allow =
+            HookOutput { updated: Some(json!({ "command": "ls" })), ..HookOutput::decided(Decision::Allow, "safe") };
+        let outcome = DIALECT.merge(&event, &[allow]).output;
+        assert_eq!((outcome.decision, outcome.updated), (None, None));
+        let deny = HookOutput { interrupt: true, ..HookOutput::decided(Decision::Deny, "no") };
+        let outcome = DIALECT.merge(&event, &[deny]).output;
+        assert_eq!(outcome.decision_kind(), Some(DecisionKind::Deny));
+        assert_eq!(outcome.halt.and_then(|halt| halt.reason).as_deref(), Some("no"));
     }
 }

@@ -1,9 +1,9 @@
 //! The events of blade-callback.md, each with its "`HookInput` 字段" (fields of its input).
 
 use crate::{
-    answer::{RuleKind, Scope},
-    dialect::{EventRow, Says},
-    event::Kind,
+    dialect::{EventSpec, Expressible},
+    event::EventKind,
+    output::{DecisionKind, Scope},
 };
 
 /// The permission callback's name on the wire.
@@ -16,8 +16,8 @@ const TOOL: &[(&str, &str)] = &[("toolName", "tool_name"), ("toolInput", "tool_i
 
 /// What every `HookOutput` can say: "action: 'continue' | 'skip' | 'abort'". `abort` is "终止整个会话" (ends the whole
 /// session).
-const PLAIN: Says = Says {
-    rules: &[RuleKind::Skip],
+const PLAIN: Expressible = Expressible {
+    decisions: &[DecisionKind::Skip],
     rewrite: false,
     context: false,
     system_message: false,
@@ -25,37 +25,37 @@ const PLAIN: Says = Says {
     env: false,
 };
 
-const fn row(name: &'static str, kind: Kind) -> EventRow {
-    EventRow { name, kind, matched: None, blockable: false, required: &[], names: &[], says: PLAIN }
+const fn spec(name: &'static str, kind: EventKind) -> EventSpec {
+    EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible: PLAIN }
 }
 
-const fn tool_row(name: &'static str, kind: Kind, required: &'static [&'static str]) -> EventRow {
-    EventRow { matched: Some("tool_name"), required, names: TOOL, ..row(name, kind) }
+const fn tool_spec(name: &'static str, kind: EventKind, required: &'static [&'static str]) -> EventSpec {
+    EventSpec { matched: Some("tool_name"), required, names: TOOL, ..spec(name, kind) }
 }
 
-pub(super) static ROWS: &[EventRow] = &[
-    row("SessionStart", Kind::SessionStart),
-    EventRow {
+pub(super) static SPECS: &[EventSpec] = &[
+    spec("SessionStart", EventKind::SessionStart),
+    EventSpec {
         blockable: true,
         required: &["message"],
         names: &[("message", "prompt")],
-        ..row("UserPromptSubmit", Kind::UserPromptSubmit)
+        ..spec("UserPromptSubmit", EventKind::UserPromptSubmit)
     },
-    EventRow {
+    EventSpec {
         blockable: true,
-        says: Says { rewrite: true, ..PLAIN },
-        ..tool_row("PreToolUse", Kind::PreToolUse, &["toolName", "toolInput"])
+        expressible: Expressible { rewrite: true, ..PLAIN },
+        ..tool_spec("PreToolUse", EventKind::PreToolUse, &["toolName", "toolInput"])
     },
-    EventRow {
+    EventSpec {
         names: &[("toolName", "tool_name"), ("toolInput", "tool_input"), ("toolOutput", "output")],
-        says: Says { rewrite: true, ..PLAIN },
-        ..tool_row("PostToolUse", Kind::PostToolUse, &["toolName"])
+        expressible: Expressible { rewrite: true, ..PLAIN },
+        ..tool_spec("PostToolUse", EventKind::PostToolUse, &["toolName"])
     },
-    tool_row("PostToolUseFailure", Kind::PostToolUseFailure, &["toolName"]),
-    EventRow { blockable: true, ..tool_row("PermissionRequest", Kind::PermissionRequest, &["toolName"]) },
-    row("TaskCompleted", Kind::TaskCompleted),
-    row("SessionEnd", Kind::SessionEnd),
-    EventRow {
+    tool_spec("PostToolUseFailure", EventKind::PostToolUseFailure, &["toolName"]),
+    EventSpec { blockable: true, ..tool_spec("PermissionRequest", EventKind::PermissionRequest, &["toolName"]) },
+    spec("TaskCompleted", EventKind::TaskCompleted),
+    spec("SessionEnd", EventKind::SessionEnd),
+    EventSpec {
         blockable: true,
         names: &[
             ("toolName", "tool_name"),
@@ -63,10 +63,15 @@ pub(super) static ROWS: &[EventRow] = &[
             ("toolKind", "tool_kind"),
             ("affectedPaths", "affected_paths"),
         ],
-        says: Says { rules: &[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny], rewrite: true, halt: &[], ..PLAIN },
-        ..tool_row(CAN_USE_TOOL, Kind::CanUseTool, &["toolName"])
+        expressible: Expressible {
+            decisions: &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny],
+            rewrite: true,
+            halt: &[],
+            ..PLAIN
+        },
+        ..tool_spec(CAN_USE_TOOL, EventKind::CanUseTool, &["toolName"])
     },
 ];
 
 /// Events the SDK may gain: whether such an event can be blocked is not known, so it counts as one that can.
-pub(super) static OTHER: EventRow = EventRow { blockable: true, ..row("", Kind::OtherEvent) };
+pub(super) static OTHER: EventSpec = EventSpec { blockable: true, ..spec("", EventKind::OtherEvent) };

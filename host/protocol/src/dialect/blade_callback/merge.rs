@@ -1,66 +1,67 @@
-//! Many answers, one verdict: decisions.md, "Merging, per dialect", blade-callback.
+//! Many outputs, one outcome: decisions.md, "Merging, per dialect", blade-callback.
 
 use crate::{
-    answer::{Answer, Note, Rule, join},
-    dialect::{Merged, common::merge_effects},
-    event::{Event, Input, Kind},
+    dialect::{Outcome, common::merge_effects},
+    event::{Event, EventKind, Input},
+    output::{Decision, HookOutput, Note, join},
 };
 
 /// Makes the event what the next hook sees. Whether it changed.
 ///
 /// decisions.md: "chained: hook n+1 sees `modifiedInput` / `modifiedOutput` of hook n".
-pub(super) fn apply(event: &mut Event, answer: &Answer) -> bool {
-    let Some(updated) = &answer.updated else { return false };
+pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
+    let Some(updated) = &output.updated else { return false };
     match (&mut event.input, &mut event.call) {
-        (Input::PreToolUse(_), Some(call)) => call.input = updated.clone(),
+        (Input::PreToolUse(_), Some(call)) => return call.rewrite(updated.clone()),
         (Input::PostToolUse(result), _) => result.output = Some(updated.clone()),
         _ => return false,
     }
     true
 }
 
-pub(super) fn merge(event: &Event, answers: &[Answer]) -> Merged {
-    if event.kind() == Kind::CanUseTool {
-        return merge_permission(answers);
+pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
+    if event.kind() == EventKind::CanUseTool {
+        return merge_permission(outputs);
     }
-    let mut merged = Merged { answer: merge_effects(answers), ..Merged::default() };
+    let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
     // decisions.md: "`continue` < `skip` < `abort` are actions, not votes: the first `skip`/`abort` ends the chain and
     // is the result."
-    if let Some(last) = answers.iter().find(|answer| answer.halt.is_some() || answer.rule.is_some()) {
-        merged.answer.halt.clone_from(&last.halt);
-        merged.answer.rule.clone_from(&last.rule);
-        merged.answer.reason.clone_from(&last.reason);
-        merged.clause = "The first `skip`/`abort` ends the chain and is the result.";
+    if let Some(last) = outputs.iter().find(|output| output.halt.is_some() || output.decision.is_some()) {
+        outcome.output.halt.clone_from(&last.halt);
+        outcome.output.decision.clone_from(&last.decision);
+        outcome.output.reason.clone_from(&last.reason);
+        outcome.clause = "The first `skip`/`abort` ends the chain and is the result.";
     } else {
         // Each hook saw what the one before it made of the event, so the last one's word is the whole of it.
-        merged.answer.updated = answers.iter().rev().find_map(|answer| answer.updated.clone());
-        merged.clause = match merged.answer.updated {
+        outcome.output.updated = outputs.iter().rev().find_map(|output| output.updated.clone());
+        outcome.clause = match outcome.output.updated {
             Some(_) => "Chained: hook n+1 sees `modifiedInput` / `modifiedOutput` of hook n.",
             None => "Nobody said `skip` or `abort`: `continue`.",
         };
     }
-    merged
+    outcome
 }
 
 /// The specification has one callback. Several are asked in order and the strictest is believed, as everywhere else.
-fn merge_permission(answers: &[Answer]) -> Merged {
-    let mut merged = Merged { answer: merge_effects(answers), ..Merged::default() };
-    let rule =
-        [Rule::Deny, Rule::Ask, Rule::Allow].into_iter().find(|r| answers.iter().any(|a| a.rule.as_ref() == Some(r)));
-    let winners = || answers.iter().filter(|answer| answer.rule == rule && rule.is_some());
-    merged.answer.reason = join(winners().map(|answer| &answer.reason));
-    merged.answer.interrupt = winners().any(|answer| answer.interrupt);
-    for (index, answer) in answers.iter().enumerate().filter(|(_, answer)| answer.updated.is_some()) {
-        if rule == Some(Rule::Allow) {
-            merged.answer.updated.clone_from(&answer.updated);
+fn merge_permission(outputs: &[HookOutput]) -> Outcome {
+    let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
+    let decision = [Decision::Deny, Decision::Ask, Decision::Allow]
+        .into_iter()
+        .find(|r| outputs.iter().any(|a| a.decision.as_ref() == Some(r)));
+    let winners = || outputs.iter().filter(|output| output.decision == decision && decision.is_some());
+    outcome.output.reason = join(winners().map(|output| &output.reason));
+    outcome.output.interrupt = winners().any(|output| output.interrupt);
+    for (index, output) in outputs.iter().enumerate().filter(|(_, output)| output.updated.is_some()) {
+        if decision == Some(Decision::Allow) {
+            outcome.output.updated.clone_from(&output.updated);
         } else {
-            merged.notes.push((Some(index), Note::dropped("updatedInput has no effect: the result is not `allow`")));
+            outcome.notes.push((Some(index), Note::dropped("updatedInput has no effect: the result is not `allow`")));
         }
     }
-    merged.clause = match rule {
+    outcome.clause = match decision {
         None => "Nobody said anything: `ask` leaves it to the built-in permissions.",
         Some(_) => "`canUseTool` is separate: `allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`.",
     };
-    merged.answer.rule = rule;
-    merged
+    outcome.output.decision = decision;
+    outcome
 }

@@ -1,14 +1,16 @@
 //! `HookInput`, and the arguments of `canUseTool`, as one JSON object.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{BladeCallback, events};
 use crate::{
     dialect::{
-        EventRow,
+        EventSpec,
         common::{decode_flat_object, encode_flat_event},
     },
-    event::{Event, Input, Kind},
+    event::{Event, EventKind, Input},
     json::{DecodeError, Object, parse_object},
 };
 
@@ -21,25 +23,25 @@ const OPTIONS: [&str; 2] = ["toolKind", "affectedPaths"];
 pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
     let object = parse_object(wire)?;
     let named = name.or_else(|| object.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
-    let kind = crate::Dialect::row_by_name(dialect, named).map(|row| row.kind);
+    let kind = crate::Dialect::spec_by_name(dialect, named).map(|spec| spec.kind);
     let mut flat = object.clone();
     let mut kept = Object::new();
     match kind {
-        Some(Kind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
-        Some(Kind::CanUseTool) => flatten_can_use_tool(&mut flat, &mut kept)?,
+        Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
+        Some(EventKind::CanUseTool) => flatten_can_use_tool(&mut flat, &mut kept)?,
         _ => {}
     }
     let mut event = decode_flat_object(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
     event.extra.extend(kept);
-    event.raw = Value::Object(object);
-    if kind == Some(Kind::CanUseTool) {
+    event.raw = Arc::new(Value::Object(object));
+    if kind == Some(EventKind::CanUseTool) {
         events::CAN_USE_TOOL.clone_into(&mut event.name);
     }
     Ok(event)
 }
 
-pub(super) fn encode(row: &EventRow, event: &Event) -> Value {
-    let mut wire = encode_flat_event(row, NAME_KEY, events::ORIGIN, event);
+pub(super) fn encode(spec: &EventSpec, event: &Event) -> Value {
+    let mut wire = encode_flat_event(spec, NAME_KEY, events::ORIGIN, event);
     let Some(object) = wire.as_object_mut() else { return wire };
     match &event.input {
         // blade-callback.md: "error?: Error". An error that came over the wire is in `extra` as it came.

@@ -7,37 +7,37 @@
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Rule},
     dialect::common::{
         MARK, put_common, put_decision, put_extra, put_permission, put_specific, put_text, specific_extra,
     },
-    event::{Event, Kind},
+    event::{Event, EventKind},
     json::Object,
+    output::{Decision, HookOutput},
 };
 
-pub(super) fn encode(event: &Event, answer: &Answer) -> Value {
+pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     let mut wire = Object::new();
-    put_common(answer, &mut wire);
+    put_common(output, &mut wire);
     let mut specific = Object::new();
     match event.kind() {
-        Kind::PreToolUse => put_decision(answer, &mut specific),
-        Kind::PermissionRequest => put_permission(answer, &mut specific),
+        EventKind::PreToolUse => put_decision(output, &mut specific),
+        EventKind::PermissionRequest => put_permission(output, &mut specific),
         // In the form in which the hooks said it: which form the event has, only they knew.
-        Kind::OtherEvent if specific_extra(answer).contains_key(MARK) => put_decision(answer, &mut specific),
-        _ if answer.rule == Some(Rule::Deny) => {
+        EventKind::OtherEvent if specific_extra(output).contains_key(MARK) => put_decision(output, &mut specific),
+        _ if output.decision == Some(Decision::Deny) => {
             wire.insert("decision".into(), "block".into());
-            put_text(&mut wire, "reason", answer.reason.as_ref());
+            put_text(&mut wire, "reason", output.reason.as_ref());
         }
         _ => {}
     }
-    if let (Kind::PostToolUse, Some(updated)) = (event.kind(), &answer.updated) {
+    if let (EventKind::PostToolUse, Some(updated)) = (event.kind(), &output.updated) {
         specific.insert("updatedToolOutput".into(), updated.clone());
     }
-    put_text(&mut specific, "additionalContext", answer.context.as_ref());
-    for (key, value) in specific_extra(answer) {
+    put_text(&mut specific, "additionalContext", output.context.as_ref());
+    for (key, value) in specific_extra(output) {
         specific.entry(key).or_insert(value);
     }
     put_specific(event, &mut wire, specific);
-    put_extra(answer, &mut wire);
+    put_extra(output, &mut wire);
     Value::Object(wire)
 }

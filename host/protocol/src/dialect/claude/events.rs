@@ -1,96 +1,120 @@
 //! The events of claude.md: "SDK 为代理执行的不同阶段提供钩子" and the tables of input and output fields.
 
 use crate::{
-    answer::{RuleKind, Scope},
-    dialect::{EventRow, Says},
-    event::Kind,
+    dialect::{EventSpec, Expressible},
+    event::EventKind,
+    output::{DecisionKind, Scope},
 };
 
 /// What every output can say: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.
-const PLAIN: Says =
-    Says { rules: &[], rewrite: false, context: false, system_message: true, halt: &[Scope::Turn], env: false };
+const PLAIN: Expressible = Expressible {
+    decisions: &[],
+    rewrite: false,
+    context: false,
+    system_message: true,
+    halt: &[Scope::Turn],
+    env: false,
+};
 
-const fn row(name: &'static str, kind: Kind, says: Says) -> EventRow {
-    EventRow { name, kind, matched: None, blockable: false, required: &[], names: &[], says }
+const fn spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
+    EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible }
 }
 
 /// claude.md: "匹配器仅适用于基于工具的钩子（PreToolUse、PostToolUse、PostToolUseFailure、PermissionRequest）" (matchers
 /// apply only to the hooks about a tool).
-const fn tool_row(
+const fn tool_spec(
     name: &'static str,
-    kind: Kind,
+    kind: EventKind,
     names: &'static [(&'static str, &'static str)],
-    says: Says,
-) -> EventRow {
-    EventRow { matched: Some("tool_name"), required: &["tool_name", "tool_input"], names, ..row(name, kind, says) }
+    expressible: Expressible,
+) -> EventSpec {
+    EventSpec {
+        matched: Some("tool_name"),
+        required: &["tool_name", "tool_input"],
+        names,
+        ..spec(name, kind, expressible)
+    }
 }
 
-const fn gate_row(
+const fn gate_spec(
     name: &'static str,
-    kind: Kind,
+    kind: EventKind,
     names: &'static [(&'static str, &'static str)],
     context: bool,
-) -> EventRow {
-    EventRow { blockable: true, names, ..row(name, kind, Says { rules: &[RuleKind::Deny], context, ..PLAIN }) }
+) -> EventSpec {
+    EventSpec {
+        blockable: true,
+        names,
+        ..spec(name, kind, Expressible { decisions: &[DecisionKind::Deny], context, ..PLAIN })
+    }
 }
 
 /// What the client calls the last answer.
 const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
 
-const fn rows(decisions: &'static [RuleKind]) -> [EventRow; 12] {
+const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 12] {
     [
-        EventRow {
+        EventSpec {
             blockable: true,
-            ..tool_row(
+            ..tool_spec(
                 "PreToolUse",
-                Kind::PreToolUse,
+                EventKind::PreToolUse,
                 &[],
-                Says { rules: decisions, rewrite: true, context: true, ..PLAIN },
+                Expressible { decisions, rewrite: true, context: true, ..PLAIN },
             )
         },
-        EventRow {
+        EventSpec {
             // The client hands `decision: "block"` to the model as feedback on the result.
             blockable: true,
-            ..tool_row(
+            ..tool_spec(
                 "PostToolUse",
-                Kind::PostToolUse,
+                EventKind::PostToolUse,
                 &[("tool_response", "output")],
-                Says { rules: &[RuleKind::Deny], rewrite: true, context: true, ..PLAIN },
+                Expressible { decisions: &[DecisionKind::Deny], rewrite: true, context: true, ..PLAIN },
             )
         },
-        tool_row("PostToolUseFailure", Kind::PostToolUseFailure, &[], Says { context: true, ..PLAIN }),
-        EventRow { required: &["prompt"], ..gate_row("UserPromptSubmit", Kind::UserPromptSubmit, &[], true) },
-        gate_row("Stop", Kind::Stop, FINAL, true),
-        row("SubagentStart", Kind::SubagentStart, Says { context: true, ..PLAIN }),
-        gate_row("SubagentStop", Kind::SubagentStop, FINAL, true),
-        gate_row("PreCompact", Kind::PreCompact, &[], false),
-        EventRow {
+        tool_spec("PostToolUseFailure", EventKind::PostToolUseFailure, &[], Expressible { context: true, ..PLAIN }),
+        EventSpec { required: &["prompt"], ..gate_spec("UserPromptSubmit", EventKind::UserPromptSubmit, &[], true) },
+        gate_spec("Stop", EventKind::Stop, FINAL, true),
+        spec("SubagentStart", EventKind::SubagentStart, Expressible { context: true, ..PLAIN }),
+        gate_spec("SubagentStop", EventKind::SubagentStop, FINAL, true),
+        gate_spec("PreCompact", EventKind::PreCompact, &[], false),
+        EventSpec {
             blockable: true,
-            ..tool_row(
+            ..tool_spec(
                 "PermissionRequest",
-                Kind::PermissionRequest,
+                EventKind::PermissionRequest,
                 &[],
-                Says { rules: &[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny], rewrite: true, ..PLAIN },
+                Expressible {
+                    decisions: &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny],
+                    rewrite: true,
+                    ..PLAIN
+                },
             )
         },
-        row("SessionStart", Kind::SessionStart, Says { context: true, ..PLAIN }),
-        row("SessionEnd", Kind::SessionEnd, PLAIN),
-        row("Notification", Kind::Notification, Says { context: true, ..PLAIN }),
+        spec("SessionStart", EventKind::SessionStart, Expressible { context: true, ..PLAIN }),
+        spec("SessionEnd", EventKind::SessionEnd, PLAIN),
+        spec("Notification", EventKind::Notification, Expressible { context: true, ..PLAIN }),
     ]
 }
 
-pub(super) static DOCUMENTED: &[EventRow] = &rows(&[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny]);
+pub(super) static DOCUMENTED: &[EventSpec] = &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny]);
 
 /// decisions.md: "Precedence there is deny > defer > ask > allow".
-pub(super) static OBSERVED: &[EventRow] = &rows(&[RuleKind::Allow, RuleKind::Ask, RuleKind::Defer, RuleKind::Deny]);
+pub(super) static OBSERVED: &[EventSpec] =
+    &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Defer, DecisionKind::Deny]);
 
 /// decisions.md: "Events beyond the seed's twelve reach a hook through the generic event interface … and merge by the
 /// common rules." Whether such an event can be blocked is not known, so it counts as one that can.
-pub(super) static OTHER: EventRow = EventRow {
+pub(super) static OTHER: EventSpec = EventSpec {
     blockable: true,
-    ..row(
+    ..spec(
         "",
-        Kind::OtherEvent,
-        Says { rules: &[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny], context: true, ..PLAIN },
+        EventKind::OtherEvent,
+        Expressible {
+            decisions: &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny],
+            context: true,
+            ..PLAIN
+        },
     )
 };

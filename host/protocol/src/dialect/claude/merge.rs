@@ -1,72 +1,72 @@
-//! Many answers, one verdict: decisions.md, "Merging, per dialect", claude.
+//! Many outputs, one outcome: decisions.md, "Merging, per dialect", claude.
 
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Note, Rule, RuleKind, join},
     dialect::{
-        Merged,
+        Outcome,
         common::{ask_only_where_shown, merge_effects},
     },
-    event::{Event, Kind},
+    event::{Event, EventKind},
+    output::{Decision, DecisionKind, HookOutput, Note, join},
 };
 
-/// decisions.md: "Precedence `deny` > `ask` > `allow` > no decision"; observed: "deny > defer > ask > allow".
-const PRECEDENCE: [Rule; 4] = [Rule::Deny, Rule::Defer, Rule::Ask, Rule::Allow];
-
-pub(super) fn merge(observed: bool, event: &Event, answers: &[Answer]) -> Merged {
-    let mut merged = Merged { answer: merge_effects(answers), ..Merged::default() };
-    merged.answer.rule = PRECEDENCE.into_iter().find(|rule| answers.iter().any(|a| a.rule.as_ref() == Some(rule)));
-    merged.clause = clause(&merged.answer);
+pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Outcome {
+    let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
+    // decisions.md: "Precedence `deny` > `ask` > `allow` > no decision"; observed: "deny > defer > ask > allow".
+    outcome.output.decision = outputs.iter().filter_map(|o| o.decision.clone()).max_by_key(Decision::kind);
+    outcome.clause = clause(&outcome.output);
 
     // decisions.md: "Reasons of the hooks that gave the winning decision are joined with a newline in array order."
-    let winners = || answers.iter().filter(|a| a.rule.is_some() && a.rule == merged.answer.rule);
-    merged.answer.reason = join(winners().map(|a| &a.reason));
-    merged.answer.interrupt = winners().any(|a| a.interrupt);
+    let winners = || outputs.iter().filter(|a| a.decision.is_some() && a.decision == outcome.output.decision);
+    outcome.output.reason = join(winners().map(|a| &a.reason));
+    outcome.output.interrupt = winners().any(|a| a.interrupt);
     let permissions: Vec<Value> =
         winners().filter_map(|a| a.updated_permissions.as_ref()?.as_array().cloned()).flatten().collect();
-    merged.answer.updated_permissions = (!permissions.is_empty()).then_some(Value::Array(permissions));
+    outcome.output.updated_permissions = (!permissions.is_empty()).then_some(Value::Array(permissions));
 
-    ask_only_where_shown(event, &mut merged);
+    ask_only_where_shown(event, &mut outcome);
 
     let applies = match (event.kind(), observed) {
         // A result is replaced, not permitted: no decision is needed.
-        (Kind::PostToolUse, _) => |_: Option<RuleKind>, _: Option<RuleKind>| true,
+        (EventKind::PostToolUse, _) => |_: Option<DecisionKind>, _: Option<DecisionKind>| true,
         // decisions.md, observed: "`updatedInput` works without `allow`, replaces the whole input, and the last to
         // *finish* wins. `claude@observed` follows this with array order in place of finishing order."
-        (Kind::PreToolUse, true) => |_, merged| merged != Some(RuleKind::Deny),
+        (EventKind::PreToolUse, true) => |_, outcome| outcome != Some(DecisionKind::Deny),
         // decisions.md: "last `updatedInput` in array order whose own decision is `allow` wins, and the merged decision
         // must be `allow` for it to apply".
-        _ => |own: Option<RuleKind>, merged| own == Some(RuleKind::Allow) && merged == Some(RuleKind::Allow),
+        _ => |own: Option<DecisionKind>, outcome| {
+            own == Some(DecisionKind::Allow) && outcome == Some(DecisionKind::Allow)
+        },
     };
-    let decided = merged.answer.rule_kind();
-    for (index, answer) in answers.iter().enumerate() {
-        let Some(updated) = &answer.updated else { continue };
-        if applies(answer.rule_kind(), decided) {
-            merged.answer.updated = Some(updated.clone());
+    let decided = outcome.output.decision_kind();
+    for (index, output) in outputs.iter().enumerate() {
+        let Some(updated) = &output.updated else { continue };
+        if applies(output.decision_kind(), decided) {
+            outcome.output.updated = Some(updated.clone());
         } else {
             // decisions.md: "`updatedInput` without `permissionDecision:"allow"` has no effect and is reported in
             // diagnostics."
-            let why = match answer.rule_kind() {
-                Some(RuleKind::Allow) => "the merged decision is not allow",
+            let why = match output.decision_kind() {
+                Some(DecisionKind::Allow) => "the merged decision is not allow",
                 _ => "it came without an allow of its own",
             };
-            merged.notes.push((Some(index), Note::dropped(format!("updatedInput has no effect: {why}"))));
+            outcome.notes.push((Some(index), Note::dropped(format!("updatedInput has no effect: {why}"))));
         }
     }
-    merged
+    outcome
 }
 
-fn clause(answer: &Answer) -> &'static str {
-    match &answer.rule {
-        Some(Rule::Deny) => "One `deny` blocks whatever the others say.",
-        Some(Rule::Defer) => "Precedence there is deny > defer > ask > allow.",
-        Some(Rule::Ask) => "Precedence `deny` > `ask` > `allow` > no decision: an `ask` overrides every `allow`.",
+fn clause(output: &HookOutput) -> &'static str {
+    match &output.decision {
+        Some(Decision::Deny) => "One `deny` blocks whatever the others say.",
+        Some(Decision::Defer) => "Precedence there is deny > defer > ask > allow.",
+        Some(Decision::Ask) => "Precedence `deny` > `ask` > `allow` > no decision: an `ask` overrides every `allow`.",
         Some(_) => "Precedence `deny` > `ask` > `allow` > no decision: nobody denied or asked.",
-        None if answer.halt.is_some() => {
+        None if output.halt.is_some() => {
             "`continue:false` from any hook gives `continue:false`, with the first `stopReason`."
         }
-        None if answer.is_silent() => "A run in which no hook says anything prints `{}`.",
+        None if output.is_silent() => "A run in which no hook says anything prints `{}`.",
         None => "No decision leaves the client's own default, ask.",
     }
 }

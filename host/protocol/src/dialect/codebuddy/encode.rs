@@ -3,43 +3,43 @@
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Rule},
     dialect::common::{
         MARK, PERMISSION, put_common, put_decision, put_extra, put_permission, put_specific, put_text, specific_extra,
     },
-    event::{Event, Kind},
+    event::{Event, EventKind},
     json::Object,
+    output::{Decision, HookOutput},
 };
 
-pub(super) fn encode(event: &Event, answer: &Answer) -> Value {
+pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     let (mut wire, mut specific) = (Object::new(), Object::new());
     // decisions.md: "`continue` defaults to true", so only false is written; in this spelling, which every client reads.
-    put_common(answer, &mut wire);
-    if answer.rule == Some(Rule::Deny) {
+    put_common(output, &mut wire);
+    if output.decision == Some(Decision::Deny) {
         wire.insert("decision".into(), "block".into());
-        put_text(&mut wire, "reason", answer.reason.as_ref());
+        put_text(&mut wire, "reason", output.reason.as_ref());
     }
-    let extra = specific_extra(answer);
+    let extra = specific_extra(output);
     match event.kind() {
         // decisions.md: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`; emit both
         // that and the seed's `decision:"block"`."
-        Kind::PreToolUse => put_decision(answer, &mut specific),
+        EventKind::PreToolUse => put_decision(output, &mut specific),
         // In the form in which the hooks said it: which form the event has, only they knew.
-        Kind::OtherEvent => {
+        EventKind::OtherEvent => {
             if extra.contains_key(PERMISSION) {
-                put_permission(answer, &mut specific);
+                put_permission(output, &mut specific);
             }
             if extra.contains_key(MARK) {
-                put_decision(answer, &mut specific);
+                put_decision(output, &mut specific);
             }
         }
         _ => {}
     }
-    put_text(&mut specific, "additionalContext", answer.context.as_ref());
+    put_text(&mut specific, "additionalContext", output.context.as_ref());
     for (key, value) in extra.into_iter().filter(|(key, _)| key != MARK && key != PERMISSION) {
         specific.entry(key).or_insert(value);
     }
     put_specific(event, &mut wire, specific);
-    put_extra(answer, &mut wire);
+    put_extra(output, &mut wire);
     Value::Object(wire)
 }

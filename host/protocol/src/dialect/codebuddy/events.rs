@@ -3,16 +3,16 @@
 use serde_json::Value;
 
 use crate::{
-    answer::{RuleKind, Scope},
-    dialect::{EventRow, Says, common::add_aliases},
-    event::Kind,
+    dialect::{EventSpec, Expressible, common::add_aliases},
+    event::EventKind,
     json::Object,
+    output::{DecisionKind, Scope},
 };
 
 /// What every output can say: `continue`, `stopReason`, `suppressOutput`, `decision: "block"`, and `systemMessage`, which
 /// the client shares with claude's.
-const PLAIN: Says = Says {
-    rules: &[RuleKind::Deny],
+const PLAIN: Expressible = Expressible {
+    decisions: &[DecisionKind::Deny],
     rewrite: false,
     context: false,
     system_message: true,
@@ -21,51 +21,60 @@ const PLAIN: Says = Says {
 };
 
 /// decisions.md: "no field but `hook_event_name` may be required when decoding".
-const fn row(name: &'static str, kind: Kind, says: Says) -> EventRow {
-    EventRow { name, kind, matched: None, blockable: true, required: &[], names: &[], says }
+const fn spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
+    EventSpec { name, kind, matched: None, blockable: true, required: &[], names: &[], expressible }
 }
 
 /// codebuddy.md: ""Bash" 只匹配 Bash 工具" (matchers are held against the tool's name).
-const fn tool_row(name: &'static str, kind: Kind, says: Says) -> EventRow {
-    EventRow { matched: Some("tool_name"), ..row(name, kind, says) }
+const fn tool_spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
+    EventSpec { matched: Some("tool_name"), ..spec(name, kind, expressible) }
 }
 
 /// What the client calls the last answer.
 const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
 
 /// `decisions`: what the profile has words for before a tool runs.
-const fn rows(decisions: &'static [RuleKind]) -> [EventRow; 6] {
+const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 6] {
     [
         // codebuddy.md: "工具执行前触发，可以阻止执行或修改输入" (before a tool runs; may block it or change its input).
-        tool_row("PreToolUse", Kind::PreToolUse, Says { rules: decisions, rewrite: true, context: true, ..PLAIN }),
+        tool_spec(
+            "PreToolUse",
+            EventKind::PreToolUse,
+            Expressible { decisions, rewrite: true, context: true, ..PLAIN },
+        ),
         // codebuddy.md: "工具执行成功后触发，可以添加额外上下文" (after a tool succeeded; may add context).
-        EventRow {
+        EventSpec {
             names: &[("tool_response", "output")],
-            ..tool_row("PostToolUse", Kind::PostToolUse, Says { context: true, ..PLAIN })
+            ..tool_spec("PostToolUse", EventKind::PostToolUse, Expressible { context: true, ..PLAIN })
         },
         // codebuddy.md: "用户提交消息时触发，可以添加上下文或阻止处理" (may add context or block the prompt).
-        row("UserPromptSubmit", Kind::UserPromptSubmit, Says { context: true, ..PLAIN }),
+        spec("UserPromptSubmit", EventKind::UserPromptSubmit, Expressible { context: true, ..PLAIN }),
         // codebuddy.md: "可以阻止停止并要求继续" (may block the stop and ask for more).
-        EventRow { names: FINAL, ..row("Stop", Kind::Stop, PLAIN) },
-        EventRow { names: FINAL, ..row("SubagentStop", Kind::SubagentStop, PLAIN) },
-        row("PreCompact", Kind::PreCompact, PLAIN),
+        EventSpec { names: FINAL, ..spec("Stop", EventKind::Stop, PLAIN) },
+        EventSpec { names: FINAL, ..spec("SubagentStop", EventKind::SubagentStop, PLAIN) },
+        spec("PreCompact", EventKind::PreCompact, PLAIN),
     ]
 }
 
 /// codebuddy.md: "`decision` | 'block' | 设为 'block' 阻止操作" (the only decision there is).
-pub(super) static DOCUMENTED: &[EventRow] = &rows(&[RuleKind::Deny]);
+pub(super) static DOCUMENTED: &[EventSpec] = &specs(&[DecisionKind::Deny]);
 
 /// decisions.md: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`", which also takes
 /// `allow` and `ask`.
-pub(super) static OBSERVED: &[EventRow] = &rows(&[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny]);
+pub(super) static OBSERVED: &[EventSpec] = &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny]);
 
 /// Events beyond the specification's six, as decisions.md has it for claude: "reach a hook through the generic event
 /// interface … and merge by the common rules." Whether such an event can be blocked is not known, so it counts as one
 /// that can.
-pub(super) static OTHER: EventRow = row(
+pub(super) static OTHER: EventSpec = spec(
     "",
-    Kind::OtherEvent,
-    Says { rules: &[RuleKind::Allow, RuleKind::Ask, RuleKind::Deny], rewrite: true, context: true, ..PLAIN },
+    EventKind::OtherEvent,
+    Expressible {
+        decisions: &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny],
+        rewrite: true,
+        context: true,
+        ..PLAIN
+    },
 );
 
 /// decisions.md: "The examples read `input.command` directly while the reference says `tool_input.command`: hooks get

@@ -1,9 +1,9 @@
 //! The methods of picoclaw.md. `names` lists every parameter that has a typed place, and nothing else is decoded.
 
 use crate::{
-    answer::{RuleKind, Scope},
-    dialect::{EventRow, Says},
-    event::Kind,
+    dialect::{EventSpec, Expressible},
+    event::EventKind,
+    output::{DecisionKind, Scope},
 };
 
 /// The handshake. picoclaw.md: "启动时必须完成握手,否则 hook 进程会被终止" (without it the hook process is ended).
@@ -14,33 +14,34 @@ pub(super) const EVENT: &str = "hook.event";
 pub(super) const RUNTIME_EVENT: &str = "hook.runtime_event";
 
 /// What can be said about nothing.
-const MUTE: Says = Says { rules: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
+const MUTE: Expressible =
+    Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
 
 /// picoclaw.md: "`abort_turn` | 所有拦截型 | 中止当前 turn", "`hard_abort` | 所有拦截型 | 强制终止整个 agent loop" (every
 /// interceptor may end the turn or the whole loop).
-const INTERCEPTS: Says = Says { halt: &[Scope::Turn, Scope::Session], rewrite: true, ..MUTE };
+const INTERCEPTS: Expressible = Expressible { halt: &[Scope::Turn, Scope::Session], rewrite: true, ..MUTE };
 
-const fn row(name: &'static str, kind: Kind) -> EventRow {
-    EventRow { name, kind, matched: None, blockable: false, required: &[], names: &[], says: MUTE }
+const fn spec(name: &'static str, kind: EventKind) -> EventSpec {
+    EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible: MUTE }
 }
 
 const fn intercept_row(
     name: &'static str,
-    kind: Kind,
+    kind: EventKind,
     required: &'static [&'static str],
     names: &'static [(&'static str, &'static str)],
-    says: Says,
-) -> EventRow {
-    EventRow { blockable: true, required, names, says, ..row(name, kind) }
+    expressible: Expressible,
+) -> EventSpec {
+    EventSpec { blockable: true, required, names, expressible, ..spec(name, kind) }
 }
 
 const CALL: &[(&str, &str)] = &[("tool", "tool_name"), ("arguments", "tool_input")];
 
-pub(super) static ROWS: &[EventRow] = &[
-    row(HELLO, Kind::OtherEvent),
+pub(super) static SPECS: &[EventSpec] = &[
+    spec(HELLO, EventKind::OtherEvent),
     intercept_row(
         "hook.before_llm",
-        Kind::BeforeLlm,
+        EventKind::BeforeLlm,
         &[],
         &[
             ("model", "model"),
@@ -51,39 +52,45 @@ pub(super) static ROWS: &[EventRow] = &[
         ],
         INTERCEPTS,
     ),
-    intercept_row("hook.after_llm", Kind::AfterLlm, &[], &[("model", "model"), ("response", "response")], INTERCEPTS),
+    intercept_row(
+        "hook.after_llm",
+        EventKind::AfterLlm,
+        &[],
+        &[("model", "model"), ("response", "response")],
+        INTERCEPTS,
+    ),
     intercept_row(
         "hook.before_tool",
-        Kind::PreToolUse,
+        EventKind::PreToolUse,
         &["tool"],
         CALL,
         // picoclaw.md: "respond | before_tool", "deny_tool | before_tool".
-        Says { rules: &[RuleKind::Deny, RuleKind::Respond], ..INTERCEPTS },
+        Expressible { decisions: &[DecisionKind::Deny, DecisionKind::Respond], ..INTERCEPTS },
     ),
     intercept_row(
         "hook.after_tool",
-        Kind::PostToolUse,
+        EventKind::PostToolUse,
         &["tool"],
         &[("tool", "tool_name"), ("arguments", "tool_input"), ("result", "output"), ("duration", "duration_ns")],
         INTERCEPTS,
     ),
     intercept_row(
         "hook.approve_tool",
-        Kind::PermissionRequest,
+        EventKind::PermissionRequest,
         &["tool"],
         CALL,
-        Says { rules: &[RuleKind::Allow, RuleKind::Deny], ..MUTE },
+        Expressible { decisions: &[DecisionKind::Allow, DecisionKind::Deny], ..MUTE },
     ),
     // An observer names the kinds it wants to be told of.
-    EventRow { matched: Some("kind"), ..row(EVENT, Kind::AgentEvent) },
-    EventRow { matched: Some("kind"), ..row(RUNTIME_EVENT, Kind::AgentEvent) },
+    EventSpec { matched: Some("kind"), ..spec(EVENT, EventKind::AgentEvent) },
+    EventSpec { matched: Some("kind"), ..spec(RUNTIME_EVENT, EventKind::AgentEvent) },
 ];
 
 /// Methods a client may gain. Whether such a one can be blocked is not known, so it counts as one that can.
-pub(super) static OTHER: EventRow =
-    intercept_row("", Kind::OtherEvent, &[], &[], Says { rewrite: false, ..INTERCEPTS });
+pub(super) static OTHER: EventSpec =
+    intercept_row("", EventKind::OtherEvent, &[], &[], Expressible { rewrite: false, ..INTERCEPTS });
 
-/// What an integer `Kind` means: decisions.md, "≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 = `tool_exec_start`".
+/// What an integer `Kind` means: decisions.md, "≤ v0.2.8 with an integer `EventKind`, 0 = `turn_start`, 8 = `tool_exec_start`".
 /// The order of the client's own `EventKind` (`pkg/agent/events.go`).
 pub(super) const KINDS: [&str; 19] = [
     "turn_start",

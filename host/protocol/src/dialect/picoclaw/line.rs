@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     Dialect,
-    dialect::EventRow,
-    event::{AgentEvent, Event, Input, Kind, Origin, OtherEvent, decode_fields, encode_fields},
+    dialect::EventSpec,
+    event::{AgentEvent, Event, EventContext, EventKind, Input, OtherEvent, decode_fields, encode_fields},
     json::{DecodeError, Object, parse_object, token},
 };
 
@@ -25,16 +25,16 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
         why: "without the method no hook can be chosen (or give --event NAME)".into(),
     })?;
     let params = At::top(&line).inner("params")?;
-    let row = dialect.row_by_name(name).unwrap_or(dialect.other_row());
-    let event = match row.kind {
-        Kind::OtherEvent => {
+    let spec = dialect.spec_by_name(name).unwrap_or(dialect.other_spec());
+    let event = match spec.kind {
+        EventKind::OtherEvent => {
             let payload = params.object.cloned().unwrap_or_default();
             Event { input: Input::OtherEvent(OtherEvent { payload }), ..blank(name) }
         }
-        Kind::AgentEvent => decode_agent_event(name, &params)?,
-        _ => decode_params(row, name, &params)?,
+        EventKind::AgentEvent => decode_agent_event(name, &params)?,
+        _ => decode_params(spec, name, &params)?,
     };
-    Ok(Event { raw: Value::Object(line), ..event })
+    Ok(Event { raw: std::sync::Arc::new(Value::Object(line)), ..event })
 }
 
 /// picoclaw.md: "所有 hook 使用 JSON-RPC 2.0 格式,每行一个 JSON 消息" (JSON-RPC 2.0, one message per line).
@@ -58,39 +58,39 @@ fn check_envelope(line: &Object) -> Result<(), DecodeError> {
 fn blank(name: &str) -> Event {
     Event {
         name: name.to_owned(),
-        origin: Origin::default(),
+        context: EventContext::default(),
         call: None,
         input: Input::OtherEvent(OtherEvent::default()),
         extra: Object::new(),
-        raw: Value::Null,
+        raw: std::sync::Arc::default(),
     }
 }
 
-fn decode_params(row: &EventRow, name: &str, params: &At) -> Result<Event, DecodeError> {
+fn decode_params(spec: &EventSpec, name: &str, params: &At) -> Result<Event, DecodeError> {
     let all = params.object.cloned().unwrap_or_default();
     let (known, rest): (Object, Object) =
-        all.into_iter().partition(|(key, _)| row.names.iter().any(|(wire, _)| wire == key));
-    let (_, call, input, mut extra) = decode_fields(row, &[], &params.pointer, &known)?;
+        all.into_iter().partition(|(key, _)| spec.names.iter().any(|(wire, _)| wire == key));
+    let (_, call, input, mut extra) = decode_fields(spec, &[], &params.pointer, &known)?;
     extra.extend(rest);
     let inbound = params.inner("context")?.inner("inbound")?;
-    let origin = Origin {
+    let context = EventContext {
         // decisions.md: "`channel`/`chat_id` moved into `context.inbound`."
         channel: params.text("channel")?.or(inbound.text("channel")?).map(str::to_owned),
         chat_id: params.text("chat_id")?.or(inbound.text("chat_id")?).map(str::to_owned),
         ..decode_meta(&params.inner("meta")?)?
     };
-    Ok(Event { origin, call, input, extra, ..blank(name) })
+    Ok(Event { context, call, input, extra, ..blank(name) })
 }
 
-fn decode_meta(meta: &At) -> Result<Origin, DecodeError> {
+fn decode_meta(meta: &At) -> Result<EventContext, DecodeError> {
     let own = |key| meta.text(key).map(|text| text.map(str::to_owned));
-    Ok(Origin {
+    Ok(EventContext {
         session_id: own("SessionKey")?,
         agent_id: own("AgentID")?,
         turn_id: own("TurnID")?,
         parent_turn_id: own("ParentTurnID")?,
         iteration: meta.object.and_then(|meta| meta.get("Iteration")?.as_u64()?.try_into().ok()),
-        ..Origin::default()
+        ..EventContext::default()
     })
 }
 
@@ -113,9 +113,9 @@ fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
     };
     let payload = extra.shift_remove(payload);
     let own = |text: Option<&str>| text.map(str::to_owned);
-    let origin = if snake {
+    let context = if snake {
         let scope = params.inner("scope")?;
-        Origin {
+        EventContext {
             session_id: own(scope.text("session_key")?),
             agent_id: own(scope.text("agent_id")?),
             turn_id: own(scope.text("turn_id")?),
@@ -123,18 +123,18 @@ fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
             channel: own(scope.text("channel")?),
             chat_id: own(scope.text("chat_id")?),
             timestamp: own(params.text("time")?),
-            ..Origin::default()
+            ..EventContext::default()
         }
     } else {
         let inbound = params.inner("Context")?.inner("inbound")?;
-        Origin {
+        EventContext {
             channel: own(inbound.text("channel")?),
             chat_id: own(inbound.text("chat_id")?),
             timestamp: own(params.text("Time")?),
             ..decode_meta(&params.inner("Meta")?)?
         }
     };
-    Ok(Event { origin, input: Input::AgentEvent(AgentEvent { kind: Some(kind), payload }), extra, ..blank(name) })
+    Ok(Event { context, input: Input::AgentEvent(AgentEvent { kind: Some(kind), payload }), extra, ..blank(name) })
 }
 
 /// What the client itself prints for a number it has no name for is `event_kind(n)`.
@@ -148,9 +148,9 @@ pub(super) fn encode(dialect: &dyn Dialect, event: &Event) -> Value {
     let params = match &event.input {
         Input::OtherEvent(other) => other.payload.clone(),
         Input::AgentEvent(agent) => encode_agent_event(event, agent),
-        _ => encode_params(dialect.row(event.kind()), event),
+        _ => encode_params(dialect.spec(event.kind()), event),
     };
-    let mut line = match &event.raw {
+    let mut line = match &*event.raw {
         Value::Object(raw) => {
             raw.iter().filter(|(key, _)| *key != "params").map(|(k, v)| (k.clone(), v.clone())).collect()
         }
@@ -165,35 +165,35 @@ pub(super) fn encode(dialect: &dyn Dialect, event: &Event) -> Value {
 fn new_envelope(event: &Event) -> Object {
     let mut line = Object::new();
     line.insert("jsonrpc".into(), "2.0".into());
-    if event.kind() != Kind::AgentEvent {
+    if event.kind() != EventKind::AgentEvent {
         line.insert("id".into(), FIRST_ID.into());
     }
     line.insert("method".into(), event.name.clone().into());
     line
 }
 
-fn encode_params(row: &EventRow, event: &Event) -> Object {
-    let mut params = encode_fields(row, &[], &without_raw(event));
+fn encode_params(spec: &EventSpec, event: &Event) -> Object {
+    let mut params = encode_fields(spec, &[], &without_raw(event));
     // An event that came over the wire has all of this in `extra`, as it came.
-    put_new(&mut params, "meta", encode_meta(&event.origin));
+    put_new(&mut params, "meta", encode_meta(&event.context));
     if !event.extra.contains_key("context") {
-        put_texts(&mut params, [("channel", &event.origin.channel), ("chat_id", &event.origin.chat_id)]);
+        put_texts(&mut params, [("channel", &event.context.channel), ("chat_id", &event.context.chat_id)]);
     }
     params
 }
 
-fn encode_meta(origin: &Origin) -> Object {
+fn encode_meta(context: &EventContext) -> Object {
     let mut meta = Object::new();
     put_texts(
         &mut meta,
         [
-            ("AgentID", &origin.agent_id),
-            ("TurnID", &origin.turn_id),
-            ("ParentTurnID", &origin.parent_turn_id),
-            ("SessionKey", &origin.session_id),
+            ("AgentID", &context.agent_id),
+            ("TurnID", &context.turn_id),
+            ("ParentTurnID", &context.parent_turn_id),
+            ("SessionKey", &context.session_id),
         ],
     );
-    if let Some(iteration) = origin.iteration {
+    if let Some(iteration) = context.iteration {
         meta.insert("Iteration".into(), iteration.into());
     }
     meta
@@ -210,24 +210,24 @@ fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
     if let Some(value) = &agent.payload {
         params.insert(payload.into(), value.clone());
     }
-    let origin = &event.origin;
+    let context = &event.context;
     if snake {
-        put_texts(&mut params, [("time", &origin.timestamp)]);
+        put_texts(&mut params, [("time", &context.timestamp)]);
         let mut scope = Object::new();
         put_texts(
             &mut scope,
             [
-                ("agent_id", &origin.agent_id),
-                ("session_key", &origin.session_id),
-                ("turn_id", &origin.turn_id),
-                ("channel", &origin.channel),
-                ("chat_id", &origin.chat_id),
+                ("agent_id", &context.agent_id),
+                ("session_key", &context.session_id),
+                ("turn_id", &context.turn_id),
+                ("channel", &context.channel),
+                ("chat_id", &context.chat_id),
             ],
         );
         put_new(&mut params, "scope", scope);
     } else {
-        put_texts(&mut params, [("Time", &origin.timestamp)]);
-        put_new(&mut params, "Meta", encode_meta(origin));
+        put_texts(&mut params, [("Time", &context.timestamp)]);
+        put_new(&mut params, "Meta", encode_meta(context));
     }
     params
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{answer::rewrite_key, events, merge::REASON_LIMIT};
+use super::{events, merge::REASON_LIMIT, output::rewrite_key};
 use crate::{
     Dialect,
-    answer::{Answer, Rule, Scope},
     dialect::common::{put_extra, put_text},
-    event::{Event, Input, Kind, Origin},
+    event::{Event, EventContext, EventKind, Input},
     json::{Object, shorten},
+    output::{Decision, HookOutput, Scope},
 };
 
 /// The id of a request that never came over a wire. The client counts from 1; 0 is its word for "no id".
@@ -17,15 +17,15 @@ pub(super) const FIRST_ID: u64 = 1;
 /// Bytes a line may have, its newline among them: the client's reader takes less than 1 MiB.
 const LINE_LIMIT: usize = 1024 * 1024;
 
-pub(super) fn encode(event: &Event, answer: &Answer) -> Option<Value> {
+pub(super) fn encode(event: &Event, output: &HookOutput) -> Option<Value> {
     let id = answered_id(event)?;
     let mut result = Object::new();
     match event.kind() {
-        Kind::OtherEvent if event.name == events::HELLO => return Some(response(id, Value::Object(hello(event)))),
-        Kind::PermissionRequest => put_approval(answer, &mut result),
-        _ => put_action(event, answer, &mut result),
+        EventKind::OtherEvent if event.name == events::HELLO => return Some(response(id, Value::Object(hello(event)))),
+        EventKind::PermissionRequest => put_approval(output, &mut result),
+        _ => put_action(event, output, &mut result),
     }
-    put_extra(answer, &mut result);
+    put_extra(output, &mut result);
     Some(response(id, Value::Object(result)))
 }
 
@@ -37,15 +37,15 @@ fn response(id: u64, result: Value) -> Value {
 
 /// The id to answer to. picoclaw.md: "id 为 0 或不存在" (the id of a notification is 0 or absent).
 fn answered_id(event: &Event) -> Option<u64> {
-    match &event.raw {
+    match &*event.raw {
         // decisions.md: "`hook.event` is a notification: never answered."
-        _ if event.kind() == Kind::AgentEvent => None,
+        _ if event.kind() == EventKind::AgentEvent => None,
         Value::Null => Some(FIRST_ID),
         raw => raw.get("id").and_then(Value::as_u64).filter(|id| *id != 0),
     }
 }
 
-/// picoclaw.md: `"result": {"ok": true, "name": …}`; decisions.md: "Answer `hook.hello` at once."
+/// picoclaw.md: `"result": {"ok": true, "name": …}`; decisions.md: "`HookOutput` `hook.hello` at once."
 fn hello(event: &Event) -> Object {
     let mut result = Object::new();
     result.insert("ok".into(), true.into());
@@ -57,30 +57,31 @@ fn hello(event: &Event) -> Object {
 }
 
 /// decisions.md: "`approve_tool`: the first `approved:false` wins and its reason is returned; all must approve."
-fn put_approval(answer: &Answer, result: &mut Object) {
-    let refused = answer.halt.is_some() || answer.rule.as_ref().is_some_and(|rule| *rule != Rule::Allow);
+fn put_approval(output: &HookOutput, result: &mut Object) {
+    let refused =
+        output.halt.is_some() || output.decision.as_ref().is_some_and(|decision| *decision != Decision::Allow);
     result.insert("approved".into(), (!refused).into());
     if refused {
-        put_text(result, "reason", answer.reason.as_ref());
+        put_text(result, "reason", output.reason.as_ref());
     }
 }
 
-fn put_action(event: &Event, answer: &Answer, result: &mut Object) {
-    let action = match (&answer.halt, &answer.rule) {
+fn put_action(event: &Event, output: &HookOutput, result: &mut Object) {
+    let action = match (&output.halt, &output.decision) {
         (Some(halt), _) if halt.scope == Scope::Session => "hard_abort",
         (Some(_), _) => "abort_turn",
-        (None, Some(Rule::Respond(_))) => "respond",
-        (None, Some(Rule::Deny)) => "deny_tool",
-        _ if answer.updated.is_some() || answer.updated_tool.is_some() => "modify",
+        (None, Some(Decision::Respond(_))) => "respond",
+        (None, Some(Decision::Deny)) => "deny_tool",
+        _ if output.updated.is_some() || output.updated_tool.is_some() => "modify",
         _ => "continue",
     };
     result.insert("action".into(), action.into());
-    let reason = answer.halt.as_ref().map_or(answer.reason.as_ref(), |halt| halt.reason.as_ref());
-    match (action, &answer.rule) {
-        ("modify", _) => put_rewrite(event, answer, result),
-        ("respond", Some(Rule::Respond(value))) => {
-            if answer.updated.is_some() || answer.updated_tool.is_some() {
-                put_rewrite(event, answer, result);
+    let reason = output.halt.as_ref().map_or(output.reason.as_ref(), |halt| halt.reason.as_ref());
+    match (action, &output.decision) {
+        ("modify", _) => put_rewrite(event, output, result),
+        ("respond", Some(Decision::Respond(value))) => {
+            if output.updated.is_some() || output.updated_tool.is_some() {
+                put_rewrite(event, output, result);
             }
             result.insert("result".into(), value.clone());
         }
@@ -91,12 +92,12 @@ fn put_action(event: &Event, answer: &Answer, result: &mut Object) {
 
 /// decisions.md: "`after_llm` modify must nest: `{"action":"modify","response":{"model":…,"response":{…}}}`;
 /// `after_tool` modify: `{"action":"modify","result":{"result":{"for_llm":…}}}`." And: "always emit the complete object."
-fn put_rewrite(event: &Event, answer: &Answer, result: &mut Object) {
+fn put_rewrite(event: &Event, output: &HookOutput, result: &mut Object) {
     let Some(key) = rewrite_key(event.kind()) else { return };
-    let updated = answer.updated.clone();
+    let updated = output.updated.clone();
     let object = match (&event.input, &event.call) {
         (Input::PreToolUse(_), Some(call)) => json!({
-            "tool": answer.updated_tool.as_ref().unwrap_or(&call.name),
+            "tool": output.updated_tool.as_ref().unwrap_or(&call.name),
             "arguments": updated.or_else(|| Some(call.input.clone()).filter(Value::is_object)).unwrap_or_else(|| json!({})),
         }),
         (Input::AfterLlm(input), _) => {
@@ -112,19 +113,19 @@ fn put_rewrite(event: &Event, answer: &Answer, result: &mut Object) {
 }
 
 /// Whether the client's reader takes the reply.
-pub(super) fn fits(event: &Event, answer: &Answer) -> bool {
-    encode(event, answer).is_none_or(|reply| reply.to_string().len() + "\n".len() < LINE_LIMIT)
+pub(super) fn fits(event: &Event, output: &HookOutput) -> bool {
+    encode(event, output).is_none_or(|reply| reply.to_string().len() + "\n".len() < LINE_LIMIT)
 }
 
 /// The typed part of an event: what rewriting works on. The raw line can be large.
 pub(super) fn without_raw(event: &Event) -> Event {
     Event {
         name: event.name.clone(),
-        origin: Origin::default(),
+        context: EventContext::default(),
         call: event.call.clone(),
         input: event.input.clone(),
         extra: event.extra.clone(),
-        raw: Value::Null,
+        raw: std::sync::Arc::default(),
     }
 }
 
@@ -138,12 +139,12 @@ pub(super) fn last_resort(dialect: &dyn Dialect, wire: &[u8], reason: &str) -> O
     }
     let head: Head = serde_json::from_slice(wire).ok()?;
     let (id, method) = (head.id.filter(|id| *id != 0)?, head.method?);
-    let row = dialect.row_by_name(&method).unwrap_or(dialect.other_row());
+    let spec = dialect.spec_by_name(&method).unwrap_or(dialect.other_spec());
     let reason = shorten(reason, REASON_LIMIT);
-    let result = match row.kind {
-        Kind::PermissionRequest => json!({ "approved": false, "reason": reason }),
-        Kind::PreToolUse => json!({ "action": "deny_tool", "reason": reason }),
-        _ if row.blockable => json!({ "action": "abort_turn", "reason": reason }),
+    let result = match spec.kind {
+        EventKind::PermissionRequest => json!({ "approved": false, "reason": reason }),
+        EventKind::PreToolUse => json!({ "action": "deny_tool", "reason": reason }),
+        _ if spec.blockable => json!({ "action": "abort_turn", "reason": reason }),
         _ => return None,
     };
     Some(response(id, result))

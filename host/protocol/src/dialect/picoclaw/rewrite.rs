@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    answer::Answer,
-    event::{AfterLlm, BeforeLlm, Event, Input, Kind},
+    event::{AfterLlm, BeforeLlm, Event, EventKind, Input},
+    output::HookOutput,
 };
 
 /// A part of a rewrite that the client could not read.
@@ -16,7 +16,7 @@ pub(super) struct Misfit<'a> {
 }
 
 /// The first part of a rewrite that is not of the type the client wants. It would drop the whole reply for it.
-pub(super) fn misfit(kind: Kind, updated: &Value) -> Option<Misfit<'_>> {
+pub(super) fn misfit(kind: EventKind, updated: &Value) -> Option<Misfit<'_>> {
     type Check = fn(&Value) -> bool;
     const TEXT: (Check, &str) = (Value::is_string, "a string");
     const LIST: (Check, &str) = (Value::is_array, "an array");
@@ -25,9 +25,9 @@ pub(super) fn misfit(kind: Kind, updated: &Value) -> Option<Misfit<'_>> {
         return Some(Misfit { member: String::new(), expected: TABLE.1, value: updated });
     }
     let members: &[(&str, (Check, &'static str))] = match kind {
-        Kind::BeforeLlm => &[("model", TEXT), ("messages", LIST), ("tools", LIST), ("options", TABLE)],
-        Kind::AfterLlm => &[("content", TEXT), ("tool_calls", LIST)],
-        Kind::PostToolUse => &[("for_llm", TEXT), ("for_user", TEXT)],
+        EventKind::BeforeLlm => &[("model", TEXT), ("messages", LIST), ("tools", LIST), ("options", TABLE)],
+        EventKind::AfterLlm => &[("content", TEXT), ("tool_calls", LIST)],
+        EventKind::PostToolUse => &[("for_llm", TEXT), ("for_user", TEXT)],
         _ => &[],
     };
     members.iter().find_map(|(member, (fits, expected))| {
@@ -38,12 +38,12 @@ pub(super) fn misfit(kind: Kind, updated: &Value) -> Option<Misfit<'_>> {
 
 /// Rewrites the typed fields of an event; [`Event::raw`] stays. Whether anything changed, or why the rewrite cannot be:
 /// then nothing did.
-pub(super) fn apply(event: &mut Event, answer: &Answer) -> Result<bool, String> {
-    let mut changed = match &answer.updated {
+pub(super) fn apply(event: &mut Event, output: &HookOutput) -> Result<bool, String> {
+    let mut changed = match &output.updated {
         Some(updated) => put(event, updated)?,
         None => false,
     };
-    if let (Input::PreToolUse(_), Some(call), Some(tool)) = (&event.input, &mut event.call, &answer.updated_tool) {
+    if let (Input::PreToolUse(_), Some(call), Some(tool)) = (&event.input, &mut event.call, &output.updated_tool) {
         changed |= replace(&mut call.name, tool.clone());
     }
     Ok(changed)
@@ -59,7 +59,7 @@ fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
         return Err(format!("no effect: {} wants {}{at}{}", event.name, found.expected, found.member));
     }
     match (&mut event.input, &mut event.call) {
-        (Input::PreToolUse(_), Some(call)) => Ok(replace(&mut call.input, updated)),
+        (Input::PreToolUse(_), Some(call)) => Ok(call.rewrite(updated)),
         (Input::PostToolUse(result), _) => Ok(replace(&mut result.output, Some(updated))),
         (Input::BeforeLlm(request), _) => Ok(put_request(request, &updated)),
         (Input::AfterLlm(answered), _) => put_response(answered, updated),

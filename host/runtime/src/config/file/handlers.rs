@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hookbox_protocol::{Behavior, authority::Power};
+use hookbox_protocol::{FailurePolicy, authority::Power};
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -197,7 +197,7 @@ macro_rules! words {
 
 words! {
     /// What a failure counts as, in hookbox's words.
-    OnFailure => Behavior {
+    OnFailure => FailurePolicy {
         /// As if the hook had said nothing.
         Ignore => Ignore,
         /// As if it had refused.
@@ -209,7 +209,7 @@ words! {
 
 words! {
     /// What a failure counts as, in the words of blade's specification.
-    SpecBehavior => Behavior {
+    SpecBehavior => FailurePolicy {
         /// As if the hook had said nothing.
         Ignore => Ignore,
         /// As if it had refused.

@@ -1,7 +1,7 @@
 //! Event names and matchers.
 
 use hookbox_protocol::{
-    Kind,
+    EventKind,
     json::token,
     matcher::{MatchStyle, Matcher},
 };
@@ -19,8 +19,8 @@ impl Resolver {
     /// The pointer of an event under `hooks`; warns when the name looks like a known one's typo.
     pub(super) fn event_pointer(&mut self, event: &str) -> String {
         let pointer = format!("/hooks/{}", token(event));
-        if self.dialect.row_by_name(event).is_none()
-            && let Some(near) = nearest(event, self.dialect.rows().iter().map(|row| row.name))
+        if self.dialect.spec_by_name(event).is_none()
+            && let Some(near) = nearest(event, self.dialect.specs().iter().map(|spec| spec.name))
             && distance(event, near) <= EVENT_TYPO
         {
             // A warning only: clients add events every month, and a new name may resemble an old one.
@@ -33,7 +33,7 @@ impl Resolver {
     /// Compiles the matcher of what stands at `pointer`.
     pub(super) fn matcher(&mut self, event: &str, text: Option<&str>, pointer: &str) -> Matcher {
         let pointer = format!("{pointer}/matcher");
-        let row = self.dialect.row_by_name(event).unwrap_or(self.dialect.other_row());
+        let spec = self.dialect.spec_by_name(event).unwrap_or(self.dialect.other_spec());
         let style = self.dialect.match_style();
         let matcher = match Matcher::compile(style.unwrap_or(MatchStyle::Whole), text) {
             Ok(matcher) => matcher,
@@ -44,7 +44,7 @@ impl Resolver {
         };
         // decisions.md: "Matchers are ignored for events that are not about a tool" (claude); "`UserPromptSubmit`, `Stop`
         // and `TaskCompleted` take no matcher (one given there is a configuration warning and is ignored)" (blade).
-        let ignored = style.is_none() || row.matched.is_none();
+        let ignored = style.is_none() || spec.matched.is_none();
         if ignored && !matches!(matcher, Matcher::Everything) {
             let message = format!("{} takes no matcher for {event}, so the hook runs every time", self.dialect.name());
             self.found.push(Finding::warning(&pointer, message));
@@ -55,11 +55,11 @@ impl Resolver {
     /// The wire names of what stands under `intercept`: `before_tool` is `hook.before_tool`. Warns of names the dialect
     /// does not know: such a hook is never asked.
     pub(super) fn intercepts(&mut self, events: &[String], pointer: &str) -> Vec<String> {
-        let rows = self.dialect.rows();
-        let known: Vec<&str> = rows.iter().filter(|row| row.blockable).map(|row| short(row.name)).collect();
+        let specs = self.dialect.specs();
+        let known: Vec<&str> = specs.iter().filter(|spec| spec.blockable).map(|spec| short(spec.name)).collect();
         let wire_name = |(index, event): (usize, &String)| {
-            if let Some(row) = rows.iter().find(|row| short(row.name) == short(event)) {
-                return row.name.to_owned();
+            if let Some(spec) = specs.iter().find(|spec| short(spec.name) == short(event)) {
+                return spec.name.to_owned();
             }
             let message = format!("{} never asks about `{event}`", self.dialect.name());
             let finding = Finding::warning(format!("{pointer}/intercept/{index}"), message);
@@ -71,10 +71,10 @@ impl Resolver {
 
     /// The hook as one that is told of events of these kinds.
     pub(super) fn observer(&self, hook: Hook, kinds: &[String]) -> Hook {
-        let rows = self.dialect.rows().iter().filter(|row| row.kind == Kind::AgentEvent);
+        let specs = self.dialect.specs().iter().filter(|spec| spec.kind == EventKind::AgentEvent);
         let all = kinds.iter().any(|kind| kind == "*");
         Hook {
-            events: rows.map(|row| row.name.to_owned()).collect(),
+            events: specs.map(|spec| spec.name.to_owned()).collect(),
             matcher_text: Some(kinds.join("|")),
             matcher: if all { Matcher::Everything } else { of_kinds(kinds) },
             observe_only: true,

@@ -128,7 +128,7 @@ fn the_nearest_timeout_wins() {
 
 #[test]
 fn behaviors_come_from_the_handler_then_the_file() {
-    use Behavior::{Ask, Deny, Ignore};
+    use FailurePolicy::{Ask, Deny, Ignore};
     for (beside, defaults, own, on_failure, on_timeout) in [
         ("", "", "", None, None),
         ("", "", r#","onFailure":"block""#, Some(Deny), Some(Deny)),

@@ -4,39 +4,39 @@ use serde_json::Value;
 
 use super::rewrite::misfit;
 use crate::{
-    answer::{Answer, Halt, Note, Rule, Scope},
-    dialect::common::Taker,
-    event::{Event, Kind},
+    dialect::common::FieldReader,
+    event::{Event, EventKind},
     json::{DecodeError, Object, shorten},
+    output::{Decision, Halt, HookOutput, Note, Scope},
 };
 
 /// Output fields this module reads; no hook's `extra` may carry them.
 pub(super) const KNOWN_KEYS: &[&str] = &["action", "reason", "approved", "request", "response", "call", "result"];
 
 /// The field of `modify`, and where the client sends the same object.
-pub(super) const fn rewrite_key(kind: Kind) -> Option<&'static str> {
+pub(super) const fn rewrite_key(kind: EventKind) -> Option<&'static str> {
     match kind {
-        Kind::BeforeLlm => Some("request"),
-        Kind::AfterLlm => Some("response"),
-        Kind::PreToolUse => Some("call"),
-        Kind::PostToolUse => Some("result"),
+        EventKind::BeforeLlm => Some("request"),
+        EventKind::AfterLlm => Some("response"),
+        EventKind::PreToolUse => Some("call"),
+        EventKind::PostToolUse => Some("result"),
         _ => None,
     }
 }
 
-pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
+pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let mut notes = Vec::new();
     let inner = unwrap_response(wire, &mut notes)?;
-    let mut top = Taker::new("", inner.unwrap_or(wire));
-    let mut answer = match event.kind() {
+    let mut top = FieldReader::new("", inner.unwrap_or(wire));
+    let mut output = match event.kind() {
         // picoclaw.md: "观察型事件,仅广播,无需响应" (events for observers are only told, not answered).
-        Kind::AgentEvent => {
+        EventKind::AgentEvent => {
             if !wire.is_empty() {
                 notes.push(Note::dropped(format!("{} is never answered", event.name)));
             }
-            return Ok((Answer::default(), notes));
+            return Ok((HookOutput::default(), notes));
         }
-        Kind::PermissionRequest => decode_approval(&mut top, &mut notes)?,
+        EventKind::PermissionRequest => decode_approval(&mut top, &mut notes)?,
         _ => decode_action(event, &mut top, &mut notes)?,
     };
     for key in KNOWN_KEYS {
@@ -44,8 +44,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
             notes.push(Note::dropped(format!("`{key}` has no effect here")));
         }
     }
-    answer.extra = top.rest();
-    Ok((answer, notes))
+    output.extra = top.rest();
+    Ok((output, notes))
 }
 
 /// decisions.md: "A `command` handler under picoclaw … prints the `result` object alone." One written as a hook process
@@ -68,44 +68,46 @@ fn unwrap_response<'a>(wire: &'a Object, notes: &mut Vec<Note>) -> Result<Option
 
 /// decisions.md: "`approve_tool` answered with `{}` or an action means *denied*." The client reads `approved` and finds
 /// false.
-fn decode_approval(top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, DecodeError> {
+fn decode_approval(top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let approved = top.take::<bool>("approved")?;
     let reason = top.take::<String>("reason")?;
     if approved.is_none() {
         top.take::<Value>("action")?;
         notes.push(Note::warning("an approval without `approved` is a denial"));
     }
-    let rule = if approved == Some(true) { Rule::Allow } else { Rule::Deny };
-    Ok(Answer { rule: Some(rule), reason, ..Answer::default() })
+    let decision = if approved == Some(true) { Decision::Allow } else { Decision::Deny };
+    Ok(HookOutput { decision: Some(decision), reason, ..HookOutput::default() })
 }
 
-fn decode_action(event: &Event, top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, DecodeError> {
+fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let kind = event.kind();
     let action = top.take::<String>("action")?;
     let reason = top.take::<String>("reason")?;
-    let mut answer = Answer::default();
+    let mut output = HookOutput::default();
     match action.as_deref() {
         None if KNOWN_KEYS.iter().any(|key| top.contains(key)) => {
             notes.push(Note::warning("the result has no action; it counts as `continue`"));
         }
         // picoclaw.md: "continue | 所有拦截型 | 放行,不做修改" (every interceptor: let it through, change nothing).
         None | Some("continue") => {}
-        Some("modify") if rewrite_key(kind).is_some() => take_rewrite(kind, top, &mut answer, notes)?,
+        Some("modify") if rewrite_key(kind).is_some() => take_rewrite(kind, top, &mut output, notes)?,
         // picoclaw.md: "respond | before_tool | 直接返回工具结果,跳过实际执行" (give the result, do not run the tool);
         // "call | 修改后的调用信息(可选)" (the modified call, optional).
-        Some("respond") if kind == Kind::PreToolUse => {
+        Some("respond") if kind == EventKind::PreToolUse => {
             let why = "`respond` gives the tool's result".to_owned();
             let result = top.take_object("result")?.ok_or(DecodeError::Missing { pointer: "/result".into(), why })?;
-            answer.rule = Some(Rule::Respond(Value::Object(result)));
+            output.decision = Some(Decision::Respond(Value::Object(result)));
             if top.contains("call") {
-                take_rewrite(kind, top, &mut answer, notes)?;
+                take_rewrite(kind, top, &mut output, notes)?;
             }
         }
         // picoclaw.md: "deny_tool | before_tool | 拒绝执行该工具" (do not run this tool).
-        Some("deny_tool") if kind == Kind::PreToolUse => (answer.rule, answer.reason) = (Some(Rule::Deny), reason),
+        Some("deny_tool") if kind == EventKind::PreToolUse => {
+            (output.decision, output.reason) = (Some(Decision::Deny), reason);
+        }
         // picoclaw.md: "abort_turn … 中止当前 turn" (end this turn), "hard_abort … 强制终止整个 agent loop" (end the loop).
-        Some("abort_turn") => answer.halt = Some(Halt { scope: Scope::Turn, reason }),
-        Some("hard_abort") => answer.halt = Some(Halt { scope: Scope::Session, reason }),
+        Some("abort_turn") => output.halt = Some(Halt { scope: Scope::Turn, reason }),
+        Some("hard_abort") => output.halt = Some(Halt { scope: Scope::Session, reason }),
         // decisions.md: "Unknown actions are treated as `continue` and reported." So is one of another method: the
         // client logs it and goes on.
         Some(other) => {
@@ -113,26 +115,31 @@ fn decode_action(event: &Event, top: &mut Taker, notes: &mut Vec<Note>) -> Resul
             notes.push(Note::dropped(format!("{} knows no action `{other}`; it counts as `continue`", event.name)));
         }
     }
-    Ok(answer)
+    Ok(output)
 }
 
 /// Reads what `modify` gives. decisions.md: "Flat forms are ignored by the client. The seed shows neither: emit the
 /// nested form, accept both from hooks."
-fn take_rewrite(kind: Kind, top: &mut Taker, answer: &mut Answer, notes: &mut Vec<Note>) -> Result<(), DecodeError> {
+fn take_rewrite(
+    kind: EventKind,
+    top: &mut FieldReader,
+    output: &mut HookOutput,
+    notes: &mut Vec<Note>,
+) -> Result<(), DecodeError> {
     let Some(key) = rewrite_key(kind) else { return Ok(()) };
     let Some(mut object) = top.take_object(key)? else {
         notes.push(Note::warning(format!("`modify` without `{key}` changes nothing")));
         return Ok(());
     };
     let mut at = format!("/{key}");
-    answer.updated = match kind {
-        Kind::PreToolUse => {
-            let mut call = Taker::new(&at, &object);
-            answer.updated_tool = call.take::<String>("tool")?;
+    output.updated = match kind {
+        EventKind::PreToolUse => {
+            let mut call = FieldReader::new(&at, &object);
+            output.updated_tool = call.take::<String>("tool")?;
             at.push_str("/arguments");
             call.take::<Value>("arguments")?
         }
-        Kind::BeforeLlm => Some(Value::Object(object)),
+        EventKind::BeforeLlm => Some(Value::Object(object)),
         // The outer object repeats the event: beside the inner one there is nothing in it that the client reads.
         _ => {
             let inner = object.shift_remove(key);
@@ -143,7 +150,7 @@ fn take_rewrite(kind: Kind, top: &mut Taker, answer: &mut Answer, notes: &mut Ve
             inner.or_else(|| (!object.is_empty()).then_some(Value::Object(object)))
         }
     };
-    match answer.updated.as_ref().and_then(|updated| misfit(kind, updated)) {
+    match output.updated.as_ref().and_then(|updated| misfit(kind, updated)) {
         Some(found) => Err(DecodeError::wrong_type(format!("{at}{}", found.member), found.expected, found.value)),
         None => Ok(()),
     }

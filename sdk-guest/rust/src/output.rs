@@ -4,16 +4,16 @@ use std::fmt;
 
 use crate::bindings::shared::hookbox::hooks::types as wit;
 use crate::event::pre_tool_use::Response;
-use crate::verb::{Answers, Blocks, Env, Interrupts, Permits, Reroutes, Rewrites, Skips, UpdatesPermissions};
+use crate::verb::{Blocks, Env, Interrupts, Permits, Reroutes, Responds, Rewrites, Skips, UpdatesPermissions};
 use crate::{Json, ToolCall};
 
-pub use wit::{Denial, Gate, Halt, Permission, Scope};
+pub use wit::{BlockDecision, Denial, Halt, PermissionDecision, Scope};
 
 /// An event that is decided about.
 #[diagnostic::on_unimplemented(message = "nothing can be decided about `{Self}`")]
 pub trait Decides {
     /// What is said about the event itself, beside what may be said about any event.
-    type Verdict: Clone + fmt::Debug + Default + PartialEq;
+    type Body: Clone + fmt::Debug + Default + PartialEq;
 }
 
 /// What a hook answers about an event `E`; without `E`, about a tool that is about to run.
@@ -24,13 +24,13 @@ pub trait Decides {
 /// ```
 /// use hookbox_guest::prelude::*;
 ///
-/// fn decide(call: &ToolCall) -> Result<Decision> {
+/// fn decide(call: &ToolCall) -> Result<Output> {
 ///     Ok(allow().rewrite(call.input.with("/timeout", 60)?).context("The timeout was raised to a minute."))
 /// }
 /// ```
-pub struct Decision<E: Decides = ToolCall> {
+pub struct Output<E: Decides = ToolCall> {
     /// What is said about the event itself.
-    pub verdict: E::Verdict,
+    pub body: E::Body,
     /// What may be said about any event.
     pub effects: Effects,
 }
@@ -50,7 +50,7 @@ pub struct Effects {
     pub extra: Option<Json>,
 }
 
-impl<E: Decides> Decision<E> {
+impl<E: Decides> Output<E> {
     /// Adds text to the model's context; a second text goes on a line of its own.
     #[must_use]
     pub fn context(mut self, text: impl Into<String>) -> Self {
@@ -101,7 +101,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Rewrites,
     {
-        E::rewrite(&mut self.verdict, value.into());
+        E::rewrite(&mut self.body, value.into());
         self
     }
 
@@ -111,7 +111,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Permits,
     {
-        E::explain(&mut self.verdict, text(reason));
+        E::explain(&mut self.body, text(reason));
         self
     }
 
@@ -121,7 +121,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Interrupts,
     {
-        E::interrupt(&mut self.verdict);
+        E::interrupt(&mut self.body);
         self
     }
 
@@ -131,7 +131,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Reroutes,
     {
-        E::reroute(&mut self.verdict, name.into());
+        E::reroute(&mut self.body, name.into());
         self
     }
 
@@ -141,7 +141,7 @@ impl<E: Decides> Decision<E> {
     where
         E: UpdatesPermissions,
     {
-        E::update_permissions(&mut self.verdict, updates.into());
+        E::update_permissions(&mut self.body, updates.into());
         self
     }
 
@@ -151,13 +151,13 @@ impl<E: Decides> Decision<E> {
     where
         E: Env,
     {
-        E::set(&mut self.verdict, name.into(), value.into());
+        E::set(&mut self.body, name.into(), value.into());
         self
     }
 
-    /// Nothing to say: `Decision::pass()` where [`pass`](crate::pass) alone would leave the event open.
+    /// Nothing to say: `Output::pass()` where [`pass`](crate::pass) alone would leave the event open.
     pub fn pass() -> Self {
-        Self::new(E::Verdict::default())
+        Self::new(E::Body::default())
     }
 
     /// See [`allow`](crate::allow).
@@ -165,7 +165,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Permits,
     {
-        Self::new(E::permit(Permission::Allow(None)))
+        Self::new(E::permit(PermissionDecision::Allow(None)))
     }
 
     /// See [`ask`](crate::ask).
@@ -173,7 +173,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Permits,
     {
-        Self::new(E::permit(Permission::Ask(text(reason))))
+        Self::new(E::permit(PermissionDecision::Ask(text(reason))))
     }
 
     /// See [`deny`](crate::deny).
@@ -181,7 +181,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Permits,
     {
-        Self::new(E::permit(Permission::Deny(Denial { message: text(reason), interrupt: false })))
+        Self::new(E::permit(PermissionDecision::Deny(Denial { message: text(reason), interrupt: false })))
     }
 
     /// See [`block`](crate::block).
@@ -189,7 +189,7 @@ impl<E: Decides> Decision<E> {
     where
         E: Blocks,
     {
-        Self::new(E::gate(Gate::Block(text(reason))))
+        Self::new(E::gate(BlockDecision::Block(text(reason))))
     }
 
     /// See [`skip`](crate::skip).
@@ -203,13 +203,13 @@ impl<E: Decides> Decision<E> {
     /// See [`respond`](crate::respond).
     pub fn respond(response: impl Into<Response>) -> Self
     where
-        E: Answers,
+        E: Responds,
     {
         Self::new(E::respond(response.into()))
     }
 
-    fn new(verdict: E::Verdict) -> Self {
-        Self { verdict, effects: Effects::default() }
+    fn new(body: E::Body) -> Self {
+        Self { body, effects: Effects::default() }
     }
 }
 
@@ -230,28 +230,28 @@ fn add_line(text: &mut Option<String>, line: String) {
 
 // By hand: deriving would ask the same of `E`, which is never part of the value.
 
-impl<E: Decides> Clone for Decision<E> {
+impl<E: Decides> Clone for Output<E> {
     fn clone(&self) -> Self {
-        Self { verdict: self.verdict.clone(), effects: self.effects.clone() }
+        Self { body: self.body.clone(), effects: self.effects.clone() }
     }
 }
 
-impl<E: Decides> fmt::Debug for Decision<E> {
+impl<E: Decides> fmt::Debug for Output<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decision").field("verdict", &self.verdict).field("effects", &self.effects).finish()
+        f.debug_struct("Output").field("body", &self.body).field("effects", &self.effects).finish()
     }
 }
 
 /// [`pass`](crate::pass).
-impl<E: Decides> Default for Decision<E> {
+impl<E: Decides> Default for Output<E> {
     fn default() -> Self {
         Self::pass()
     }
 }
 
-impl<E: Decides> PartialEq for Decision<E> {
+impl<E: Decides> PartialEq for Output<E> {
     fn eq(&self, other: &Self) -> bool {
-        self.verdict == other.verdict && self.effects == other.effects
+        self.body == other.body && self.effects == other.effects
     }
 }
 
@@ -262,15 +262,15 @@ impl From<Effects> for wit::Effects {
     }
 }
 
-/// [`Gate::Pass`].
-impl Default for Gate {
+/// [`BlockDecision::Pass`].
+impl Default for BlockDecision {
     fn default() -> Self {
         Self::Pass
     }
 }
 
-/// [`Permission::Pass`].
-impl Default for Permission {
+/// [`PermissionDecision::Pass`].
+impl Default for PermissionDecision {
     fn default() -> Self {
         Self::Pass
     }

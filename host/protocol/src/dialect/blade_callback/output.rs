@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::{
-    answer::{Answer, Halt, Note, Rule, Scope},
-    dialect::common::{Taker, put_extra, put_text},
-    event::{Event, Kind},
+    dialect::common::{FieldReader, put_extra, put_text},
+    event::{Event, EventKind},
     json::{DecodeError, Object},
+    output::{Decision, Halt, HookOutput, Note, Scope},
 };
 
 /// Output fields this module reads; no hook's `extra` may carry them.
@@ -14,19 +14,19 @@ pub(super) const KNOWN_KEYS: &[&str] =
     &["action", "modifiedInput", "modifiedOutput", "reason", "behavior", "updatedInput", "message", "interrupt"];
 
 /// The field that rewrites an event, where there is one.
-fn rewrite_key(kind: Kind) -> Option<&'static str> {
+fn rewrite_key(kind: EventKind) -> Option<&'static str> {
     match kind {
-        Kind::PreToolUse => Some("modifiedInput"),
-        Kind::PostToolUse => Some("modifiedOutput"),
+        EventKind::PreToolUse => Some("modifiedInput"),
+        EventKind::PostToolUse => Some("modifiedOutput"),
         _ => None,
     }
 }
 
-pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
+pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let mut notes = Vec::new();
-    let mut top = Taker::new("", wire);
-    let mut answer = match event.kind() {
-        Kind::CanUseTool => decode_permission(&mut top, &mut notes)?,
+    let mut top = FieldReader::new("", wire);
+    let mut output = match event.kind() {
+        EventKind::CanUseTool => decode_permission(&mut top, &mut notes)?,
         kind => decode_output(kind, &mut top, &mut notes)?,
     };
     // blade-callback.md: "canUseTool 与 Hooks 是两个独立的系统" (two separate systems): the one's words say nothing in the
@@ -36,8 +36,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>)
             notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
         }
     }
-    answer.extra = top.rest();
-    Ok((answer, notes))
+    output.extra = top.rest();
+    Ok((output, notes))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -49,20 +49,20 @@ enum Action {
 
 const ACTIONS: &[(&str, Action)] = &[("continue", Action::Continue), ("skip", Action::Skip), ("abort", Action::Abort)];
 
-fn decode_output(kind: Kind, top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, DecodeError> {
+fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let action = top.take_word("action", ACTIONS)?;
     if action.is_none() && KNOWN_KEYS.iter().any(|key| top.contains(key)) {
         notes.push(Note::warning("the output has no action; it counts as `continue`"));
     }
     let action = action.unwrap_or(Action::Continue);
     let reason = top.take::<String>("reason")?;
-    let mut answer = Answer::default();
+    let mut output = HookOutput::default();
     for key in ["modifiedInput", "modifiedOutput"] {
         let Some(value) = top.take::<Value>(key)? else { continue };
         // decisions.md: "`modifiedInput` counts only on PreToolUse, `modifiedOutput` only on PostToolUse."
         // blade-callback.md: "continue+modifiedInput — 修改输入后执行" (run it with the new input): beside `continue` only.
         if rewrite_key(kind) == Some(key) && action == Action::Continue {
-            answer.updated = Some(value);
+            output.updated = Some(value);
         } else {
             notes.push(Note::dropped(format!("{key} has no effect here")));
         }
@@ -71,22 +71,23 @@ fn decode_output(kind: Kind, top: &mut Taker, notes: &mut Vec<Note>) -> Result<A
         Action::Continue if reason.is_some() => notes.push(Note::dropped("a reason beside `continue` has no effect")),
         Action::Continue => {}
         // blade-callback.md: "skip | 跳过当前工具调用" (leave the current tool call out).
-        Action::Skip => (answer.rule, answer.reason) = (Some(Rule::Skip), reason),
+        Action::Skip => (output.decision, output.reason) = (Some(Decision::Skip), reason),
         // blade-callback.md: "abort | 终止整个会话" (end the whole session).
-        Action::Abort => answer.halt = Some(Halt { scope: Scope::Session, reason }),
+        Action::Abort => output.halt = Some(Halt { scope: Scope::Session, reason }),
     }
-    Ok(answer)
+    Ok(output)
 }
 
 /// decisions.md: "`canUseTool` is separate: `allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`."
-fn decode_permission(top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, DecodeError> {
-    let rule = top.take_word("behavior", &[("allow", Rule::Allow), ("deny", Rule::Deny), ("ask", Rule::Ask)])?;
+fn decode_permission(top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
+    let decision =
+        top.take_word("behavior", &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)])?;
     let updated = top.take_object("updatedInput")?.map(Value::Object);
     let message = top.take::<String>("message")?;
     let interrupt = top.take::<bool>("interrupt")?.unwrap_or_default();
-    let mut answer = Answer { rule, ..Answer::default() };
-    let (allows, denies) = (answer.rule == Some(Rule::Allow), answer.rule == Some(Rule::Deny));
-    if answer.rule.is_none() && (updated.is_some() || message.is_some() || interrupt) {
+    let mut output = HookOutput { decision, ..HookOutput::default() };
+    let (allows, denies) = (output.decision == Some(Decision::Allow), output.decision == Some(Decision::Deny));
+    if output.decision.is_none() && (updated.is_some() || message.is_some() || interrupt) {
         notes.push(Note::warning("the result has no behavior; it counts as `ask`"));
     }
     if updated.is_some() && !allows {
@@ -95,55 +96,55 @@ fn decode_permission(top: &mut Taker, notes: &mut Vec<Note>) -> Result<Answer, D
     if (message.is_some() || interrupt) && !denies {
         notes.push(Note::dropped("message and interrupt have no effect without `deny`"));
     }
-    answer.updated = updated.filter(|_| allows);
-    answer.reason = message.filter(|_| denies);
-    answer.interrupt = interrupt && denies;
-    Ok(answer)
+    output.updated = updated.filter(|_| allows);
+    output.reason = message.filter(|_| denies);
+    output.interrupt = interrupt && denies;
+    Ok(output)
 }
 
 /// The verdict. Only what is said is written: no null, no default but `action` and `behavior`, which every output has.
-pub(super) fn encode(event: &Event, answer: &Answer) -> Value {
+pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     let mut wire = Object::new();
     match event.kind() {
-        Kind::CanUseTool => encode_permission(answer, &mut wire),
-        kind => encode_output(kind, answer, &mut wire),
+        EventKind::CanUseTool => encode_permission(output, &mut wire),
+        kind => encode_output(kind, output, &mut wire),
     }
-    put_extra(answer, &mut wire);
+    put_extra(output, &mut wire);
     Value::Object(wire)
 }
 
-fn encode_output(kind: Kind, answer: &Answer, wire: &mut Object) {
-    if let Some(halt) = &answer.halt {
+fn encode_output(kind: EventKind, output: &HookOutput, wire: &mut Object) {
+    if let Some(halt) = &output.halt {
         wire.insert("action".into(), "abort".into());
         put_text(wire, "reason", halt.reason.as_ref());
-    } else if answer.rule.is_some() {
+    } else if output.decision.is_some() {
         // `skip` is the only decision a hook's output has a word for.
         wire.insert("action".into(), "skip".into());
-        put_text(wire, "reason", answer.reason.as_ref());
+        put_text(wire, "reason", output.reason.as_ref());
     } else {
         // blade-callback.md: "continue | 继续正常执行" (go on as usual): also when nobody said anything.
         wire.insert("action".into(), "continue".into());
-        if let (Some(key), Some(updated)) = (rewrite_key(kind), &answer.updated) {
+        if let (Some(key), Some(updated)) = (rewrite_key(kind), &output.updated) {
             wire.insert(key.into(), updated.clone());
         }
     }
 }
 
-fn encode_permission(answer: &Answer, wire: &mut Object) {
-    let (behavior, rest) = match answer.rule {
+fn encode_permission(output: &HookOutput, wire: &mut Object) {
+    let (policy, rest) = match output.decision {
         // "{ behavior: 'allow', updatedInput? }"
-        Some(Rule::Allow) => ("allow", answer.updated.as_ref().map(|updated| ("updatedInput", updated.clone()))),
+        Some(Decision::Allow) => ("allow", output.updated.as_ref().map(|updated| ("updatedInput", updated.clone()))),
         // "{ behavior: 'deny', message: string, interrupt? }": the message is not optional.
-        Some(Rule::Deny) => {
-            let message = answer.reason.as_deref().unwrap_or("denied by a hook");
+        Some(Decision::Deny) => {
+            let message = output.reason.as_deref().unwrap_or("denied by a hook");
             ("deny", Some(("message", json!(message))))
         }
         // "{ behavior: 'ask' }: 交给内置权限系统决定" (leave it to the built-in permissions): also when nobody said anything.
         _ => ("ask", None),
     };
-    wire.insert("behavior".into(), behavior.into());
+    wire.insert("behavior".into(), policy.into());
     wire.extend(rest.map(|(key, value)| (key.to_owned(), value)));
-    if answer.rule == Some(Rule::Deny) && answer.interrupt {
+    if output.decision == Some(Decision::Deny) && output.interrupt {
         wire.insert("interrupt".into(), true.into());
     }
 }

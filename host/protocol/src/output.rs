@@ -6,10 +6,10 @@ use crate::json::Object;
 
 /// What a hook says about an event, in no dialect's words. The default says nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub struct HookOutput {
     /// The decision, when there is one.
-    pub rule: Option<Rule>,
-    /// Why. Belongs to [`Answer::rule`]; on a blocked stop it is what the agent is told.
+    pub decision: Option<Decision>,
+    /// Why. Belongs to [`HookOutput::rule`]; on a blocked stop it is what the agent is told.
     pub reason: Option<String>,
     /// The whole new value of what the event carries: a tool's input or output, a prompt (a JSON string), a model
     /// request or response. Which one follows from the event.
@@ -37,7 +37,7 @@ pub struct Answer {
 
 /// A decision about an event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Rule {
+pub enum Decision {
     /// Do it without asking.
     Allow,
     /// Ask the user.
@@ -52,26 +52,27 @@ pub enum Rule {
     Respond(Value),
 }
 
-/// A [`Rule`] without what it carries.
+/// A [`Decision`] without what it carries, ordered from the most permissive to the strictest. This is the only place
+/// with that order: `defer` stands above `ask` because `claude@observed` has it so (`deny > defer > ask > allow`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RuleKind {
-    /// [`Rule::Allow`]
+pub enum DecisionKind {
+    /// [`Decision::Allow`]
     Allow,
-    /// [`Rule::Defer`]
-    Defer,
-    /// [`Rule::Ask`]
+    /// [`Decision::Ask`]
     Ask,
-    /// [`Rule::Skip`]
+    /// [`Decision::Defer`]
+    Defer,
+    /// [`Decision::Skip`]
     Skip,
-    /// [`Rule::Respond`]
+    /// [`Decision::Respond`]
     Respond,
-    /// [`Rule::Deny`]
+    /// [`Decision::Deny`]
     Deny,
 }
 
-impl RuleKind {
+impl DecisionKind {
     /// All of them, the most permissive first.
-    pub const ALL: [Self; 6] = [Self::Allow, Self::Defer, Self::Ask, Self::Skip, Self::Respond, Self::Deny];
+    pub const ALL: [Self; 6] = [Self::Allow, Self::Ask, Self::Defer, Self::Skip, Self::Respond, Self::Deny];
 
     /// The field's word for it.
     pub const fn word(self) -> &'static str {
@@ -86,16 +87,16 @@ impl RuleKind {
     }
 }
 
-impl Rule {
+impl Decision {
     /// Which rule this is.
-    pub const fn kind(&self) -> RuleKind {
+    pub const fn kind(&self) -> DecisionKind {
         match self {
-            Self::Allow => RuleKind::Allow,
-            Self::Ask => RuleKind::Ask,
-            Self::Defer => RuleKind::Defer,
-            Self::Deny => RuleKind::Deny,
-            Self::Skip => RuleKind::Skip,
-            Self::Respond(_) => RuleKind::Respond,
+            Self::Allow => DecisionKind::Allow,
+            Self::Ask => DecisionKind::Ask,
+            Self::Defer => DecisionKind::Defer,
+            Self::Deny => DecisionKind::Deny,
+            Self::Skip => DecisionKind::Skip,
+            Self::Respond(_) => DecisionKind::Respond,
         }
     }
 }
@@ -130,7 +131,7 @@ pub struct Note {
 /// What a [`Note`] tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKind {
-    /// Part of an answer had no effect.
+    /// Part of an output had no effect.
     Dropped,
     /// The dialect cannot say it; the nearest safer thing was said.
     Degraded,
@@ -164,13 +165,13 @@ impl NoteKind {
     }
 }
 
-impl Answer {
-    /// Says nothing at all.
+impl HookOutput {
+    /// Expressible nothing at all.
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Takes fields the contract knows out of [`Answer::extra`], so that nothing is decided past it. `known` is
+    /// Takes fields the contract knows out of [`HookOutput::extra`], so that nothing is decided past it. `known` is
     /// [`crate::Dialect::known_keys`].
     pub fn strip_known(&mut self, known: &[&str]) -> Vec<Note> {
         let mut notes = Vec::new();
@@ -180,30 +181,30 @@ impl Answer {
 
     /// Takes the decision out, because the hooks of a later stage are to decide (see [`crate::Dialect::decides`]).
     pub fn fall_back(&mut self) -> Option<Note> {
-        let rule = self.rule.take()?;
+        let decision = self.decision.take()?;
         (self.reason, self.updated, self.interrupt) = (None, None, false);
-        Some(Note::dropped(format!("{} falls back to the hooks that are asked next", rule.kind().word())))
+        Some(Note::dropped(format!("{} falls back to the hooks that are asked next", decision.kind().word())))
     }
 
-    /// An answer that is only a decision.
-    pub fn rule(rule: Rule, reason: impl Into<String>) -> Self {
-        Self { rule: Some(rule), reason: Some(reason.into()), ..Self::default() }
+    /// An output that is only a decision.
+    pub fn decided(decision: Decision, reason: impl Into<String>) -> Self {
+        Self { decision: Some(decision), reason: Some(reason.into()), ..Self::default() }
     }
 
     /// The answer in one word: its rule's, `stop` when it halts, `nothing` when it says nothing, `none` when it only adds
     /// something.
     pub fn word(&self) -> &'static str {
-        match (&self.rule, &self.halt) {
+        match (&self.decision, &self.halt) {
             (_, Some(_)) => "stop",
-            (Some(rule), None) => rule.kind().word(),
+            (Some(decision), None) => decision.kind().word(),
             (None, None) if self.is_silent() => "nothing",
             (None, None) => "none",
         }
     }
 
     /// Which rule, if any.
-    pub fn rule_kind(&self) -> Option<RuleKind> {
-        self.rule.as_ref().map(Rule::kind)
+    pub fn decision_kind(&self) -> Option<DecisionKind> {
+        self.decision.as_ref().map(Decision::kind)
     }
 }
 
@@ -223,7 +224,7 @@ fn strip(object: &mut Object, known: &[&str], notes: &mut Vec<Note>) {
     });
 }
 
-/// The text of a [`Rule::Respond`]'s result, for where the result itself cannot be given.
+/// The text of a [`Decision::Respond`]'s result, for where the result itself cannot be given.
 pub(crate) fn respond_text(result: &Value) -> String {
     result.get("for_llm").and_then(Value::as_str).map_or_else(|| result.to_string(), str::to_owned)
 }

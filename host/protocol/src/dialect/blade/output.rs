@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Note, Rule, join},
     dialect::common::{
-        MARK, Taker, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_specific,
+        FieldReader, MARK, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_specific,
     },
-    event::{Event, Kind, fields::FieldType},
+    event::{Event, EventKind, fields::FieldType},
     json::{DecodeError, Object},
+    output::{Decision, HookOutput, Note, join},
 };
 
 /// Output fields this module reads; no hook's `extra` may carry them.
@@ -37,44 +37,46 @@ pub(super) const KNOWN_KEYS: &[&str] = &[
     "interrupt",
 ];
 
-pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
-    let (mut answer, mut notes) = (Answer::default(), Vec::new());
-    let mut top = Taker::new("", wire);
+pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+    let (mut output, mut notes) = (HookOutput::default(), Vec::new());
+    let mut top = FieldReader::new("", wire);
     // decisions.md: "The generic `continue:false` is the *top-level* one and stops everything".
-    take_common(&mut top, &mut answer)?;
+    take_common(&mut top, &mut output)?;
     let specific = take_specific(&mut top, event, &mut notes)?;
     let mut fields = Fields { specific, top };
 
-    take_decisions(event.kind(), &mut fields, &mut answer)?;
-    if event.kind() == Kind::CanUseTool {
-        answer.interrupt = fields.take("interrupt")?.unwrap_or_default() && answer.rule == Some(Rule::Deny);
+    take_decisions(event.kind(), &mut fields, &mut output)?;
+    if event.kind() == EventKind::CanUseTool {
+        output.interrupt = fields.take("interrupt")?.unwrap_or_default() && output.decision == Some(Decision::Deny);
     }
     // decisions.md: "`contextInjection`/`additionalContext` are joined".
-    answer.context = join(&[fields.take("contextInjection")?, fields.take("additionalContext")?]);
+    output.context = join(&[fields.take("contextInjection")?, fields.take("additionalContext")?]);
     match event.kind() {
-        Kind::PreToolUse | Kind::CanUseTool => answer.updated = fields.take_object("updatedInput")?.map(Value::Object),
-        Kind::UserPromptSubmit => answer.updated = fields.take::<String>("updatedPrompt")?.map(Value::String),
-        Kind::PostToolUse => answer.updated = fields.take("updatedOutput")?,
-        Kind::SessionStart => answer.env = take_env(&mut fields)?,
+        EventKind::PreToolUse | EventKind::CanUseTool => {
+            output.updated = fields.take_object("updatedInput")?.map(Value::Object);
+        }
+        EventKind::UserPromptSubmit => output.updated = fields.take::<String>("updatedPrompt")?.map(Value::String),
+        EventKind::PostToolUse => output.updated = fields.take("updatedOutput")?,
+        EventKind::SessionStart => output.env = take_env(&mut fields)?,
         _ => {}
     }
     let Fields { mut specific, mut top } = fields;
-    let marked = event.kind() == Kind::OtherEvent && answer.rule.is_some();
+    let marked = event.kind() == EventKind::OtherEvent && output.decision.is_some();
     for place in specific.iter_mut().chain([&mut top]) {
         report_misplaced(place, KNOWN_KEYS, &mut notes)?;
     }
-    keep_extra(&mut answer, top, specific);
+    keep_extra(&mut output, top, specific);
     if marked && shows_form(wire, MARK) {
-        mark_form(&mut answer, MARK);
+        mark_form(&mut output, MARK);
     }
-    Ok((answer, notes))
+    Ok((output, notes))
 }
 
 /// decisions.md: "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level." What stands
 /// inside goes first.
 struct Fields {
-    specific: Option<Taker>,
-    top: Taker,
+    specific: Option<FieldReader>,
+    top: FieldReader,
 }
 
 impl Fields {
@@ -88,7 +90,7 @@ impl Fields {
 
     fn both<T>(
         &mut self,
-        mut take: impl FnMut(&mut Taker) -> Result<Option<T>, DecodeError>,
+        mut take: impl FnMut(&mut FieldReader) -> Result<Option<T>, DecodeError>,
     ) -> Result<[Option<T>; 2], DecodeError> {
         let inside = self.specific.as_mut().map(&mut take).transpose()?.flatten();
         Ok([inside, take(&mut self.top)?])
@@ -96,61 +98,65 @@ impl Fields {
 }
 
 /// Takes the decisions of both places; the strictest is the hook's.
-fn take_decisions(kind: Kind, fields: &mut Fields, answer: &mut Answer) -> Result<(), DecodeError> {
+fn take_decisions(kind: EventKind, fields: &mut Fields, output: &mut HookOutput) -> Result<(), DecodeError> {
     let inside = fields.specific.as_mut().map(|specific| (specific, true));
     let mut unclaimed = None;
     for (place, inside) in inside.into_iter().chain([(&mut fields.top, false)]) {
         // decisions.md: "Top-level `decision:"block"` counts as deny where the event can be blocked." Where it cannot,
         // `degrade` keeps the reason only.
-        let block = (place.take_word("decision", &[("block", Rule::Deny)])?, place.take("reason")?);
-        for (rule, reason) in [take_own(kind, place, inside)?, block] {
-            if rule.is_none() {
+        let block = (place.take_word("decision", &[("block", Decision::Deny)])?, place.take("reason")?);
+        for (decision, reason) in [take_own(kind, place, inside)?, block] {
+            if decision.is_none() {
                 unclaimed = unclaimed.or(reason.clone());
             }
-            decide(answer, rule, reason);
+            decide(output, decision, reason);
         }
     }
-    if answer.rule.is_some() {
-        answer.reason = answer.reason.take().or(unclaimed);
+    if output.decision.is_some() {
+        output.reason = output.reason.take().or(unclaimed);
     }
     Ok(())
 }
 
 /// Takes the decision in the event's own form, and its reason.
-fn take_own(kind: Kind, place: &mut Taker, inside: bool) -> Result<(Option<Rule>, Option<String>), DecodeError> {
+fn take_own(
+    kind: EventKind,
+    place: &mut FieldReader,
+    inside: bool,
+) -> Result<(Option<Decision>, Option<String>), DecodeError> {
     Ok(match kind {
         // blade-config.md: "`permissionDecision` | 'allow' | 'deny' | 'ask'".
-        Kind::PreToolUse => (place.take_word(MARK, &[ASK, DENY, ALLOW])?, place.take("permissionDecisionReason")?),
+        EventKind::PreToolUse => (place.take_word(MARK, &[ASK, DENY, ALLOW])?, place.take("permissionDecisionReason")?),
         // blade-config.md: "`permissionDecision` | 'approve' | 'deny' | 'ask'".
-        Kind::PermissionRequest => {
+        EventKind::PermissionRequest => {
             (place.take_word(MARK, &[ASK, DENY, APPROVE])?, place.take("permissionDecisionReason")?)
         }
-        Kind::OtherEvent => {
+        EventKind::OtherEvent => {
             (place.take_word(MARK, &[ASK, DENY, ALLOW, APPROVE])?, place.take("permissionDecisionReason")?)
         }
         // blade-config.md: "`behavior` | 'allow' | 'deny' | 'ask'", "`message` | 拒绝时显示的消息" (shown on a refusal).
-        Kind::CanUseTool => (place.take_word("behavior", &[ASK, DENY, ALLOW])?, place.take("message")?),
+        EventKind::CanUseTool => (place.take_word("behavior", &[ASK, DENY, ALLOW])?, place.take("message")?),
         // decisions.md: "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on `true`,
         // `SubagentStop` blocks the stop on `false`. Both are exactly as written; do not "fix" the asymmetry."
-        Kind::Stop if inside => (take_flag(place, "continue", true)?, place.take("continueReason")?),
-        Kind::SubagentStop if inside => (take_flag(place, "continue", false)?, place.take("continueReason")?),
-        Kind::Stop | Kind::SubagentStop => (None, place.take("continueReason")?),
+        EventKind::Stop if inside => (take_flag(place, "continue", true)?, place.take("continueReason")?),
+        EventKind::SubagentStop if inside => (take_flag(place, "continue", false)?, place.take("continueReason")?),
+        EventKind::Stop | EventKind::SubagentStop => (None, place.take("continueReason")?),
         // blade-config.md: "`blockCompletion` | boolean | 阻止任务完成" (keeps the task open).
-        Kind::TaskCompleted => (take_flag(place, "blockCompletion", true)?, place.take("blockReason")?),
+        EventKind::TaskCompleted => (take_flag(place, "blockCompletion", true)?, place.take("blockReason")?),
         // blade-config.md: "`blockCompaction` | boolean | 阻止压缩" (keeps the context as it is).
-        Kind::PreCompact => (take_flag(place, "blockCompaction", true)?, place.take("blockReason")?),
+        EventKind::PreCompact => (take_flag(place, "blockCompaction", true)?, place.take("blockReason")?),
         _ => (None, None),
     })
 }
 
-const ALLOW: (&str, Rule) = ("allow", Rule::Allow);
-const APPROVE: (&str, Rule) = ("approve", Rule::Allow);
-const ASK: (&str, Rule) = ("ask", Rule::Ask);
-const DENY: (&str, Rule) = ("deny", Rule::Deny);
+const ALLOW: (&str, Decision) = ("allow", Decision::Allow);
+const APPROVE: (&str, Decision) = ("approve", Decision::Allow);
+const ASK: (&str, Decision) = ("ask", Decision::Ask);
+const DENY: (&str, Decision) = ("deny", Decision::Deny);
 
 /// A flag that blocks when it is `blocking`.
-fn take_flag(place: &mut Taker, key: &str, blocking: bool) -> Result<Option<Rule>, DecodeError> {
-    Ok((place.take::<bool>(key)? == Some(blocking)).then_some(Rule::Deny))
+fn take_flag(place: &mut FieldReader, key: &str, blocking: bool) -> Result<Option<Decision>, DecodeError> {
+    Ok((place.take::<bool>(key)? == Some(blocking)).then_some(Decision::Deny))
 }
 
 /// blade-config.md: "`env` | Record<string, string>".
@@ -173,54 +179,54 @@ mod tests {
     use super::*;
     use crate::dialect::{Dialect, blade::DIALECT};
 
-    fn answer(event: &str, output: Value) -> Result<Answer, DecodeError> {
+    fn read(event: &str, output: Value) -> Result<HookOutput, DecodeError> {
         let event = json!({ "hook_event_name": event, "tool_name": "Bash", "tool_input": {}, "user_prompt": "p" });
         let event = DIALECT.decode_event(event.to_string().as_bytes(), None).unwrap();
         let Value::Object(output) = output else { panic!("an object") };
-        decode(&event, &output).map(|(answer, _)| answer)
+        decode(&event, &output).map(|(output, _)| output)
     }
 
     #[test]
     fn the_asymmetry_of_continue_is_kept() {
-        for (event, says, blocks) in
+        for (event, expressible, blocks) in
             [("Stop", true, true), ("Stop", false, false), ("SubagentStop", true, false), ("SubagentStop", false, true)]
         {
-            let output = json!({ "hookSpecificOutput": { "hookEventName": event, "continue": says } });
-            let rule = answer(event, output).unwrap().rule;
-            assert_eq!(rule, blocks.then_some(Rule::Deny), "{event} {says}");
-            let top = answer(event, json!({ "continue": says })).unwrap();
-            assert_eq!((top.rule, top.halt.is_some()), (None, !says), "{event} {says} at the top");
+            let output = json!({ "hookSpecificOutput": { "hookEventName": event, "continue": expressible } });
+            let decision = read(event, output).unwrap().decision;
+            assert_eq!(decision, blocks.then_some(Decision::Deny), "{event} {expressible}");
+            let top = read(event, json!({ "continue": expressible })).unwrap();
+            assert_eq!((top.decision, top.halt.is_some()), (None, !expressible), "{event} {expressible} at the top");
         }
     }
 
     #[test]
     fn event_fields_count_at_the_top_and_the_stricter_decision_holds() {
-        let top = answer("PreToolUse", json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" }));
-        assert_eq!(top.unwrap(), Answer::rule(Rule::Deny, "no"));
+        let top = read("PreToolUse", json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" }));
+        assert_eq!(top.unwrap(), HookOutput::decided(Decision::Deny, "no"));
         let inside = json!({ "hookEventName": "PreToolUse", "permissionDecision": "allow" });
-        let both = answer("PreToolUse", json!({ "permissionDecision": "deny", "hookSpecificOutput": inside }));
-        assert_eq!(both.unwrap().rule, Some(Rule::Deny));
+        let both = read("PreToolUse", json!({ "permissionDecision": "deny", "hookSpecificOutput": inside }));
+        assert_eq!(both.unwrap().decision, Some(Decision::Deny));
     }
 
     #[test]
     fn each_event_has_its_own_words() {
-        assert!(answer("PreToolUse", json!({ "permissionDecision": "approve" })).is_err());
-        assert!(answer("PermissionRequest", json!({ "permissionDecision": "allow" })).is_err());
-        assert!(answer("UserPromptSubmit", json!({ "decision": "deny" })).is_err());
-        assert!(answer("canUseTool", json!({ "behavior": "block" })).is_err());
+        assert!(read("PreToolUse", json!({ "permissionDecision": "approve" })).is_err());
+        assert!(read("PermissionRequest", json!({ "permissionDecision": "allow" })).is_err());
+        assert!(read("UserPromptSubmit", json!({ "decision": "deny" })).is_err());
+        assert!(read("canUseTool", json!({ "behavior": "block" })).is_err());
     }
 
     #[test]
     fn another_events_fields_have_no_effect() {
         let output = json!({ "permissionDecision": "deny", "hookSpecificOutput": { "blockCompletion": true } });
-        assert!(answer("Notification", output).unwrap().is_silent());
+        assert!(read("Notification", output).unwrap().is_silent());
     }
 
     #[test]
     fn environment_variables_are_texts() {
         let number = json!({ "hookSpecificOutput": { "env": { "N": 1 } } });
         assert_eq!(
-            answer("SessionStart", number).unwrap_err().to_string(),
+            read("SessionStart", number).unwrap_err().to_string(),
             "/hookSpecificOutput/env/N: expected a string, found the number 1"
         );
     }

@@ -1,12 +1,12 @@
 //! What decisions have in common, read with the limits and rules that hold for all of them.
 
 use hookbox_protocol::{
-    Answer, Cause, Dialect, Event, Failure, Halt, Note, Rule, Scope,
+    Cause, Decision, Dialect, Event, Failure, Halt, HookOutput, Note, Scope,
     json::{self, Object},
 };
 use serde_json::Value;
 
-use crate::bindings::hookbox::hooks::types::{self as wit, Effects, Fault, Gate, Permission};
+use crate::bindings::hookbox::hooks::types::{self as wit, BlockDecision, Effects, Fault, PermissionDecision};
 
 /// Reads one decision.
 pub(crate) struct Reader<'a> {
@@ -18,7 +18,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// For an answer of at most `limit` bytes.
+    /// For an output of at most `limit` bytes.
     pub(crate) fn new(event: &'a Event, dialect: &'a dyn Dialect, limit: usize) -> Self {
         Self { event, dialect, limit, left: limit, notes: Vec::new() }
     }
@@ -36,8 +36,8 @@ impl<'a> Reader<'a> {
         Failure::new(Cause::Load, format!("does not handle {}", self.event.kind().name()))
     }
 
-    /// types.wit: "A hook that could not decide. The host treats it as that hook's failure, never as an answer." What it
-    /// says about it has the limit of an answer.
+    /// types.wit: "A hook that could not decide. The host treats it as that hook's failure, never as an output." What it
+    /// says about it has the limit of an output.
     pub(crate) fn fault(&mut self, fault: Fault) -> Failure {
         let (Fault::BadInput(message) | Fault::Failed(message)) = fault;
         self.text(message).map_or_else(|too_large| too_large, |message| Failure::new(Cause::Guest, message))
@@ -70,8 +70,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The effects every decision has, as an answer without a rule.
-    pub(crate) fn effects(&mut self, effects: Effects) -> Result<Answer, Failure> {
+    /// The effects every decision has, as an output without a rule.
+    pub(crate) fn effects(&mut self, effects: Effects) -> Result<HookOutput, Failure> {
         let Effects { context, system_message, suppress_output, halt, extra } = effects;
         let halt = match halt {
             None => None,
@@ -83,46 +83,52 @@ impl<'a> Reader<'a> {
                 Some(Halt { scope, reason: self.optional(reason)? })
             }
         };
-        let mut answer = Answer {
+        let mut output = HookOutput {
             context: self.optional(context)?,
             system_message: self.optional(system_message)?,
             suppress_output,
             halt,
             extra: self.object("extra", extra)?.unwrap_or_default(),
-            ..Answer::default()
+            ..HookOutput::default()
         };
         // types.wit: "A key that the contract knows is dropped and reported."
-        self.notes.extend(answer.strip_known(self.dialect.known_keys()));
-        Ok(answer)
+        self.notes.extend(output.strip_known(self.dialect.known_keys()));
+        Ok(output)
     }
 
     /// `effects` with a yes-or-no decision.
-    pub(crate) fn gate(&mut self, gate: Gate, effects: Effects) -> Result<Answer, Failure> {
-        let answer = self.effects(effects)?;
+    pub(crate) fn gate(&mut self, gate: BlockDecision, effects: Effects) -> Result<HookOutput, Failure> {
+        let output = self.effects(effects)?;
         match gate {
-            Gate::Pass => Ok(answer),
-            Gate::Block(reason) => Ok(Answer { rule: Some(Rule::Deny), reason: self.optional(reason)?, ..answer }),
+            BlockDecision::Pass => Ok(output),
+            BlockDecision::Block(reason) => {
+                Ok(HookOutput { decision: Some(Decision::Deny), reason: self.optional(reason)?, ..output })
+            }
         }
     }
 
     /// `effects` with the answer to a permission question.
-    pub(crate) fn permission(&mut self, permission: Permission, effects: Effects) -> Result<Answer, Failure> {
-        let answer = self.effects(effects)?;
-        let (rule, reason, interrupt) = match permission {
-            Permission::Pass => return Ok(answer),
-            Permission::Allow(reason) => (Rule::Allow, reason, false),
-            Permission::Ask(reason) => (Rule::Ask, reason, false),
-            Permission::Deny(wit::Denial { message, interrupt }) => (Rule::Deny, message, interrupt),
+    pub(crate) fn permission(
+        &mut self,
+        permission: PermissionDecision,
+        effects: Effects,
+    ) -> Result<HookOutput, Failure> {
+        let output = self.effects(effects)?;
+        let (decision, reason, interrupt) = match permission {
+            PermissionDecision::Pass => return Ok(output),
+            PermissionDecision::Allow(reason) => (Decision::Allow, reason, false),
+            PermissionDecision::Ask(reason) => (Decision::Ask, reason, false),
+            PermissionDecision::Deny(wit::Denial { message, interrupt }) => (Decision::Deny, message, interrupt),
         };
-        Ok(Answer { rule: Some(rule), reason: self.optional(reason)?, interrupt, ..answer })
+        Ok(HookOutput { decision: Some(decision), reason: self.optional(reason)?, interrupt, ..output })
     }
 
     /// An output object in the dialect's own words.
-    pub(crate) fn dialect_answer(&mut self, output: Option<String>) -> Result<Answer, Failure> {
-        let Some(object) = self.object("output", output)? else { return Ok(Answer::default()) };
-        let (answer, notes) = self.dialect.decode_answer(self.event, &object).map_err(|e| bad("output", e))?;
+    pub(crate) fn dialect_output(&mut self, output: Option<String>) -> Result<HookOutput, Failure> {
+        let Some(object) = self.object("output", output)? else { return Ok(HookOutput::default()) };
+        let (output, notes) = self.dialect.decode_output(self.event, &object).map_err(|e| bad("output", e))?;
         self.notes.extend(notes);
-        Ok(answer)
+        Ok(output)
     }
 }
 

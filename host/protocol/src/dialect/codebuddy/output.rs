@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Note, Rule},
     dialect::common::{
-        MARK, PERMISSION, Taker, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common,
+        FieldReader, MARK, PERMISSION, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common,
         take_permission, take_specific,
     },
-    event::{Event, Kind},
+    event::{Event, EventKind},
     json::{DecodeError, Object},
+    output::{Decision, HookOutput, Note},
 };
 
 /// Output fields this module reads; no hook's `extra` may carry them.
@@ -28,32 +28,32 @@ pub(super) const KNOWN_KEYS: &[&str] = &[
     "additionalContext",
 ];
 
-pub(super) fn decode(event: &Event, wire: &Object) -> Result<(Answer, Vec<Note>), DecodeError> {
-    let (mut answer, mut notes) = (Answer::default(), Vec::new());
-    let mut top = Taker::new("", &one_continue(wire)?);
-    take_common(&mut top, &mut answer)?;
+pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+    let (mut output, mut notes) = (HookOutput::default(), Vec::new());
+    let mut top = FieldReader::new("", &one_continue(wire)?);
+    take_common(&mut top, &mut output)?;
     // codebuddy.md: "`decision` | 'block' | 设为 'block' 阻止操作" (`block` keeps it from happening). There is no other word.
-    let rule = top.take_word("decision", &[("block", Rule::Deny)])?;
+    let decision = top.take_word("decision", &[("block", Decision::Deny)])?;
     let reason = top.take::<String>("reason")?;
-    decide(&mut answer, rule, reason.clone());
+    decide(&mut output, decision, reason.clone());
     let mut specific = take_specific(&mut top, event, &mut notes)?;
     if let Some(specific) = &mut specific {
-        take_specific_fields(event.kind(), specific, &mut answer)?;
+        take_specific_fields(event.kind(), specific, &mut output)?;
         report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
     }
-    if answer.rule.is_some() {
-        answer.reason = answer.reason.or(reason);
+    if output.decision.is_some() {
+        output.reason = output.reason.or(reason);
     }
     report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
-    keep_extra(&mut answer, top, specific);
-    if event.kind() == Kind::OtherEvent {
+    keep_extra(&mut output, top, specific);
+    if event.kind() == EventKind::OtherEvent {
         for form in [MARK, PERMISSION] {
             if shows_form(wire, form) {
-                mark_form(&mut answer, form);
+                mark_form(&mut output, form);
             }
         }
     }
-    Ok((answer, notes))
+    Ok((output, notes))
 }
 
 /// decisions.md: "`continue_` is the Python spelling of the same field". The stricter of the two holds.
@@ -72,20 +72,24 @@ fn one_continue(wire: &Object) -> Result<Object, DecodeError> {
     Ok(wire)
 }
 
-fn take_specific_fields(kind: Kind, specific: &mut Taker, answer: &mut Answer) -> Result<(), DecodeError> {
-    answer.context = specific.take("additionalContext")?;
+fn take_specific_fields(
+    kind: EventKind,
+    specific: &mut FieldReader,
+    output: &mut HookOutput,
+) -> Result<(), DecodeError> {
+    output.context = specific.take("additionalContext")?;
     // decisions.md: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`". Understood on
     // every event, because dropping a deny would be worse.
-    let words = [("allow", Rule::Allow), ("ask", Rule::Ask), ("deny", Rule::Deny)];
-    let rule = specific.take_word(MARK, &words)?;
-    decide(answer, rule, specific.take("permissionDecisionReason")?);
-    if matches!(kind, Kind::PreToolUse | Kind::OtherEvent) {
+    let words = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+    let decision = specific.take_word(MARK, &words)?;
+    decide(output, decision, specific.take("permissionDecisionReason")?);
+    if matches!(kind, EventKind::PreToolUse | EventKind::OtherEvent) {
         // codebuddy.md: "PreToolUse 特殊输出 可以修改工具输入" (`updatedInput` changes the tool's input).
-        answer.updated = specific.take_object("updatedInput")?.map(Into::into);
+        output.updated = specific.take_object("updatedInput")?.map(Into::into);
     }
-    if kind == Kind::OtherEvent {
+    if kind == EventKind::OtherEvent {
         // The current client's form on permission requests, which are beyond the specification's six events.
-        take_permission(specific, answer)?;
+        take_permission(specific, output)?;
     }
     Ok(())
 }
@@ -98,11 +102,11 @@ mod tests {
     use super::*;
     use crate::dialect::{Dialect, codebuddy::DOCUMENTED};
 
-    fn answer(event: &str, output: Value) -> Result<Answer, DecodeError> {
+    fn read(event: &str, output: Value) -> Result<HookOutput, DecodeError> {
         let event = json!({ "hook_event_name": event }).to_string();
         let event = DOCUMENTED.decode_event(event.as_bytes(), None).unwrap();
         let Value::Object(output) = output else { panic!("an object") };
-        decode(&event, &output).map(|(answer, _)| answer)
+        decode(&event, &output).map(|(output, _)| output)
     }
 
     #[test]
@@ -112,25 +116,28 @@ mod tests {
             json!({ "continue_": false, "stopReason": "why" }),
             json!({ "continue": true, "continue_": false, "stopReason": "why" }),
         ] {
-            let halt = answer("Stop", output.clone()).unwrap().halt;
+            let halt = read("Stop", output.clone()).unwrap().halt;
             assert_eq!(halt.and_then(|halt| halt.reason).as_deref(), Some("why"), "{output}");
         }
-        assert!(answer("Stop", json!({ "continue_": true })).unwrap().is_silent());
-        assert!(answer("Stop", json!({ "continue_": "no" })).is_err());
+        assert!(read("Stop", json!({ "continue_": true })).unwrap().is_silent());
+        assert!(read("Stop", json!({ "continue_": "no" })).is_err());
     }
 
     #[test]
     fn a_block_holds_in_either_place() {
         let allow = json!({ "hookEventName": "PreToolUse", "permissionDecision": "allow" });
-        let both = answer("PreToolUse", json!({ "decision": "block", "reason": "no", "hookSpecificOutput": allow }));
-        assert_eq!(both.unwrap(), Answer::rule(Rule::Deny, "no"));
+        let both = read("PreToolUse", json!({ "decision": "block", "reason": "no", "hookSpecificOutput": allow }));
+        assert_eq!(both.unwrap(), HookOutput::decided(Decision::Deny, "no"));
         let deny = json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" });
-        assert_eq!(answer("Stop", json!({ "hookSpecificOutput": deny })).unwrap(), Answer::rule(Rule::Deny, "no"));
+        assert_eq!(
+            read("Stop", json!({ "hookSpecificOutput": deny })).unwrap(),
+            HookOutput::decided(Decision::Deny, "no")
+        );
     }
 
     #[test]
     fn an_unknown_word_is_an_error() {
-        assert!(answer("PreToolUse", json!({ "decision": "deny" })).is_err());
-        assert!(answer("PreToolUse", json!({ "hookSpecificOutput": { "permissionDecision": "block" } })).is_err());
+        assert!(read("PreToolUse", json!({ "decision": "deny" })).is_err());
+        assert!(read("PreToolUse", json!({ "hookSpecificOutput": { "permissionDecision": "block" } })).is_err());
     }
 }

@@ -1,20 +1,19 @@
-//! Where an event comes from.
+//! What every event comes with.
 
-use crate::Json;
 use crate::bindings::shared::hookbox::hooks::types as wit;
 use crate::wire::input;
 
 input! {
-    /// Where an event comes from. Fields a dialect does not send are `None`.
+    /// What every event comes with. Fields a dialect does not send are `None`.
     ///
     /// In a test, write the fields that matter and take the rest from the default:
     ///
     /// ```
     /// use hookbox_guest::prelude::*;
     ///
-    /// let origin = Origin { session_id: Some("s-1".into()), ..Origin::default() };
+    /// let context = EventContext { session_id: Some("s-1".into()), ..EventContext::default() };
     /// ```
-    Origin from wit::Origin {
+    EventContext from wit::EventContext {
         /// The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`.
         dialect: String,
         /// The event's name as the client wrote it, for example `PreToolUse` or `hook.before_tool`.
@@ -35,6 +34,8 @@ input! {
         timestamp: Option<String>,
         /// picoclaw: `meta.AgentID`; claude: the subagent in which the event happened.
         agent_id: Option<String>,
+        /// claude: the tool call that started the subagent in which the event happened.
+        parent_tool_use_id: Option<String>,
         /// picoclaw: `meta.TurnID`.
         turn_id: Option<String>,
         /// picoclaw: `meta.ParentTurnID`, empty for a turn of its own.
@@ -45,7 +46,5 @@ input! {
         channel: Option<String>,
         /// picoclaw: the conversation within the channel.
         chat_id: Option<String>,
-        /// The whole event as it came over the wire, with rewrites of earlier hooks applied where the dialect chains.
-        raw: Json,
     }
 }

@@ -1,0 +1,85 @@
+//! What a hook that speaks claude's JSON said.
+
+use crate::{
+    dialect::common::{
+        FieldReader, MARK, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_permission,
+        take_specific,
+    },
+    event::{Event, EventKind},
+    json::{DecodeError, Object},
+    output::{Decision, HookOutput, Note},
+};
+
+/// Output fields this module reads; no hook's `extra` may carry them.
+pub(super) const KNOWN_KEYS: &[&str] = &[
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "decision",
+    "reason",
+    "hookEventName",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "additionalContext",
+    "updatedToolOutput",
+    "updatedMCPToolOutput",
+];
+
+pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+    let (mut output, mut notes) = (HookOutput::default(), Vec::new());
+    let mut top = FieldReader::new("", wire);
+    take_common(&mut top, &mut output)?;
+    let mut specific = take_specific(&mut top, event, &mut notes)?;
+
+    // decisions.md: "For Stop/SubagentStop/UserPromptSubmit/PostToolUse, `decision:"block"` + `reason` (the real
+    // client's form) is understood from hooks and emitted." Understood on every event: dropping a block would be worse.
+    let words: &[(&str, Decision)] = match (observed, event.kind()) {
+        (true, EventKind::PreToolUse) => &[("block", Decision::Deny), ("approve", Decision::Allow)],
+        _ => &[("block", Decision::Deny)],
+    };
+    let (decision, reason) = (top.take_word("decision", words)?, top.take("reason")?);
+    decide(&mut output, decision, reason);
+    if let Some(specific) = &mut specific {
+        take_specific_fields(observed, event.kind(), specific, &mut output)?;
+        report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
+    }
+    report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
+    let marked = event.kind() == EventKind::OtherEvent && shows_form(wire, MARK);
+    keep_extra(&mut output, top, specific);
+    if marked {
+        mark_form(&mut output, MARK);
+    }
+    Ok((output, notes))
+}
+
+fn take_specific_fields(
+    observed: bool,
+    kind: EventKind,
+    specific: &mut FieldReader,
+    output: &mut HookOutput,
+) -> Result<(), DecodeError> {
+    output.context = specific.take("additionalContext")?;
+    // Understood on every event, as the top-level block is: a hook written for several events may know one form only.
+    let mut words = vec![("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+    if observed {
+        words.push(("defer", Decision::Defer));
+    }
+    let decision = specific.take_word(MARK, &words)?;
+    decide(output, decision, specific.take("permissionDecisionReason")?);
+    match kind {
+        EventKind::PreToolUse => output.updated = specific.take_object("updatedInput")?.map(Into::into),
+        EventKind::PermissionRequest => {
+            output.updated = specific.take_object("updatedInput")?.map(Into::into);
+            take_permission(specific, output)?;
+        }
+        EventKind::PostToolUse => {
+            // The client's older name, for tools of MCP servers.
+            let of_mcp_tool = specific.take("updatedMCPToolOutput")?;
+            output.updated = specific.take("updatedToolOutput")?.or(of_mcp_tool);
+        }
+        _ => {}
+    }
+    Ok(())
+}
