@@ -128,7 +128,7 @@ fn denials(reason: &str) -> [Value; 5] {
     (both["decision"], both["reason"]) = (json!("block"), json!(reason));
     [
         denied.clone(),
-        // decisions.md: "emit both that and the seed's `decision:"block"`".
+        // decisions.md#the-real-codebuddy: "emit both that and the seed's `decision:"block"`".
         both,
         denied,
         // `skip` leaves the call out; there is no word for deny.

@@ -136,7 +136,8 @@ proptest! {
         everywhere(&outputs, |dialect, spec, event, said| {
             let turned: Vec<HookOutput> = turned.iter().map(|a| sayable(spec, a)).collect();
             let (one, other) = (merge(dialect, event, &said).output, merge(dialect, event, &turned).output);
-            // decisions.md: "the *last* hook in configuration order wins there", but never over a block.
+            // decisions.md#codebuddy: "the *last* hook in configuration order wins among `allow` and `ask`", but never
+            // over a block.
             let last_word_counts = dialect.name().starts_with("codebuddy") && spec.expressible.decisions.contains(&DecisionKind::Ask);
             if votes(dialect) && !last_word_counts {
                 assert_eq!(one.decision, other.decision, "{} {}", dialect.name(), spec.name);

@@ -1,4 +1,4 @@
-//! blade with configured hooks, read off `blade-config.md` and `decisions.md` once more.
+//! blade with configured hooks, read off `blade.md` and `decisions.md` once more.
 
 use serde_json::{Value, json};
 

@@ -71,7 +71,7 @@ impl Suite {
         let (mut dice, mut left) = (Dice(1), self.outcomes);
         while left > 0 {
             let (table, event) = dice.one(&events);
-            // design.md: "`canUseTool` is one handler beside `hooks`".
+            // `canUseTool` is one handler beside `hooks`: `docs/configuration.md`.
             let hooks = dice.below(if event.name == "canUseTool" { 2 } else { 5 });
             let outcomes: Vec<Outcome> = (0..hooks).map(|_| table.outcome(&mut dice, self.failures)).collect();
             left = left.saturating_sub(hooks);

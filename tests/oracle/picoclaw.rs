@@ -76,7 +76,7 @@ fn intercept(method: &str, request: &Value, outcomes: &[Outcome]) -> Value {
                 changes.for_each(|(field, value)| seen[field.as_str()] = value.clone());
                 if action == "respond" {
                     let mut verdict = json!({ "action": "respond", "result": printed["result"] });
-                    // "call | 修改后的调用信息(可选)" (the modified call, optional).
+                    // decisions.md#picoclaw: "A `respond` carries the call as the hooks before it changed it."
                     if gives_call || seen != original {
                         verdict["call"] = seen;
                     }

@@ -4,6 +4,7 @@
 //! front end.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write,
     fs,
     path::{Path, PathBuf},
@@ -17,6 +18,7 @@ use serde_json::{Map, Value, json};
 #[serde(deny_unknown_fields)]
 pub struct Vector {
     pub name: String,
+    /// The sentence that decides, as `PAGE#HEADING: SENTENCE`, word for word.
     pub clause: String,
     pub profile: Option<String>,
     #[serde(default)]
@@ -25,8 +27,10 @@ pub struct Vector {
     #[serde(default)]
     pub hooks: Vec<HookCase>,
     pub expect: Value,
+    /// The kinds of all notes there are.
     #[serde(default)]
-    pub notes: Vec<String>,
+    pub notes: BTreeSet<String>,
+    /// The hooks that run; all that can where nothing is said.
     pub ran: Option<Vec<usize>>,
 }
 
@@ -75,6 +79,12 @@ pub fn all() -> Vec<File> {
 }
 
 impl Vector {
+    /// The numbers of the hooks that run. A command that is not there cannot.
+    pub fn should_run(&self) -> Vec<usize> {
+        let startable = || (0..self.hooks.len()).filter(|number| !self.hooks[*number].missing);
+        self.ran.clone().unwrap_or_else(|| startable().collect())
+    }
+
     /// Writes the vector's configuration and commands into a folder and returns the configuration's path.
     pub fn lay_out(&self, folder_dialect: &str, dir: &Path) -> PathBuf {
         let dialect = self.profile.as_deref().unwrap_or(folder_dialect);

@@ -77,7 +77,8 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
         output.decision = Some(decision);
         return;
     }
-    // decisions of design.md: "`respond` under claude = deny with the text".
+    // decisions.md#what-a-dialect-cannot-say: "A `respond` where nobody can answer for the tool is a block, with its
+    // text as the reason."
     if let Decision::Respond(result) = &decision {
         output.reason = Some(respond_text(result));
     }
@@ -110,8 +111,8 @@ fn lose_rewrite(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>
     output.updated = None;
     let lost = format!("{} has no place for a rewrite", spec.name);
     match (spec.kind, &output.decision) {
-        // decisions.md: "A rewrite of a prompt or of a tool's result that the dialect cannot say is a block". Most
-        // likely it comes from a redactor: the model must not read what it took out.
+        // decisions.md#what-a-dialect-cannot-say: "A rewrite of a prompt or of a tool's result that the dialect cannot
+        // say is a block". Most likely it comes from a redactor: the model must not read what it took out.
         (EventKind::UserPromptSubmit, _) => block_instead(spec, output, notes, &lost, "the prompt"),
         (EventKind::PostToolUse, _) => block_instead(spec, output, notes, &lost, "the result"),
         // The permission was for the rewritten call.

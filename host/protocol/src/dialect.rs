@@ -131,7 +131,7 @@ pub trait Dialect: Send + Sync + 'static {
 pub struct Outcome {
     /// What all hooks together say.
     pub output: HookOutput,
-    /// The sentence of the specification that decided, for `hookbox explain`.
+    /// The sentence of `docs/spec` that decided, word for word, as `PAGE#HEADING: SENTENCE`.
     pub clause: &'static str,
     /// What had no effect, by the index of the hook where it was one hook's.
     pub notes: Vec<(Option<usize>, Note)>,

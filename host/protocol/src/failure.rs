@@ -96,8 +96,8 @@ pub enum FailurePolicy {
 
 /// What a failed hook's answer is under `behavior`.
 ///
-/// decisions.md, blade: "`ignore` = as if it said nothing; `deny`/`ask` = as if it had returned that decision with a
-/// reason that names the hook and the cause; on events without a permission decision `deny` blocks where the event
+/// decisions.md#failures: "`ignore` = as if it said nothing; `deny`/`ask` = as if it had returned that decision with a
+/// reason that names the hook and the cause."; "On events without a permission decision `deny` blocks where the event
 /// can be blocked and is otherwise recorded only."
 pub fn failed_output(
     spec: &EventSpec,

@@ -6,10 +6,10 @@ use thiserror::Error;
 /// How a dialect reads the text of a matcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchStyle {
-    /// claude. decisions.md: "a pattern made only of letters, digits, `_` and `|` is a list of exact names; any other
-    /// pattern is a regex *searched* in the name".
+    /// claude. decisions.md#matchers: "a pattern made only of letters, digits, `_` and `|` is a list of exact names
+    /// (`Bash`, `Write|Edit`); any other pattern is a regex *searched* in the name".
     NamesOrSearch,
-    /// codebuddy, blade. decisions.md: "a regex that must match the *whole* field".
+    /// codebuddy, blade. decisions.md#matchers: "a regex that must match the *whole* field".
     Whole,
 }
 
@@ -28,7 +28,7 @@ pub struct MatchError {
 /// A compiled matcher.
 #[derive(Debug, Clone, Default)]
 pub enum Matcher {
-    /// decisions.md: "Omitted, `\"\"` and `\"*\"` match everything in every dialect."
+    /// decisions.md#matchers: "Omitted, `""` and `"*"` match everything in every dialect."
     #[default]
     Everything,
     /// One of these names.
@@ -41,7 +41,8 @@ impl Matcher {
     /// Compiles a matcher.
     ///
     /// # Errors
-    /// decisions.md: "A regex that does not compile is a configuration error … It is never 'matches nothing'."
+    /// decisions.md#matchers: "A regex that does not compile is a configuration error that names the file, the JSON
+    /// pointer, the pattern and the position. It is never "matches nothing"."
     pub fn compile(style: MatchStyle, pattern: Option<&str>) -> Result<Self, MatchError> {
         let pattern = match pattern {
             None | Some("" | "*") => return Ok(Self::Everything),

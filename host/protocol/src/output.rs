@@ -231,7 +231,7 @@ pub(crate) fn respond_text(result: &Value) -> String {
 
 /// Joins texts with one newline in the given order; nothing in, nothing out.
 ///
-/// decisions.md: "Joined texts are joined with one newline, in configuration order."
+/// decisions.md#outputs: "Joined texts are joined with one newline, in configuration order."
 pub fn join<'a>(texts: impl IntoIterator<Item = &'a Option<String>>) -> Option<String> {
     let texts: Vec<&str> = texts.into_iter().filter_map(|t| t.as_deref()).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))

@@ -32,7 +32,7 @@ fn reply(event: &Event, result: &Value) -> (Value, Vec<NoteKind>) {
     (line["result"].clone(), outcome.notes.iter().map(|(_, note)| note.kind).collect())
 }
 
-/// decisions.md: "Ids are integers; a string id or `2.0` is dropped."
+/// decisions.md#the-real-picoclaw: "Ids are integers; a string id or `2.0` is dropped."
 #[test]
 fn an_envelope_the_client_would_not_read_is_an_error() {
     let good = json!({ "jsonrpc": "2.0", "id": 1, "method": "hook.before_tool", "params": { "tool": "exec" } });
@@ -81,7 +81,8 @@ fn a_missing_or_wrong_parameter_is_an_error_with_its_place() {
     }
 }
 
-/// decisions.md: "`hook.event` (≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 = `tool_exec_start`)".
+/// decisions.md#the-real-picoclaw: "`hook.event` (≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 =
+/// `tool_exec_start`)".
 #[test]
 fn integer_kinds_have_their_names() {
     for (number, name) in [(0, "turn_start"), (8, "tool_exec_start"), (18, "error"), (19, "event_kind(19)")] {
@@ -208,7 +209,8 @@ fn a_rewrite_the_client_could_not_read_changes_nothing_and_is_told_of() {
     assert_eq!(DIALECT.encode_outcome(&event, &outcome.output).unwrap()["result"], json!({ "action": "continue" }));
 }
 
-/// decisions.md: "larger replies must become `continue` … with a diagnostic".
+/// decisions.md#the-real-picoclaw: "larger replies must become `continue` (or a JSON-RPC error for approve) with a
+/// diagnostic".
 #[test]
 fn a_rewrite_too_long_for_the_client_is_none() {
     let event = request("hook.before_tool", &json!({ "tool": "exec", "arguments": {} }));
@@ -219,7 +221,7 @@ fn a_rewrite_too_long_for_the_client_is_none() {
     assert_eq!(reply(&event, &long).0, json!({ "action": "continue" }));
 }
 
-/// decisions.md: "a block is never lost for its size: its reason is cut".
+/// decisions.md#the-real-picoclaw: "a block is never lost for its size: its reason is cut".
 #[test]
 fn a_block_too_long_for_the_client_keeps_blocking() {
     let reason = "x".repeat(2 * MEBIBYTE);

@@ -81,8 +81,8 @@ pub trait Handler: Send + Sync {
 
 /// Reads what a handler that speaks the dialect's JSON printed: one object, or nothing.
 ///
-/// decisions.md, blade: "parse stdout as JSON (empty stdout = nothing to say; text that is not JSON = a non-blocking
-/// error kept in diagnostics)".
+/// decisions.md#exit-codes: "parse stdout as JSON (empty stdout = nothing to say; text that is not JSON = a
+/// non-blocking error kept in diagnostics)".
 pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(HookOutput, Vec<Note>), Failure> {
     if output.trim_ascii().is_empty() {
         return Ok((HookOutput::default(), Vec::new()));

@@ -1,5 +1,5 @@
-//! decisions.md, blade: "concurrently, at most `maxConcurrentHooks` (5); merged in registration order, never in
-//! finishing order".
+//! decisions.md#order-and-rewrites: "concurrently, at most `maxConcurrentHooks` (5); merged in registration order,
+//! never in finishing order".
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 

@@ -1,4 +1,5 @@
-//! decisions.md: "A command handler gets `HOOKBOX_DEPTH` … From the fifth on it is not started and counts as failed".
+//! decisions.md#processes: "A command handler gets `HOOKBOX_DEPTH`, one more than hookbox itself was started with. From
+//! the fifth on it is not started and counts as failed".
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{path::Path, process::Command};

@@ -67,7 +67,8 @@ fn print(verdict: &Verdict) {
         println!("  no hook is configured for {}", verdict.event);
     }
     let outcome = &verdict.outcome;
-    println!("verdict  {}   \"{}\"", outcome.output.word(), outcome.clause);
+    let (place, sentence) = outcome.clause.split_once(": ").unwrap_or(("", outcome.clause));
+    println!("{}", format!("verdict  {}   \"{sentence}\"  {place}", outcome.output.word()).trim_end());
     if let Some(reason) = &outcome.output.reason {
         println!("reason   {}", report::plain(&report::first_line(reason)));
     }

@@ -156,7 +156,8 @@ struct Failed {
 impl Failed {
     /// Ends the process so that nothing slips through where the configuration forbids it.
     ///
-    /// decisions.md: "Exit 2 with the reason on stderr is kept for our own failures under `failClosed`."
+    /// decisions.md#what-every-dialect-shares: "Exit 2 with the reason on stderr is kept for our own failures under
+    /// `failClosed`."
     fn end(self) -> anyhow::Result<Exit> {
         if !self.closed || !self.may_block() {
             return Err(self.error);

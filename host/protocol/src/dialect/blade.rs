@@ -24,7 +24,7 @@ pub struct Blade;
 
 const NAME_KEY: &str = "hook_event_name";
 
-/// blade-config.md: "`hook_execution_id` | string | 本次执行的唯一 ID" (one per execution).
+/// blade.md#input-of-every-event: "`hook_execution_id` | string | unique id of this run".
 const ORIGIN: &[(&str, &str)] = &[("hook_execution_id", "execution_id")];
 
 impl Dialect for Blade {
@@ -46,8 +46,9 @@ impl Dialect for Blade {
         self.specs().iter().find(|spec| spec.name == name)
     }
 
-    /// blade-config.md: "`maxConcurrentHooks` | number | `5`". decisions.md: "concurrently, at most
-    /// `maxConcurrentHooks` (5); merged in registration order, never in finishing order".
+    /// blade.md#configuration: "`maxConcurrentHooks` | number | `5` | how many hooks run at once at most".
+    /// decisions.md#order-and-rewrites: "concurrently, at most `maxConcurrentHooks` (5); merged in registration order,
+    /// never in finishing order".
     fn flow(&self) -> Flow {
         Flow::Concurrent(5)
     }
@@ -81,7 +82,8 @@ impl Dialect for Blade {
         output::decode(event, wire)
     }
 
-    /// decisions.md: "`canUseTool` runs first. … `ask` falls back to the `PermissionRequest` hooks."
+    /// decisions.md#blades-canusetool: "`canUseTool` runs first. `allow`/`deny` is final; `ask` falls back to the
+    /// `PermissionRequest` hooks."
     fn stages(&self, kind: EventKind) -> &'static [EventKind] {
         match kind {
             EventKind::CanUseTool | EventKind::PermissionRequest => {
@@ -91,7 +93,7 @@ impl Dialect for Blade {
         }
     }
 
-    /// decisions.md: "`allow`/`deny` is final". A callback that says nothing asks.
+    /// decisions.md#blades-canusetool: "`allow`/`deny` is final"; "A callback that says nothing asks."
     fn decides(&self, stage: EventKind, outputs: &[HookOutput]) -> bool {
         stage == EventKind::CanUseTool
             && merge::decision(outputs).is_some_and(|decision| decision.kind() != crate::DecisionKind::Ask)

@@ -40,8 +40,8 @@ impl Dialect for BladeCallback {
         &events::OTHER
     }
 
-    /// blade-callback.md: "同一事件可以注册多个 Hook,它们按数组顺序依次执行" (the hooks of one event run in array order,
-    /// one after another); "如果 hookA 返回 modifiedInput,hookB 收到的是修改后的输入" (hookB gets what hookA made of it).
+    /// blade-callback.md#order-and-chain: "They run one after another, in the order of the array."; "When hookA returns
+    /// `modifiedInput`, hookB gets the modified input."
     fn flow(&self) -> Flow {
         Flow::Chained
     }
@@ -72,8 +72,8 @@ impl Dialect for BladeCallback {
         output::decode(event, wire)
     }
 
-    /// blade-callback.md: "如果任意一个返回 skip 或 abort,后续 Hook 不再执行" (once one returns `skip` or `abort`, no later
-    /// hook runs). `canUseTool` is one question: a denial needs no second opinion.
+    /// blade-callback.md#order-and-chain: "When any of them returns `skip` or `abort`, later hooks do not run."
+    /// `canUseTool` is one question: a denial needs no second opinion.
     fn stops(&self, _event: &Event, output: &HookOutput) -> bool {
         output.halt.is_some() || matches!(output.decision, Some(Decision::Skip | Decision::Deny))
     }

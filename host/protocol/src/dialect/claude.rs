@@ -43,7 +43,7 @@ impl Dialect for Claude {
         &events::OTHER
     }
 
-    /// claude.md: "钩子按照它们在数组中出现的顺序执行" (hooks run in the order in which they stand in the array).
+    /// claude.md#order-and-merge: "Hooks run in the order in which they stand in the array."
     fn flow(&self) -> Flow {
         Flow::Sequential
     }

@@ -45,7 +45,8 @@ impl Dialect for CodeBuddy {
         &events::OTHER
     }
 
-    /// decisions.md: "array order (matcher groups in order, hooks in order within)", "each hook sees the original input".
+    /// decisions.md#order-and-rewrites: "array order (matcher groups in order, hooks in order within)"; "each hook sees
+    /// the original input".
     fn flow(&self) -> Flow {
         Flow::Sequential
     }
@@ -54,8 +55,8 @@ impl Dialect for CodeBuddy {
         ConfigShape::Groups
     }
 
-    /// codebuddy.md: "精确匹配: "Bash" 只匹配 Bash 工具 … 前缀匹配: "mcp__.*" 匹配所有 MCP 工具" (`Bash` takes only the tool
-    /// Bash, `mcp__.*` every MCP tool). decisions.md: "a regex that must match the *whole* field".
+    /// codebuddy.md#matchers: "exact | `Bash` | the tool Bash only"; "prefix | `mcp__.*` | every MCP tool".
+    /// decisions.md#matchers: "a regex that must match the *whole* field".
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::Whole)
     }

@@ -155,8 +155,8 @@ pub(crate) fn take_common(top: &mut FieldReader, output: &mut HookOutput) -> Res
 
 /// Takes `hookSpecificOutput`.
 ///
-/// decisions.md: "`hookSpecificOutput.hookEventName` that names another event makes the output a failed handler's.
-/// When it is missing, the output is accepted with a warning: dropping a deny would be worse."
+/// decisions.md#outputs: "`hookSpecificOutput.hookEventName` that names another event makes the output a failed
+/// handler's. When it is missing, the output is accepted with a warning: dropping a deny would be worse."
 pub(crate) fn take_specific(
     top: &mut FieldReader,
     event: &Event,
@@ -199,7 +199,8 @@ pub(crate) fn put_text(wire: &mut Object, key: &str, text: Option<&String>) {
 
 /// One output can decide in several places; the strictest decision is the hook's.
 ///
-/// claude.md: "如果任何钩子返回 deny,操作将被阻止" (any deny blocks).
+/// decisions.md#outputs: "One output can decide in several places: the strictest decision is the hook's, and the reason
+/// that stands beside it is its reason."
 pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason: Option<String>) {
     let kind = decision.as_ref().map(Decision::kind);
     if kind > output.decision_kind() {
@@ -209,8 +210,8 @@ pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason
     }
 }
 
-/// claude.md: "确保 updatedInput 在 hookSpecificOutput 内部,而不是在顶层" (inside `hookSpecificOutput`, not at the top
-/// level): a known field where it has no effect is taken out and told of, so that the output does not look as if it had.
+/// decisions.md#outputs: "A field that the event or the place does not have has no effect and is reported." A known
+/// field where it has no effect is taken out and told of, so that the output does not look as if it had.
 pub(crate) fn report_misplaced(
     fields: &mut FieldReader,
     known: &[&str],
@@ -245,12 +246,12 @@ pub(crate) fn merge_effects(outputs: &[HookOutput]) -> HookOutput {
     };
     let furthest = outputs.iter().filter_map(|a| a.halt.as_ref()).map(|halt| halt.scope).max();
     if let Some(scope) = furthest {
-        // decisions.md: "`continue:false` from any hook gives `continue:false`, with the first `stopReason`."
+        // decisions.md#claude: "`continue:false` from any hook gives `continue:false`, with the first `stopReason`."
         let reason = outputs.iter().filter_map(|a| a.halt.as_ref()).find_map(|halt| halt.reason.clone());
         outcome.halt = Some(Halt { scope, reason });
     }
     for output in outputs {
-        // decisions.md: "`env` maps are united, later wins per key."
+        // decisions.md#blade-config: "`env` maps are united, later wins per key."
         outcome.env.extend(output.env.clone());
         merge_extra(&mut outcome.extra, &output.extra);
     }

@@ -43,8 +43,8 @@ impl Dialect for Picoclaw {
         &events::OTHER
     }
 
-    /// decisions.md: "ascending `priority`, then name, one after another"; "chained: `modify` replaces the whole
-    /// request/call/response/result object and is the next hook's input".
+    /// decisions.md#order-and-rewrites: "ascending `priority`, then name, one after another"; "chained: `modify`
+    /// replaces the whole request/call/response/result object and is the next hook's input".
     fn flow(&self) -> Flow {
         Flow::Chained
     }
@@ -92,8 +92,8 @@ impl Dialect for Picoclaw {
         reply::encode(event, outcome)
     }
 
-    /// decisions.md: "An interceptor that errors or times out is skipped (fail-open); an approver that errors, times out
-    /// or crashes has denied (fail-closed)."
+    /// decisions.md#picoclaw: "An interceptor that errors or times out is skipped (fail-open); an approver that errors,
+    /// times out or crashes has denied (fail-closed)."
     fn default_policy(&self, kind: EventKind) -> FailurePolicy {
         if kind == EventKind::PermissionRequest { FailurePolicy::Deny } else { FailurePolicy::Ignore }
     }

@@ -174,7 +174,7 @@ fn read(object: &Object, file: &Path, dialect: &'static dyn Dialect, text: &str,
     }
 }
 
-/// design.md: picoclaw's "own `command` array means `\"type\": \"process\"`".
+/// decisions.md#picoclaw: "A `command` that is an array, as in its own configuration, means `"type": "process"`."
 fn name_processes(value: &mut Value) {
     for hook in value.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flat_map(Object::values_mut) {
         if let Some(hook) = hook.as_object_mut()

@@ -120,8 +120,8 @@ impl Resolver {
         self.enabled &= groups.enabled != Some(false);
         self.max_concurrent = groups.max_concurrent_hooks.and_then(|most| usize::try_from(most).ok());
         let on_failure = groups.failure_behavior.map(FailurePolicy::from);
-        // blade-config.md: "`timeoutBehavior` … `'ignore'` … 超时时的行为" (what a timeout counts as, ignore by default):
-        // a `failureBehavior` alone says nothing about timeouts.
+        // blade.md#configuration: "`timeoutBehavior` | `ignore`, `deny` or `ask` | `ignore` | what a timeout counts
+        // as": a `failureBehavior` alone says nothing about timeouts.
         let silent = on_failure.map(|_| if self.fail_closed { FailurePolicy::Deny } else { FailurePolicy::Ignore });
         let on_timeout = groups.timeout_behavior.map(FailurePolicy::from).or(silent);
         self.defaults = Defaults { timeout: groups.default_timeout, on_failure, on_timeout };
@@ -160,7 +160,7 @@ impl Resolver {
         }
     }
 
-    /// decisions.md, picoclaw: hooks run in "ascending `priority`, then name".
+    /// decisions.md#order-and-rewrites: "ascending `priority`, then name, one after another".
     pub(super) fn named(&mut self, named: Named) {
         let mut hooks = Vec::new();
         for (name, entry) in named.hooks {
@@ -209,8 +209,8 @@ impl Resolver {
         });
     }
 
-    /// decisions.md: "Our configuration is seconds (fractions allowed) everywhere; `timeoutMs` is accepted for pasted
-    /// TypeScript configuration."
+    /// decisions.md#matchers: "Our configuration is seconds (fractions allowed) everywhere; `timeoutMs` is accepted for
+    /// pasted TypeScript configuration."
     fn seconds(&mut self, seconds: Option<f64>, milliseconds: Option<f64>, pointer: &str) -> Option<f64> {
         if seconds.is_some() && milliseconds.is_some() {
             self.found.push(

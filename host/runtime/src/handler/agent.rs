@@ -1,6 +1,6 @@
 //! The `agent` handler: a model that may look into the project before it judges.
 //!
-//! decisions.md, blade: "the same contract, but the model may call read-only tools (read file, list, grep inside
+//! decisions.md#blade-config: "the same contract, but the model may call read-only tools (read file, list, grep inside
 //! `project_dir`) for a bounded number of turns."
 
 mod grep;

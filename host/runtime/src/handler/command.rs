@@ -1,7 +1,7 @@
 //! A command that reads the event's JSON on stdin and prints an output.
 //!
-//! blade-config.md, "退出码": 0 = JSON on stdout, 2 = block with stderr as the message, others = an error that blocks
-//! nothing. decisions.md: claude and codebuddy have the same; the other two dialects get them too.
+//! decisions.md#exit-codes: "Command handlers have the same exit codes in every dialect as the blade spec writes down
+//! (0 = JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
 
 use std::{path::PathBuf, process::Stdio, time::Duration};
 
@@ -156,8 +156,9 @@ impl Command {
     fn output(&self, call: &Call<'_>, output: &Output) -> Result<(HookOutput, Vec<Note>), Failure> {
         match output.status.code() {
             Some(0) => read_output(call, &output.stdout),
-            // decisions.md: "Exit 2: blocking error on a blockable event, reason = stderr verbatim". The newline that
-            // ends the last line is not part of the reason.
+            // decisions.md#exit-codes: "Exit 2: blocking error on a blockable event, reason = stderr verbatim"; "The
+            // stderr of exit 2 loses one newline at its end, the one that ends its last line; the rest is the reason
+            // verbatim."
             Some(2) => {
                 let stderr = text(&output.stderr);
                 let reason = stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned();

@@ -49,12 +49,13 @@ pub(super) fn failure(error: LlmError) -> Failure {
     }
 }
 
-/// decisions.md, blade: "`$ARGUMENTS` is replaced by the event JSON (appended when absent)".
+/// decisions.md#blade-config: "`$ARGUMENTS` is replaced by the event JSON (appended when absent)".
 pub(super) fn fill(prompt: &str, event: &str) -> String {
     if prompt.contains("$ARGUMENTS") { prompt.replace("$ARGUMENTS", event) } else { format!("{prompt}\n\n{event}") }
 }
 
-/// decisions.md, blade: "the model answers `{"ok":true}` or `{"ok":false,"reason":"…"}`; `ok:false` blocks/denies."
+/// decisions.md#blade-config: "the model answers `{"ok":true}` or `{"ok":false,"reason":"…"}`; `ok:false`
+/// blocks/denies."
 pub(super) fn verdict(text: &str) -> Result<HookOutput, Failure> {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -128,5 +128,5 @@ fn callback_hook(
     })
 }
 
-/// claude.md: "timeout | number | 60 | 超时时间（秒）"; the other dialects take no longer.
+/// claude.md#configuration: "`timeout` | number | `60` | seconds"; the other dialects take no longer.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);

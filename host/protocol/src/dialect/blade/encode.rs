@@ -21,19 +21,20 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
         EventKind::PreToolUse => put_decision(output, &mut specific),
         EventKind::PermissionRequest => {
             put_decision(output, &mut specific);
-            // blade-config.md: "`permissionDecision` | 'approve' | 'deny' | 'ask'": here the word is another.
+            // blade.md#permissionrequest: "The word is `approve`, not `allow`".
             if output.decision == Some(Decision::Allow) {
                 specific.insert(MARK.into(), "approve".into());
             }
         }
-        // decisions.md: "`Stop` blocks the stop on `true`, `SubagentStop` blocks the stop on `false`."
+        // decisions.md#blade-config: "`Stop` blocks the stop on `true`, `SubagentStop` blocks the stop on `false`."
         EventKind::Stop if denied => block(&mut specific, ("continue", true), "continueReason", output),
         EventKind::SubagentStop if denied => block(&mut specific, ("continue", false), "continueReason", output),
         EventKind::TaskCompleted if denied => block(&mut specific, ("blockCompletion", true), "blockReason", output),
         EventKind::PreCompact if denied => block(&mut specific, ("blockCompaction", true), "blockReason", output),
         // In the form in which the hooks said it: which form the event has, only they knew.
         EventKind::OtherEvent if extra.contains_key(MARK) => put_decision(output, &mut specific),
-        // blade-config.md: "{"decision": "block", "reason": …}", at the top as its example has it.
+        // decisions.md#blade-config: "A blocked prompt is emitted as top-level `decision: "block"` + `reason`, as the
+        // document's example has it."
         _ if denied => {
             wire.insert("decision".into(), "block".into());
             put_text(&mut wire, "reason", output.reason.as_ref());
@@ -64,7 +65,7 @@ fn put_rest(kind: EventKind, output: &HookOutput, specific: &mut Object) {
     if let (Some(key), Some(updated)) = (rewrite, &output.updated) {
         specific.insert(key.into(), updated.clone());
     }
-    // blade-config.md: prompts have "`contextInjection` | 注入到上下文的内容" (injected into the context).
+    // blade.md#userpromptsubmit: "`contextInjection` | string | put into the context".
     let context = if kind == EventKind::UserPromptSubmit { "contextInjection" } else { "additionalContext" };
     put_text(specific, context, output.context.as_ref());
     if !output.env.is_empty() {
@@ -72,8 +73,8 @@ fn put_rest(kind: EventKind, output: &HookOutput, specific: &mut Object) {
     }
 }
 
-/// blade-config.md: "{ behavior: 'allow' }", "{ behavior: 'deny', message: … }". When nobody says anything the client's
-/// own flow asks.
+/// decisions.md#blades-canusetool: "answered with `behavior`, `message`, `updatedInput`, `interrupt`". When nobody says
+/// anything the client's own flow asks.
 fn callback(output: &HookOutput) -> Value {
     let mut wire = Object::new();
     let policy = match output.decision {

@@ -1,5 +1,4 @@
-//! The events of blade-config.md: "Hook 生命周期" (which can be blocked), "Matcher 模式" (what matchers are held against)
-//! and "Hook 事件详解" (input and output fields).
+//! The events of `docs/spec/blade.md`: which can be blocked, what matchers are held against, input and output fields.
 
 use crate::{
     dialect::{EventSpec, Expressible},
@@ -38,16 +37,16 @@ const fn spec(
     }
 }
 
-/// blade-config.md: "`PreToolUse`, `PostToolUse`, `PostToolUseFailure`, `PermissionRequest` | 工具名称" (matched by the
-/// tool's name).
+/// blade.md#events: "`PreToolUse` | before a tool call runs | yes | tool name".
 const fn tool_spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
     EventSpec { required: &["tool_name", "tool_input"], ..spec(name, kind, Some("tool_name"), expressible) }
 }
 
 pub(super) static SPECS: &[EventSpec] = &[
-    // "会话启动方式" (how the session began).
+    // blade.md#events: "how it began: `startup`, `resume`, `clear`, `compact`".
     spec("SessionStart", EventKind::SessionStart, Some("source"), Expressible { context: true, env: true, ..PLAIN }),
-    // "`UserPromptSubmit`, `Stop`, `TaskCompleted` | 不支持匹配器" (take no matcher).
+    // blade.md#matchers: "`UserPromptSubmit`, `Stop` and `TaskCompleted` do not support matchers: they fire every
+    // time."
     EventSpec {
         required: &["user_prompt"],
         names: &[("user_prompt", "prompt")],
@@ -69,17 +68,17 @@ pub(super) static SPECS: &[EventSpec] = &[
         ..tool_spec("PostToolUse", EventKind::PostToolUse, Expressible { rewrite: true, context: true, ..PLAIN })
     },
     tool_spec("PostToolUseFailure", EventKind::PostToolUseFailure, PLAIN),
-    // "通知类型" (the kind of notification).
+    // blade.md#events: "notification type: `permission_prompt`, `idle_prompt`, `info`, …".
     spec("Notification", EventKind::Notification, Some("notification_type"), PLAIN),
-    // "Agent 类型" (the kind of agent).
+    // blade.md#events: "agent type: `Bash`, `Explore`, `Plan`, …".
     spec("SubagentStart", EventKind::SubagentStart, Some("agent_type"), Expressible { context: true, ..PLAIN }),
     spec("SubagentStop", EventKind::SubagentStop, Some("agent_type"), Expressible { context: true, ..GATE }),
     spec("Stop", EventKind::Stop, None, Expressible { context: true, ..GATE }),
     spec("TaskCompleted", EventKind::TaskCompleted, None, GATE),
-    // "触发方式" (what caused it). decisions.md: "`Compaction` is "not blockable" in the table but has `blockCompaction`;
-    // the field wins."
+    // blade.md#events: "trigger: `manual`, `auto`". decisions.md#blade-config: "`Compaction` is "not blockable" in the
+    // table but has `blockCompaction`; the field wins."
     spec("Compaction", EventKind::PreCompact, Some("trigger"), GATE),
-    // "会话结束原因" (why the session ended).
+    // blade.md#events: "why it ended: `clear`, `logout`, `error`, `other`, …".
     spec("SessionEnd", EventKind::SessionEnd, Some("reason"), PLAIN),
     EventSpec {
         required: &["tool_name", "tool_input"],
@@ -95,8 +94,8 @@ pub(super) static SPECS: &[EventSpec] = &[
 /// The callback beside the hooks, as configurations name it.
 pub(super) const CALLBACK: &str = "canUseTool";
 
-/// blade-config.md: "canUseTool: async (toolName, input, options)", "options 包含: toolKind, toolUseId" (the callback's
-/// arguments, as they look when a client writes them down). Our names are those of the hooks' own fields.
+/// decisions.md#blades-canusetool: "the function's own names and its `options` are accepted too". Our names are those
+/// of the hooks' own fields.
 pub(super) const CALLBACK_ALIASES: &[(&str, &str)] = &[
     ("/toolName", "tool_name"),
     ("/input", "tool_input"),

@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md, "Merging, per dialect", blade.
+//! Many outputs, one outcome: decisions.md#blade-config.
 
 use crate::{
     degrade::degrade,
@@ -10,7 +10,7 @@ use crate::{
     output::{Decision, Halt, HookOutput, Note, Scope, join},
 };
 
-/// decisions.md: "`PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."
+/// decisions.md#blade-config: "`PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."
 const PRECEDENCE: [Decision; 3] = [Decision::Deny, Decision::Ask, Decision::Allow];
 
 /// What these answers decide.
@@ -24,7 +24,7 @@ pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> 
     let winners =
         || outputs.iter().filter(|output| output.decision.is_some() && output.decision == outcome.output.decision);
     let reason = join(winners().map(|output| &output.reason));
-    // decisions.md: "`deny(message, interrupt?)`": nothing else interrupts.
+    // decisions.md#blades-canusetool: "`updatedInput` goes with its `allow`, `interrupt` with its `deny`."
     outcome.output.interrupt =
         outcome.output.decision == Some(Decision::Deny) && winners().any(|output| output.interrupt);
     outcome.output.reason = reason;
@@ -33,14 +33,14 @@ pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> 
 
     for (index, output) in outputs.iter().enumerate() {
         let Some(updated) = &output.updated else { continue };
-        // decisions.md: "as claude, but `updatedInput` needs no `allow`; a `deny` or `ask` from any hook keeps its force".
-        // The callback's goes with its `allow`.
+        // decisions.md#order-and-rewrites: "as claude, but `updatedInput` needs no `allow`; a `deny` or `ask` from any
+        // hook keeps its force". The callback's goes with its `allow`.
         let applies = match spec.kind {
             EventKind::CanUseTool => outcome.output.decision == Some(Decision::Allow),
             _ => outcome.output.decision != Some(Decision::Deny),
         };
         if applies {
-            // decisions.md: "`updatedPrompt`, `updatedOutput`: last in registration order wins".
+            // decisions.md#blade-config: "`updatedPrompt`, `updatedOutput`: last in registration order wins".
             outcome.output.updated = Some(updated.clone());
         } else {
             outcome.notes.push((Some(index), Note::dropped("the rewrite has no effect: the call was not let through")));
@@ -66,12 +66,19 @@ fn fit(spec: &EventSpec, output: &mut HookOutput) -> Vec<Note> {
 
 fn clause(output: &HookOutput) -> &'static str {
     match &output.decision {
-        Some(Decision::Deny) => "`deny` > `ask` > `allow`: a `deny` from any hook keeps its force.",
-        Some(Decision::Ask) => "`deny` > `ask` > `allow`: an `ask` from any hook keeps its force.",
-        Some(_) => "`deny` > `ask` > `allow`: nobody denied or asked.",
-        None if output.halt.is_some() => "The generic `continue:false` is the *top-level* one and stops everything.",
-        None if output.updated.is_some() => "`updatedInput` needs no `allow`; last in registration order wins.",
-        None => "No hook decided.",
+        Some(Decision::Deny | Decision::Ask) => {
+            "decisions.md#order-and-rewrites: a `deny` or `ask` from any hook keeps its force"
+        }
+        Some(_) => {
+            "decisions.md#blade-config: `PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."
+        }
+        None if output.halt.is_some() => {
+            "decisions.md#blade-config: The generic `continue:false` is the *top-level* one and stops everything"
+        }
+        None if output.updated.is_some() => {
+            "decisions.md#blade-config: A rewrite needs no decision: of several, the last in registration order is the one that counts."
+        }
+        None => "decisions.md#outputs: Where no hook decides, the client goes on as it would without hooks.",
     }
 }
 

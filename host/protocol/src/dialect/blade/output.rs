@@ -40,7 +40,7 @@ pub(super) const KNOWN_KEYS: &[&str] = &[
 pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let (mut output, mut notes) = (HookOutput::default(), Vec::new());
     let mut top = FieldReader::new("", wire);
-    // decisions.md: "The generic `continue:false` is the *top-level* one and stops everything".
+    // decisions.md#blade-config: "The generic `continue:false` is the *top-level* one and stops everything".
     take_common(&mut top, &mut output)?;
     let specific = take_specific(&mut top, event, &mut notes)?;
     let mut fields = Fields { specific, top };
@@ -49,7 +49,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     if event.kind() == EventKind::CanUseTool {
         output.interrupt = fields.take("interrupt")?.unwrap_or_default() && output.decision == Some(Decision::Deny);
     }
-    // decisions.md: "`contextInjection`/`additionalContext` are joined".
+    // decisions.md#blade-config: "`contextInjection`/`additionalContext` are joined".
     output.context = join(&[fields.take("contextInjection")?, fields.take("additionalContext")?]);
     match event.kind() {
         EventKind::PreToolUse | EventKind::CanUseTool => {
@@ -72,8 +72,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     Ok((output, notes))
 }
 
-/// decisions.md: "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level." What stands
-/// inside goes first.
+/// decisions.md#blade-config: "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level.
+/// Where both places say the same, the reason inside goes first."
 struct Fields {
     specific: Option<FieldReader>,
     top: FieldReader,
@@ -102,8 +102,8 @@ fn take_decisions(kind: EventKind, fields: &mut Fields, output: &mut HookOutput)
     let inside = fields.specific.as_mut().map(|specific| (specific, true));
     let mut unclaimed = None;
     for (place, inside) in inside.into_iter().chain([(&mut fields.top, false)]) {
-        // decisions.md: "Top-level `decision:"block"` counts as deny where the event can be blocked." Where it cannot,
-        // `degrade` keeps the reason only.
+        // decisions.md#blade-config: "Top-level `decision:"block"` counts as deny where the event can be blocked, and
+        // so does one inside `hookSpecificOutput`." Where it cannot, `degrade` keeps the reason only.
         let block = (place.take_word("decision", &[("block", Decision::Deny)])?, place.take("reason")?);
         for (decision, reason) in [take_own(kind, place, inside)?, block] {
             if decision.is_none() {
@@ -125,25 +125,26 @@ fn take_own(
     inside: bool,
 ) -> Result<(Option<Decision>, Option<String>), DecodeError> {
     Ok(match kind {
-        // blade-config.md: "`permissionDecision` | 'allow' | 'deny' | 'ask'".
+        // blade.md#pretooluse: "`permissionDecision` | `allow`, `deny` or `ask` | the decision".
         EventKind::PreToolUse => (place.take_word(MARK, &[ASK, DENY, ALLOW])?, place.take("permissionDecisionReason")?),
-        // blade-config.md: "`permissionDecision` | 'approve' | 'deny' | 'ask'".
+        // blade.md#permissionrequest: "`permissionDecision` | `approve`, `deny` or `ask` | the decision".
         EventKind::PermissionRequest => {
             (place.take_word(MARK, &[ASK, DENY, APPROVE])?, place.take("permissionDecisionReason")?)
         }
         EventKind::OtherEvent => {
             (place.take_word(MARK, &[ASK, DENY, ALLOW, APPROVE])?, place.take("permissionDecisionReason")?)
         }
-        // blade-config.md: "`behavior` | 'allow' | 'deny' | 'ask'", "`message` | 拒绝时显示的消息" (shown on a refusal).
+        // blade.md#canusetool: "`behavior` | `allow`, `deny` or `ask` | the decision"; "`message` | string, optional |
+        // shown when it is denied".
         EventKind::CanUseTool => (place.take_word("behavior", &[ASK, DENY, ALLOW])?, place.take("message")?),
-        // decisions.md: "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on `true`,
-        // `SubagentStop` blocks the stop on `false`. Both are exactly as written; do not "fix" the asymmetry."
+        // decisions.md#blade-config: "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on
+        // `true`, `SubagentStop` blocks the stop on `false`. Both are exactly as written; do not "fix" the asymmetry."
         EventKind::Stop if inside => (take_flag(place, "continue", true)?, place.take("continueReason")?),
         EventKind::SubagentStop if inside => (take_flag(place, "continue", false)?, place.take("continueReason")?),
         EventKind::Stop | EventKind::SubagentStop => (None, place.take("continueReason")?),
-        // blade-config.md: "`blockCompletion` | boolean | 阻止任务完成" (keeps the task open).
+        // blade.md#taskcompleted: "`blockCompletion` | boolean | blocks the completion".
         EventKind::TaskCompleted => (take_flag(place, "blockCompletion", true)?, place.take("blockReason")?),
-        // blade-config.md: "`blockCompaction` | boolean | 阻止压缩" (keeps the context as it is).
+        // blade.md#compaction: "`blockCompaction` | boolean | blocks the compaction".
         EventKind::PreCompact => (take_flag(place, "blockCompaction", true)?, place.take("blockReason")?),
         _ => (None, None),
     })
@@ -159,7 +160,7 @@ fn take_flag(place: &mut FieldReader, key: &str, blocking: bool) -> Result<Optio
     Ok((place.take::<bool>(key)? == Some(blocking)).then_some(Decision::Deny))
 }
 
-/// blade-config.md: "`env` | Record<string, string>".
+/// blade.md#sessionstart: "`env` | object of strings | environment variables for the whole session".
 fn take_env(fields: &mut Fields) -> Result<Object, DecodeError> {
     let env = fields.take_object("env")?.unwrap_or_default();
     for (name, value) in &env {

@@ -1,4 +1,4 @@
-//! The events of blade-callback.md, each with its "`HookInput` 字段" (fields of its input).
+//! The events of `docs/spec/blade-callback.md`, each with the fields of its input.
 
 use crate::{
     dialect::{EventSpec, Expressible},
@@ -9,13 +9,13 @@ use crate::{
 /// The permission callback's name on the wire.
 pub(super) const CAN_USE_TOOL: &str = "canUseTool";
 
-/// What every event shares: "event、sessionId".
+/// What every event shares: `event` and `sessionId`.
 pub(super) const ORIGIN: &[(&str, &str)] = &[("sessionId", "session_id")];
 
 const TOOL: &[(&str, &str)] = &[("toolName", "tool_name"), ("toolInput", "tool_input")];
 
-/// What every `HookOutput` can say: "action: 'continue' | 'skip' | 'abort'". `abort` is "终止整个会话" (ends the whole
-/// session).
+/// What every output can say. blade-callback.md#output: "`action` | `continue`, `skip` or `abort` | required"; "`abort`
+/// | end the whole session".
 const PLAIN: Expressible = Expressible {
     decisions: &[DecisionKind::Skip],
     rewrite: false,

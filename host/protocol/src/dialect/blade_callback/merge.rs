@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md, "Merging, per dialect", blade-callback.
+//! Many outputs, one outcome: decisions.md#blade-callback.
 
 use crate::{
     dialect::{Outcome, common::merge_effects},
@@ -8,7 +8,7 @@ use crate::{
 
 /// Makes the event what the next hook sees. Whether it changed.
 ///
-/// decisions.md: "chained: hook n+1 sees `modifiedInput` / `modifiedOutput` of hook n".
+/// decisions.md#order-and-rewrites: "chained: hook n+1 sees `modifiedInput` / `modifiedOutput` of hook n".
 pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     let Some(updated) = &output.updated else { return false };
     match (&mut event.input, &mut event.call) {
@@ -24,19 +24,21 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
         return merge_permission(outputs);
     }
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
-    // decisions.md: "`continue` < `skip` < `abort` are actions, not votes: the first `skip`/`abort` ends the chain and
-    // is the result."
+    // decisions.md#blade-callback: "`continue` < `skip` < `abort` are actions, not votes: the first `skip`/`abort` ends
+    // the chain and is the result."
     if let Some(last) = outputs.iter().find(|output| output.halt.is_some() || output.decision.is_some()) {
         outcome.output.halt.clone_from(&last.halt);
         outcome.output.decision.clone_from(&last.decision);
         outcome.output.reason.clone_from(&last.reason);
-        outcome.clause = "The first `skip`/`abort` ends the chain and is the result.";
+        outcome.clause = "decisions.md#blade-callback: the first `skip`/`abort` ends the chain and is the result.";
     } else {
         // Each hook saw what the one before it made of the event, so the last one's word is the whole of it.
         outcome.output.updated = outputs.iter().rev().find_map(|output| output.updated.clone());
         outcome.clause = match outcome.output.updated {
-            Some(_) => "Chained: hook n+1 sees `modifiedInput` / `modifiedOutput` of hook n.",
-            None => "Nobody said `skip` or `abort`: `continue`.",
+            Some(_) => {
+                "decisions.md#order-and-rewrites: chained: hook n+1 sees `modifiedInput` / `modifiedOutput` of hook n"
+            }
+            None => "blade-callback.md#output: `continue` | go on as usual",
         };
     }
     outcome
@@ -59,8 +61,10 @@ fn merge_permission(outputs: &[HookOutput]) -> Outcome {
         }
     }
     outcome.clause = match decision {
-        None => "Nobody said anything: `ask` leaves it to the built-in permissions.",
-        Some(_) => "`canUseTool` is separate: `allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`.",
+        None => "decisions.md#blade-callback: A callback that says nothing asks",
+        Some(_) => {
+            "decisions.md#blade-callback: `canUseTool` is separate: `allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`."
+        }
     };
     outcome.output.decision = decision;
     outcome

@@ -29,8 +29,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
         EventKind::CanUseTool => decode_permission(&mut top, &mut notes)?,
         kind => decode_output(kind, &mut top, &mut notes)?,
     };
-    // blade-callback.md: "canUseTool 与 Hooks 是两个独立的系统" (two separate systems): the one's words say nothing in the
-    // other, and must not look as if they had.
+    // blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems": the one's words say nothing in
+    // the other, and must not look as if they had.
     for key in KNOWN_KEYS {
         if top.take::<Value>(key)?.is_some() {
             notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
@@ -59,8 +59,8 @@ fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) 
     let mut output = HookOutput::default();
     for key in ["modifiedInput", "modifiedOutput"] {
         let Some(value) = top.take::<Value>(key)? else { continue };
-        // decisions.md: "`modifiedInput` counts only on PreToolUse, `modifiedOutput` only on PostToolUse."
-        // blade-callback.md: "continue+modifiedInput — 修改输入后执行" (run it with the new input): beside `continue` only.
+        // decisions.md#blade-callback: "`modifiedInput` counts only on `PreToolUse`, `modifiedOutput` only on
+        // `PostToolUse`. Both count beside `continue` only".
         if rewrite_key(kind) == Some(key) && action == Action::Continue {
             output.updated = Some(value);
         } else {
@@ -70,15 +70,15 @@ fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) 
     match action {
         Action::Continue if reason.is_some() => notes.push(Note::dropped("a reason beside `continue` has no effect")),
         Action::Continue => {}
-        // blade-callback.md: "skip | 跳过当前工具调用" (leave the current tool call out).
+        // blade-callback.md#output: "`skip` | leave out the current tool call".
         Action::Skip => (output.decision, output.reason) = (Some(Decision::Skip), reason),
-        // blade-callback.md: "abort | 终止整个会话" (end the whole session).
+        // blade-callback.md#output: "`abort` | end the whole session".
         Action::Abort => output.halt = Some(Halt { scope: Scope::Session, reason }),
     }
     Ok(output)
 }
 
-/// decisions.md: "`canUseTool` is separate: `allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`."
+/// decisions.md#blade-callback: "`canUseTool` is separate: `allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`."
 fn decode_permission(top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let decision =
         top.take_word("behavior", &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)])?;
@@ -122,7 +122,7 @@ fn encode_output(kind: EventKind, output: &HookOutput, wire: &mut Object) {
         wire.insert("action".into(), "skip".into());
         put_text(wire, "reason", output.reason.as_ref());
     } else {
-        // blade-callback.md: "continue | 继续正常执行" (go on as usual): also when nobody said anything.
+        // blade-callback.md#output: "`continue` | go on as usual": also when nobody said anything.
         wire.insert("action".into(), "continue".into());
         if let (Some(key), Some(updated)) = (rewrite_key(kind), &output.updated) {
             wire.insert(key.into(), updated.clone());
@@ -139,7 +139,8 @@ fn encode_permission(output: &HookOutput, wire: &mut Object) {
             let message = output.reason.as_deref().unwrap_or("denied by a hook");
             ("deny", Some(("message", json!(message))))
         }
-        // "{ behavior: 'ask' }: 交给内置权限系统决定" (leave it to the built-in permissions): also when nobody said anything.
+        // blade-callback.md#canusetool: "`ask` | none | leave it to the built-in permission system": also when nobody
+        // said anything.
         _ => ("ask", None),
     };
     wire.insert("behavior".into(), policy.into());

@@ -44,7 +44,8 @@ pub(super) fn encode(spec: &EventSpec, event: &Event) -> Value {
     let mut wire = encode_flat_event(spec, NAME_KEY, events::ORIGIN, event);
     let Some(object) = wire.as_object_mut() else { return wire };
     match &event.input {
-        // blade-callback.md: "error?: Error". An error that came over the wire is in `extra` as it came.
+        // blade-callback.md#input: "`error` | an error with a `message`, optional | why the tool failed". An error that
+        // came over the wire is in `extra` as it came.
         Input::PostToolUseFailure(failure) if !event.extra.contains_key("error") => {
             if let Some(message) = &failure.error {
                 object.insert("error".into(), json!({ "message": message }));

@@ -1,8 +1,8 @@
 //! The verdict as the client reads it.
 //!
-//! decisions.md: "stdout is obeyed only when the whole of it is one JSON object; a `null` for an optional field, a
-//! missing or wrong `hookEventName`, or an unknown decision makes the client reject the output and *run the tool*. So:
-//! never print a null, always print `hookEventName`, never print anything else."
+//! decisions.md#the-real-claude-code: "stdout is obeyed only when the whole of it is one JSON object; a `null` for an
+//! optional field, a missing or wrong `hookEventName`, or an unknown decision makes the client reject the output and
+//! *run the tool*. So: never print a null, always print `hookEventName`, never print anything else."
 
 use serde_json::Value;
 

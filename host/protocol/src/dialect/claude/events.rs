@@ -1,4 +1,4 @@
-//! The events of claude.md: "SDK 为代理执行的不同阶段提供钩子" and the tables of input and output fields.
+//! The events of `docs/spec/claude.md`, with their tables of input and output fields.
 
 use crate::{
     dialect::{EventSpec, Expressible},
@@ -20,8 +20,8 @@ const fn spec(name: &'static str, kind: EventKind, expressible: Expressible) -> 
     EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible }
 }
 
-/// claude.md: "匹配器仅适用于基于工具的钩子（PreToolUse、PostToolUse、PostToolUseFailure、PermissionRequest）" (matchers
-/// apply only to the hooks about a tool).
+/// claude.md#matchers: "Matchers apply to events about a tool only: `PreToolUse`, `PostToolUse`, `PostToolUseFailure`,
+/// `PermissionRequest`."
 const fn tool_spec(
     name: &'static str,
     kind: EventKind,
@@ -100,12 +100,13 @@ const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 12] {
 
 pub(super) static DOCUMENTED: &[EventSpec] = &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny]);
 
-/// decisions.md: "Precedence there is deny > defer > ask > allow".
+/// decisions.md#the-real-claude-code: "Precedence there is deny > defer > ask > allow".
 pub(super) static OBSERVED: &[EventSpec] =
     &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Defer, DecisionKind::Deny]);
 
-/// decisions.md: "Events beyond the seed's twelve reach a hook through the generic event interface … and merge by the
-/// common rules." Whether such an event can be blocked is not known, so it counts as one that can.
+/// decisions.md#what-every-dialect-shares: "Events beyond the specification reach a hook through the generic event
+/// interface (name + JSON in, JSON out) and through command handlers, and merge by the common rules." Whether such an
+/// event can be blocked is not known, so it counts as one that can.
 pub(super) static OTHER: EventSpec = EventSpec {
     blockable: true,
     ..spec(

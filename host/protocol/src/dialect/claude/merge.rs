@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md, "Merging, per dialect", claude.
+//! Many outputs, one outcome: decisions.md#claude.
 
 use serde_json::Value;
 
@@ -13,11 +13,13 @@ use crate::{
 
 pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
-    // decisions.md: "Precedence `deny` > `ask` > `allow` > no decision"; observed: "deny > defer > ask > allow".
+    // decisions.md#claude: "Precedence `deny` > `ask` > `allow` > no decision"; "`claude@observed` knows `defer` (leave
+    // it to the client, later), between `deny` and `ask`".
     outcome.output.decision = outputs.iter().filter_map(|o| o.decision.clone()).max_by_key(Decision::kind);
     outcome.clause = clause(&outcome.output);
 
-    // decisions.md: "Reasons of the hooks that gave the winning decision are joined with a newline in array order."
+    // decisions.md#claude: "Reasons of the hooks that gave the winning decision are joined with a newline in array
+    // order."
     let winners = || outputs.iter().filter(|a| a.decision.is_some() && a.decision == outcome.output.decision);
     outcome.output.reason = join(winners().map(|a| &a.reason));
     outcome.output.interrupt = winners().any(|a| a.interrupt);
@@ -30,11 +32,11 @@ pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Ou
     let applies = match (event.kind(), observed) {
         // A result is replaced, not permitted: no decision is needed.
         (EventKind::PostToolUse, _) => |_: Option<DecisionKind>, _: Option<DecisionKind>| true,
-        // decisions.md, observed: "`updatedInput` works without `allow`, replaces the whole input, and the last to
-        // *finish* wins. `claude@observed` follows this with array order in place of finishing order."
+        // decisions.md#claude: "`claude@observed` takes `updatedInput` without `allow`: it replaces the whole input,
+        // and the last in array order wins unless the call is denied."
         (EventKind::PreToolUse, true) => |_, outcome| outcome != Some(DecisionKind::Deny),
-        // decisions.md: "last `updatedInput` in array order whose own decision is `allow` wins, and the merged decision
-        // must be `allow` for it to apply".
+        // decisions.md#order-and-rewrites: "last `updatedInput` in array order whose own decision is `allow` wins, and
+        // the merged decision must be `allow` for it to apply".
         _ => |own: Option<DecisionKind>, outcome| {
             own == Some(DecisionKind::Allow) && outcome == Some(DecisionKind::Allow)
         },
@@ -45,8 +47,8 @@ pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Ou
         if applies(output.decision_kind(), decided) {
             outcome.output.updated = Some(updated.clone());
         } else {
-            // decisions.md: "`updatedInput` without `permissionDecision:"allow"` has no effect and is reported in
-            // diagnostics."
+            // decisions.md#claude: "`updatedInput` without `permissionDecision:"allow"` has no effect and is reported
+            // in diagnostics."
             let why = match output.decision_kind() {
                 Some(DecisionKind::Allow) => "the merged decision is not allow",
                 _ => "it came without an allow of its own",
@@ -59,14 +61,15 @@ pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Ou
 
 fn clause(output: &HookOutput) -> &'static str {
     match &output.decision {
-        Some(Decision::Deny) => "One `deny` blocks whatever the others say.",
-        Some(Decision::Defer) => "Precedence there is deny > defer > ask > allow.",
-        Some(Decision::Ask) => "Precedence `deny` > `ask` > `allow` > no decision: an `ask` overrides every `allow`.",
-        Some(_) => "Precedence `deny` > `ask` > `allow` > no decision: nobody denied or asked.",
-        None if output.halt.is_some() => {
-            "`continue:false` from any hook gives `continue:false`, with the first `stopReason`."
+        Some(Decision::Deny) => "decisions.md#claude: One `deny` blocks whatever the others say.",
+        Some(Decision::Defer) => {
+            "decisions.md#claude: `claude@observed` knows `defer` (leave it to the client, later), between `deny` and `ask`"
         }
-        None if output.is_silent() => "A run in which no hook says anything prints `{}`.",
-        None => "No decision leaves the client's own default, ask.",
+        Some(_) => "decisions.md#claude: Precedence `deny` > `ask` > `allow` > no decision",
+        None if output.halt.is_some() => {
+            "decisions.md#claude: `continue:false` from any hook gives `continue:false`, with the first `stopReason`."
+        }
+        None if output.is_silent() => "decisions.md#outputs: A run in which no hook says anything prints `{}`",
+        None => "decisions.md#claude: no decision leaves the client's own default, ask",
     }
 }

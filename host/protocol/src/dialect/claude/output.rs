@@ -33,8 +33,8 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     take_common(&mut top, &mut output)?;
     let mut specific = take_specific(&mut top, event, &mut notes)?;
 
-    // decisions.md: "For Stop/SubagentStop/UserPromptSubmit/PostToolUse, `decision:"block"` + `reason` (the real
-    // client's form) is understood from hooks and emitted." Understood on every event: dropping a block would be worse.
+    // decisions.md#claude: "Every form of a block or a permission decision is understood on every event, and written in
+    // the event's own form: dropping a deny would be worse."
     let words: &[(&str, Decision)] = match (observed, event.kind()) {
         (true, EventKind::PreToolUse) => &[("block", Decision::Deny), ("approve", Decision::Allow)],
         _ => &[("block", Decision::Deny)],

@@ -13,7 +13,8 @@ use crate::{
 
 pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     let (mut wire, mut specific) = (Object::new(), Object::new());
-    // decisions.md: "`continue` defaults to true", so only false is written; in this spelling, which every client reads.
+    // decisions.md#codebuddy: "`continue` defaults to true", so only false is written; in this spelling, which every
+    // client reads.
     put_common(output, &mut wire);
     if output.decision == Some(Decision::Deny) {
         wire.insert("decision".into(), "block".into());
@@ -21,8 +22,8 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     }
     let extra = specific_extra(output);
     match event.kind() {
-        // decisions.md: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`; emit both
-        // that and the seed's `decision:"block"`."
+        // decisions.md#the-real-codebuddy: "Its current output for a blocked tool is
+        // `hookSpecificOutput.permissionDecision`; emit both that and the seed's `decision:"block"`."
         EventKind::PreToolUse => put_decision(output, &mut specific),
         // In the form in which the hooks said it: which form the event has, only they knew.
         EventKind::OtherEvent => {

@@ -1,4 +1,4 @@
-//! The events of codebuddy.md: "支持的事件" (supported events) and the tables of input and output fields.
+//! The events of `docs/spec/codebuddy.md`, with their tables of input and output fields.
 
 use serde_json::Value;
 
@@ -20,12 +20,12 @@ const PLAIN: Expressible = Expressible {
     env: false,
 };
 
-/// decisions.md: "no field but `hook_event_name` may be required when decoding".
+/// decisions.md#the-real-codebuddy: "no field but `hook_event_name` may be required when decoding".
 const fn spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
     EventSpec { name, kind, matched: None, blockable: true, required: &[], names: &[], expressible }
 }
 
-/// codebuddy.md: ""Bash" 只匹配 Bash 工具" (matchers are held against the tool's name).
+/// codebuddy.md#matchers: "exact | `Bash` | the tool Bash only".
 const fn tool_spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
     EventSpec { matched: Some("tool_name"), ..spec(name, kind, expressible) }
 }
@@ -36,36 +36,37 @@ const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
 /// `decisions`: what the profile has words for before a tool runs.
 const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 6] {
     [
-        // codebuddy.md: "工具执行前触发，可以阻止执行或修改输入" (before a tool runs; may block it or change its input).
+        // codebuddy.md#events: "`PreToolUse` | before a tool runs | block it, or change its input".
         tool_spec(
             "PreToolUse",
             EventKind::PreToolUse,
             Expressible { decisions, rewrite: true, context: true, ..PLAIN },
         ),
-        // codebuddy.md: "工具执行成功后触发，可以添加额外上下文" (after a tool succeeded; may add context).
+        // codebuddy.md#events: "`PostToolUse` | after a tool has succeeded | add context".
         EventSpec {
             names: &[("tool_response", "output")],
             ..tool_spec("PostToolUse", EventKind::PostToolUse, Expressible { context: true, ..PLAIN })
         },
-        // codebuddy.md: "用户提交消息时触发，可以添加上下文或阻止处理" (may add context or block the prompt).
+        // codebuddy.md#events: "`UserPromptSubmit` | when the user submits a message | add context, or block its
+        // handling".
         spec("UserPromptSubmit", EventKind::UserPromptSubmit, Expressible { context: true, ..PLAIN }),
-        // codebuddy.md: "可以阻止停止并要求继续" (may block the stop and ask for more).
+        // codebuddy.md#events: "keep it from stopping and ask it to go on".
         EventSpec { names: FINAL, ..spec("Stop", EventKind::Stop, PLAIN) },
         EventSpec { names: FINAL, ..spec("SubagentStop", EventKind::SubagentStop, PLAIN) },
         spec("PreCompact", EventKind::PreCompact, PLAIN),
     ]
 }
 
-/// codebuddy.md: "`decision` | 'block' | 设为 'block' 阻止操作" (the only decision there is).
+/// codebuddy.md#output: "`decision` | `block` | blocks the operation. There is no other word".
 pub(super) static DOCUMENTED: &[EventSpec] = &specs(&[DecisionKind::Deny]);
 
-/// decisions.md: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`", which also takes
-/// `allow` and `ask`.
+/// decisions.md#the-real-codebuddy: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`",
+/// which also takes `allow` and `ask`.
 pub(super) static OBSERVED: &[EventSpec] = &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny]);
 
-/// Events beyond the specification's six, as decisions.md has it for claude: "reach a hook through the generic event
-/// interface … and merge by the common rules." Whether such an event can be blocked is not known, so it counts as one
-/// that can.
+/// decisions.md#what-every-dialect-shares: "Events beyond the specification reach a hook through the generic event
+/// interface (name + JSON in, JSON out) and through command handlers, and merge by the common rules." Whether such an
+/// event can be blocked is not known, so it counts as one that can.
 pub(super) static OTHER: EventSpec = spec(
     "",
     EventKind::OtherEvent,
@@ -77,8 +78,8 @@ pub(super) static OTHER: EventSpec = spec(
     },
 );
 
-/// decisions.md: "The examples read `input.command` directly while the reference says `tool_input.command`: hooks get
-/// `tool_input`; the wire accepts both."
+/// decisions.md#codebuddy: "The examples read `input.command` directly while the reference says `tool_input.command`:
+/// hooks get `tool_input`; the wire accepts both, and an `input` as well."
 ///
 /// So a tool event without `tool_input` gets one: its `input`, or else all of its own fields that are not about
 /// something else. The client's fields stay where they are.

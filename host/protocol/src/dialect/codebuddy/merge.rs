@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md, "Merging, per dialect", codebuddy.
+//! Many outputs, one outcome: decisions.md#codebuddy.
 
 use crate::{
     dialect::{
@@ -13,13 +13,13 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
     let denies = || outputs.iter().filter(|output| output.decision == Some(Decision::Deny));
     if denies().next().is_some() {
-        // decisions.md: "`decision:"block"` from any hook blocks; reasons joined in order."
+        // decisions.md#codebuddy: "`decision:"block"` from any hook blocks; reasons joined in order."
         outcome.output.decision = Some(Decision::Deny);
         outcome.output.reason = join(denies().map(|output| &output.reason));
         outcome.output.interrupt = denies().any(|output| output.interrupt);
     } else if let Some(last) = outputs.iter().rev().find(|output| output.decision.is_some()) {
-        // decisions.md: "the *last* hook in configuration order wins there … Behind one `hookbox run`, a block is a
-        // block": so the last word counts only while nobody blocks.
+        // decisions.md#codebuddy: "the *last* hook in configuration order wins among `allow` and `ask`, with its own
+        // reason": so the last word counts only while nobody blocks.
         outcome.output.decision.clone_from(&last.decision);
         outcome.output.reason.clone_from(&last.reason);
         outcome.output.updated_permissions.clone_from(&last.updated_permissions);
@@ -27,7 +27,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     ask_only_where_shown(event, &mut outcome);
     for (index, output) in outputs.iter().enumerate() {
         let Some(updated) = &output.updated else { continue };
-        // decisions.md: "last `updatedInput` in order wins, dropped if anything blocks".
+        // decisions.md#order-and-rewrites: "last `updatedInput` in order wins, dropped if anything blocks".
         if outcome.output.decision == Some(Decision::Deny) {
             outcome.notes.push((Some(index), Note::dropped("updatedInput has no effect: a hook blocked")));
         } else {
@@ -40,10 +40,18 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
 
 fn clause(output: &HookOutput) -> &'static str {
     match &output.decision {
-        Some(Decision::Deny) => "`decision:\"block\"` from any hook blocks; reasons joined in order.",
-        Some(_) => "The *last* hook in configuration order wins there; behind one `hookbox run`, a block is a block.",
-        None if output.halt.is_some() => "`continue` defaults to true; a hook said false.",
-        None if output.updated.is_some() => "Last `updatedInput` in order wins, dropped if anything blocks.",
-        None => "`continue` defaults to true; nobody blocked.",
+        Some(Decision::Deny) => {
+            "decisions.md#codebuddy: `decision:\"block\"` from any hook blocks; reasons joined in order."
+        }
+        Some(_) => {
+            "decisions.md#codebuddy: the *last* hook in configuration order wins among `allow` and `ask`, with its own reason."
+        }
+        None if output.halt.is_some() => {
+            "decisions.md#codebuddy: `continue:false` from any hook gives `continue:false`, with the first `stopReason`"
+        }
+        None if output.updated.is_some() => {
+            "decisions.md#order-and-rewrites: last `updatedInput` in order wins, dropped if anything blocks"
+        }
+        None => "decisions.md#codebuddy: `continue` defaults to true",
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let (mut output, mut notes) = (HookOutput::default(), Vec::new());
     let mut top = FieldReader::new("", &one_continue(wire)?);
     take_common(&mut top, &mut output)?;
-    // codebuddy.md: "`decision` | 'block' | 设为 'block' 阻止操作" (`block` keeps it from happening). There is no other word.
+    // codebuddy.md#output: "`decision` | `block` | blocks the operation. There is no other word".
     let decision = top.take_word("decision", &[("block", Decision::Deny)])?;
     let reason = top.take::<String>("reason")?;
     decide(&mut output, decision, reason.clone());
@@ -56,7 +56,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     Ok((output, notes))
 }
 
-/// decisions.md: "`continue_` is the Python spelling of the same field". The stricter of the two holds.
+/// decisions.md#codebuddy: "`continue_` is the Python spelling of the same field on input and output. Both may stand in
+/// an output; the stricter holds."
 fn one_continue(wire: &Object) -> Result<Object, DecodeError> {
     let mut wire = wire.clone();
     match wire.shift_remove("continue_") {
@@ -78,13 +79,12 @@ fn take_specific_fields(
     output: &mut HookOutput,
 ) -> Result<(), DecodeError> {
     output.context = specific.take("additionalContext")?;
-    // decisions.md: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`". Understood on
-    // every event, because dropping a deny would be worse.
+    // decisions.md#codebuddy: "`permissionDecision: deny` is understood everywhere": dropping a deny would be worse.
     let words = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
     let decision = specific.take_word(MARK, &words)?;
     decide(output, decision, specific.take("permissionDecisionReason")?);
     if matches!(kind, EventKind::PreToolUse | EventKind::OtherEvent) {
-        // codebuddy.md: "PreToolUse 特殊输出 可以修改工具输入" (`updatedInput` changes the tool's input).
+        // codebuddy.md#output: "On `PreToolUse`, `hookSpecificOutput` can change the tool's input".
         output.updated = specific.take_object("updatedInput")?.map(Into::into);
     }
     if kind == EventKind::OtherEvent {

@@ -60,8 +60,8 @@ pub(crate) fn put_decision(output: &HookOutput, specific: &mut Object) {
     }
 }
 
-/// decisions.md: "`PermissionRequest` has its own output: `hookSpecificOutput.decision` = `{behavior:"allow",
-/// updatedInput?, updatedPermissions?}` or `{behavior:"deny", message, interrupt?}`".
+/// decisions.md#claude: "`PermissionRequest` has its own output: `hookSpecificOutput.decision` =
+/// `{behavior:"allow",updatedInput?,updatedPermissions?}` or `{behavior:"deny",message,interrupt?}`."
 pub(crate) fn take_permission(specific: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let Some(fields) = specific.take_object(PERMISSION)? else { return Ok(()) };
     let mut fields = FieldReader::new("/hookSpecificOutput/decision", &fields);

@@ -1,4 +1,5 @@
-//! The methods of picoclaw.md. `names` lists every parameter that has a typed place, and nothing else is decoded.
+//! The methods of `docs/spec/picoclaw.md`. `names` lists every parameter that has a typed place, and nothing else is
+//! decoded.
 
 use crate::{
     dialect::{EventSpec, Expressible},
@@ -6,7 +7,8 @@ use crate::{
     output::{DecisionKind, Scope},
 };
 
-/// The handshake. picoclaw.md: "启动时必须完成握手,否则 hook 进程会被终止" (without it the hook process is ended).
+/// The handshake. picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is
+/// ended."
 pub(super) const HELLO: &str = "hook.hello";
 /// What happened in the agent loop, up to v0.2.8.
 pub(super) const EVENT: &str = "hook.event";
@@ -17,8 +19,8 @@ pub(super) const RUNTIME_EVENT: &str = "hook.runtime_event";
 const MUTE: Expressible =
     Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
 
-/// picoclaw.md: "`abort_turn` | 所有拦截型 | 中止当前 turn", "`hard_abort` | 所有拦截型 | 强制终止整个 agent loop" (every
-/// interceptor may end the turn or the whole loop).
+/// picoclaw.md#actions: "`abort_turn` | all interceptors | end the current turn with an error"; "`hard_abort` | all
+/// interceptors | end the whole agent loop by force".
 const INTERCEPTS: Expressible = Expressible { halt: &[Scope::Turn, Scope::Session], rewrite: true, ..MUTE };
 
 const fn spec(name: &'static str, kind: EventKind) -> EventSpec {
@@ -64,7 +66,7 @@ pub(super) static SPECS: &[EventSpec] = &[
         EventKind::PreToolUse,
         &["tool"],
         CALL,
-        // picoclaw.md: "respond | before_tool", "deny_tool | before_tool".
+        // picoclaw.md#actions: "`respond` | `before_tool`"; "`deny_tool` | `before_tool`".
         Expressible { decisions: &[DecisionKind::Deny, DecisionKind::Respond], ..INTERCEPTS },
     ),
     intercept_row(
@@ -90,8 +92,8 @@ pub(super) static SPECS: &[EventSpec] = &[
 pub(super) static OTHER: EventSpec =
     intercept_row("", EventKind::OtherEvent, &[], &[], Expressible { rewrite: false, ..INTERCEPTS });
 
-/// What an integer `Kind` means: decisions.md, "≤ v0.2.8 with an integer `EventKind`, 0 = `turn_start`, 8 = `tool_exec_start`".
-/// The order of the client's own `EventKind` (`pkg/agent/events.go`).
+/// What an integer `Kind` means. decisions.md#the-real-picoclaw: "≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 =
+/// `tool_exec_start`". The order of the client's own `EventKind` (`pkg/agent/events.go`).
 pub(super) const KINDS: [&str; 19] = [
     "turn_start",
     "turn_end",

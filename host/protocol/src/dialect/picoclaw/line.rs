@@ -37,8 +37,8 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
     Ok(Event { raw: std::sync::Arc::new(Value::Object(line)), ..event })
 }
 
-/// picoclaw.md: "所有 hook 使用 JSON-RPC 2.0 格式,每行一个 JSON 消息" (JSON-RPC 2.0, one message per line).
-/// decisions.md: "Ids are integers; a string id or `2.0` is dropped."
+/// picoclaw.md#what-it-is: "Every message is JSON-RPC 2.0, one JSON message per line." decisions.md#the-real-picoclaw:
+/// "Ids are integers; a string id or `2.0` is dropped."
 fn check_envelope(line: &Object) -> Result<(), DecodeError> {
     match line.get("jsonrpc") {
         Some(Value::String(version)) if version == "2.0" => {}
@@ -74,7 +74,7 @@ fn decode_params(spec: &EventSpec, name: &str, params: &At) -> Result<Event, Dec
     extra.extend(rest);
     let inbound = params.inner("context")?.inner("inbound")?;
     let context = EventContext {
-        // decisions.md: "`channel`/`chat_id` moved into `context.inbound`."
+        // decisions.md#the-real-picoclaw: "`channel`/`chat_id` moved into `context.inbound`."
         channel: params.text("channel")?.or(inbound.text("channel")?).map(str::to_owned),
         chat_id: params.text("chat_id")?.or(inbound.text("chat_id")?).map(str::to_owned),
         ..decode_meta(&params.inner("meta")?)?
@@ -94,8 +94,9 @@ fn decode_meta(meta: &At) -> Result<EventContext, DecodeError> {
     })
 }
 
-/// decisions.md: "HEAD sends `hook.runtime_event` (`snake_case` envelope, `kind:"agent.tool.exec_start"`), older ones
-/// `hook.event` (≤ v0.2.8 with an integer `Kind` …). Accept all three."
+/// decisions.md#the-real-picoclaw: "HEAD sends `hook.runtime_event` (`snake_case` envelope,
+/// `kind:"agent.tool.exec_start"`), older ones `hook.event` (≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 =
+/// `tool_exec_start`). Accept all three."
 fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
     let snake = name == events::RUNTIME_EVENT;
     let (kind, payload) = if snake { ("kind", "payload") } else { ("Kind", "Payload") };

@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md, "Merging, per dialect", picoclaw.
+//! Many outputs, one outcome: decisions.md#picoclaw.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     output::{Decision, HookOutput, Note},
 };
 
-/// decisions.md: "first `deny_tool`, `respond`, `abort_turn`, `hard_abort`; first `approved:false`".
+/// decisions.md#order-and-rewrites: "first `deny_tool`, `respond`, `abort_turn`, `hard_abort`; first `approved:false`".
 pub(super) fn stops(output: &HookOutput) -> bool {
     output.halt.is_some() || output.decision.as_ref().is_some_and(|decision| *decision != Decision::Allow)
 }
@@ -35,7 +35,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
         outcome.output.reason.clone_from(&last.reason);
     }
     match last {
-        // picoclaw.md: "call | 修改后的调用信息(可选)": the call goes with a `respond` when somebody touched it.
+        // decisions.md#picoclaw: "A `respond` carries the call as the hooks before it changed it."
         Some(HookOutput { decision: Some(Decision::Respond(_)), halt: None, updated, updated_tool, .. }) => {
             set_changes(event, &now, &mut outcome.output);
             outcome.output.updated = outcome.output.updated.take().or_else(|| updated.clone());
@@ -50,7 +50,8 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     outcome
 }
 
-/// decisions.md: "Never echo a large body back when `continue` says the same." A rewrite that changes nothing is none.
+/// decisions.md#the-real-picoclaw: "Never echo a large body back when `continue` says the same." A rewrite that changes
+/// nothing is none.
 fn set_changes(event: &Event, now: &Event, output: &mut HookOutput) {
     match (&event.input, &now.input) {
         (Input::PreToolUse(_), _) => {
@@ -61,7 +62,8 @@ fn set_changes(event: &Event, now: &Event, output: &mut HookOutput) {
         }
         (Input::PostToolUse(old), Input::PostToolUse(new)) if old != new => output.updated.clone_from(&new.output),
         (Input::AfterLlm(old), Input::AfterLlm(new)) if old != new => output.updated.clone_from(&new.response),
-        // decisions.md: "omitted `tool`, `model`, `options` become empty, so always emit the complete object."
+        // decisions.md#the-real-picoclaw: "omitted `tool`, `model`, `options` become empty, so always emit the complete
+        // object."
         (Input::BeforeLlm(old), Input::BeforeLlm(new)) if old != new => {
             let members = [
                 ("model", new.model.as_ref().map(|model| json!(model))),
@@ -76,9 +78,9 @@ fn set_changes(event: &Event, now: &Event, output: &mut HookOutput) {
     }
 }
 
-/// decisions.md: "A reply line of 1 MiB or more kills the client's reader for good: larger replies must become
-/// `continue` (or a JSON-RPC error for approve) with a diagnostic; a block is never lost for its size: its reason is
-/// cut." An approval is small once its reason is cut, so the error is never needed.
+/// decisions.md#the-real-picoclaw: "A reply line of 1 MiB or more kills the client's reader for good: larger replies
+/// must become `continue` (or a JSON-RPC error for approve) with a diagnostic; a block is never lost for its size: its
+/// reason is cut." An approval is small once its reason is cut, so the error is never needed.
 fn fit(event: &Event, outcome: &mut Outcome) {
     if reply::fits(event, &outcome.output) {
         return;
@@ -113,14 +115,18 @@ pub(super) const REASON_LIMIT: usize = 4096;
 
 fn clause(event: &Event, last: Option<&HookOutput>, output: &HookOutput) -> &'static str {
     match (event.kind(), last) {
-        (EventKind::AgentEvent, _) => "`hook.event` is a notification: never answered.",
-        (EventKind::OtherEvent, _) if event.name == super::events::HELLO => "Answer `hook.hello` at once.",
-        (EventKind::PermissionRequest, Some(_)) => "The first `approved:false` wins and its reason is returned.",
-        (EventKind::PermissionRequest, None) => "All must approve: nobody refused.",
-        (_, Some(_)) => "The first `deny_tool`, `respond`, `abort_turn`, `hard_abort` stops later hooks.",
-        (_, None) if output.updated.is_some() || output.updated_tool.is_some() => {
-            "`modify` replaces the whole request/call/response/result object and is the next hook's input."
+        (EventKind::AgentEvent, _) => "decisions.md#picoclaw: `hook.event` is a notification: never answered.",
+        (EventKind::OtherEvent, _) if event.name == super::events::HELLO => {
+            "decisions.md#picoclaw: `hook.hello` is hookbox's own to answer: no hook has a say in it."
         }
-        (_, None) => "Nobody blocked or changed anything: `continue`.",
+        (EventKind::PermissionRequest, Some(_)) => {
+            "decisions.md#picoclaw: the first `approved:false` wins and its reason is returned"
+        }
+        (EventKind::PermissionRequest, None) => "decisions.md#picoclaw: all must approve.",
+        (_, Some(_)) => "decisions.md#order-and-rewrites: first `deny_tool`, `respond`, `abort_turn`, `hard_abort`",
+        (_, None) if output.updated.is_some() || output.updated_tool.is_some() => {
+            "decisions.md#order-and-rewrites: `modify` replaces the whole request/call/response/result object and is the next hook's input"
+        }
+        (_, None) => "picoclaw.md#actions: `continue` | all interceptors | let it pass unchanged",
     }
 }

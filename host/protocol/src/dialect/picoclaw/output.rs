@@ -29,7 +29,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let inner = unwrap_response(wire, &mut notes)?;
     let mut top = FieldReader::new("", inner.unwrap_or(wire));
     let mut output = match event.kind() {
-        // picoclaw.md: "观察型事件,仅广播,无需响应" (events for observers are only told, not answered).
+        // picoclaw.md#hookevent: "A notification for observers: it is broadcast and needs no response."
         EventKind::AgentEvent => {
             if !wire.is_empty() {
                 notes.push(Note::dropped(format!("{} is never answered", event.name)));
@@ -48,7 +48,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     Ok((output, notes))
 }
 
-/// decisions.md: "A `command` handler under picoclaw … prints the `result` object alone." One written as a hook process
+/// decisions.md#picoclaw: "A `command` handler under picoclaw gets the whole JSON-RPC request on one line of stdin and
+/// prints the `result` object alone. A whole response is understood, with a warning." One written as a hook process
 /// prints the whole response; not to see its `deny_tool` would be worse than to read it.
 fn unwrap_response<'a>(wire: &'a Object, notes: &mut Vec<Note>) -> Result<Option<&'a Object>, DecodeError> {
     if !wire.contains_key("jsonrpc") {
@@ -66,8 +67,8 @@ fn unwrap_response<'a>(wire: &'a Object, notes: &mut Vec<Note>) -> Result<Option
     }
 }
 
-/// decisions.md: "`approve_tool` answered with `{}` or an action means *denied*." The client reads `approved` and finds
-/// false.
+/// decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*." The client reads
+/// `approved` and finds false.
 fn decode_approval(top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let approved = top.take::<bool>("approved")?;
     let reason = top.take::<String>("reason")?;
@@ -88,11 +89,10 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
         None if KNOWN_KEYS.iter().any(|key| top.contains(key)) => {
             notes.push(Note::warning("the result has no action; it counts as `continue`"));
         }
-        // picoclaw.md: "continue | 所有拦截型 | 放行,不做修改" (every interceptor: let it through, change nothing).
+        // picoclaw.md#actions: "`continue` | all interceptors | let it pass unchanged".
         None | Some("continue") => {}
         Some("modify") if rewrite_key(kind).is_some() => take_rewrite(kind, top, &mut output, notes)?,
-        // picoclaw.md: "respond | before_tool | 直接返回工具结果,跳过实际执行" (give the result, do not run the tool);
-        // "call | 修改后的调用信息(可选)" (the modified call, optional).
+        // picoclaw.md#actions: "`respond` | `before_tool` | give the tool's result and leave out the real run".
         Some("respond") if kind == EventKind::PreToolUse => {
             let why = "`respond` gives the tool's result".to_owned();
             let result = top.take_object("result")?.ok_or(DecodeError::Missing { pointer: "/result".into(), why })?;
@@ -101,15 +101,15 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
                 take_rewrite(kind, top, &mut output, notes)?;
             }
         }
-        // picoclaw.md: "deny_tool | before_tool | 拒绝执行该工具" (do not run this tool).
+        // picoclaw.md#actions: "`deny_tool` | `before_tool` | refuse to run the tool".
         Some("deny_tool") if kind == EventKind::PreToolUse => {
             (output.decision, output.reason) = (Some(Decision::Deny), reason);
         }
-        // picoclaw.md: "abort_turn … 中止当前 turn" (end this turn), "hard_abort … 强制终止整个 agent loop" (end the loop).
+        // picoclaw.md#actions: "end the current turn with an error"; "end the whole agent loop by force".
         Some("abort_turn") => output.halt = Some(Halt { scope: Scope::Turn, reason }),
         Some("hard_abort") => output.halt = Some(Halt { scope: Scope::Session, reason }),
-        // decisions.md: "Unknown actions are treated as `continue` and reported." So is one of another method: the
-        // client logs it and goes on.
+        // decisions.md#picoclaw: "Unknown actions are treated as `continue` and reported. An action that picoclaw
+        // knows, on a method that does not have it, is an unknown action there." The client logs it and goes on.
         Some(other) => {
             let other = shorten(other, 60);
             notes.push(Note::dropped(format!("{} knows no action `{other}`; it counts as `continue`", event.name)));
@@ -118,8 +118,8 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
     Ok(output)
 }
 
-/// Reads what `modify` gives. decisions.md: "Flat forms are ignored by the client. The seed shows neither: emit the
-/// nested form, accept both from hooks."
+/// Reads what `modify` gives. decisions.md#the-real-picoclaw: "Flat forms are ignored by the client. The seed shows
+/// neither: emit the nested form, accept both from hooks."
 fn take_rewrite(
     kind: EventKind,
     top: &mut FieldReader,

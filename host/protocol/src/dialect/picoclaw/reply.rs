@@ -35,17 +35,17 @@ fn response(id: u64, result: Value) -> Value {
     Value::Object(line.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// The id to answer to. picoclaw.md: "id 为 0 或不存在" (the id of a notification is 0 or absent).
+/// The id to answer to. picoclaw.md#hookevent: "`id` is 0 or absent."
 fn answered_id(event: &Event) -> Option<u64> {
     match &*event.raw {
-        // decisions.md: "`hook.event` is a notification: never answered."
+        // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
         _ if event.kind() == EventKind::AgentEvent => None,
         Value::Null => Some(FIRST_ID),
         raw => raw.get("id").and_then(Value::as_u64).filter(|id| *id != 0),
     }
 }
 
-/// picoclaw.md: `"result": {"ok": true, "name": …}`; decisions.md: "`HookOutput` `hook.hello` at once."
+/// picoclaw.md#hookhello: "`ok` | boolean | `true`"; "`name` | string | a name of the hook's own".
 fn hello(event: &Event) -> Object {
     let mut result = Object::new();
     result.insert("ok".into(), true.into());
@@ -56,7 +56,8 @@ fn hello(event: &Event) -> Object {
     result
 }
 
-/// decisions.md: "`approve_tool`: the first `approved:false` wins and its reason is returned; all must approve."
+/// decisions.md#picoclaw: "`approve_tool`: the first `approved:false` wins and its reason is returned; all must
+/// approve."
 fn put_approval(output: &HookOutput, result: &mut Object) {
     let refused =
         output.halt.is_some() || output.decision.as_ref().is_some_and(|decision| *decision != Decision::Allow);
@@ -90,8 +91,9 @@ fn put_action(event: &Event, output: &HookOutput, result: &mut Object) {
     }
 }
 
-/// decisions.md: "`after_llm` modify must nest: `{"action":"modify","response":{"model":…,"response":{…}}}`;
-/// `after_tool` modify: `{"action":"modify","result":{"result":{"for_llm":…}}}`." And: "always emit the complete object."
+/// decisions.md#the-real-picoclaw: "`after_llm` modify must nest:
+/// `{"action":"modify","response":{"model":…,"response":{…}}}`; `after_tool` modify:
+/// `{"action":"modify","result":{"result":{"for_llm":…}}}`." And: "so always emit the complete object."
 fn put_rewrite(event: &Event, output: &HookOutput, result: &mut Object) {
     let Some(key) = rewrite_key(event.kind()) else { return };
     let updated = output.updated.clone();

@@ -111,9 +111,9 @@ fn replace<T: PartialEq>(place: &mut T, value: T) -> bool {
     changed
 }
 
-/// decisions.md: "`after_llm` tool calls arrive as `[{"id":…}]` without name and arguments; echoing them in `modify`
-/// destroys the call." Leaving them out destroys it too, because the whole response is replaced. So the call survives
-/// only when nothing is modified.
+/// decisions.md#the-real-picoclaw: "`after_llm` tool calls arrive as `[{"id":…}]` without name and arguments; echoing
+/// them in `modify` destroys the call." Leaving them out destroys it too, because the whole response is replaced. So
+/// the call survives only when nothing is modified.
 fn loses_calls(response: Option<&Value>) -> bool {
     let calls =
         response.and_then(|r| r.get("tool_calls")).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -42,8 +42,9 @@ impl Resolver {
                 return Matcher::Everything;
             }
         };
-        // decisions.md: "Matchers are ignored for events that are not about a tool" (claude); "`UserPromptSubmit`, `Stop`
-        // and `TaskCompleted` take no matcher (one given there is a configuration warning and is ignored)" (blade).
+        // decisions.md#matchers: "Matchers are ignored for events that are not about a tool" (claude);
+        // "`UserPromptSubmit`, `Stop` and `TaskCompleted` take no matcher (one given there is a configuration warning
+        // and is ignored)" (blade).
         let ignored = style.is_none() || spec.matched.is_none();
         if ignored && !matches!(matcher, Matcher::Everything) {
             let message = format!("{} takes no matcher for {event}, so the hook runs every time", self.dialect.name());
@@ -83,8 +84,8 @@ impl Resolver {
     }
 }
 
-/// Takes these kinds however the client's version writes them. decisions.md: "HEAD sends … `kind:"agent.tool.exec_start"`,
-/// older ones … `tool_exec_start`": a configuration outlives the client's updates.
+/// Takes these kinds however the client's version writes them. decisions.md#picoclaw: "`tool_exec_start` and
+/// `agent.tool.exec_start` are one kind: a configuration outlives the client's updates."
 fn of_kinds(kinds: &[String]) -> Matcher {
     let pattern = |kind: &String| {
         let word = kind.strip_prefix("agent.").unwrap_or(kind);
