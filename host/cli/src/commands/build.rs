@@ -1,112 +1,88 @@
-//! `hookbox build`
+//! `hookbox build`: finds the language, runs its compiler, makes a component of what that made.
 
-use std::{
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-};
+mod component;
+mod contract;
+mod language;
+mod rust;
+mod tool;
 
-use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
 use clap::Args;
-use serde_json::Value;
+use hookbox::component::inspect;
 use wasm_metadata::AddMetadata;
-use wit_component::ComponentEncoder;
 
+use self::language::{Compiled, Project};
+use super::inspect::describe;
 use crate::exit::Exit;
 
 /// Compile a hook to a component.
 #[derive(Debug, Args)]
 pub struct Build {
-    /// The hook's folder (with its Cargo.toml), or a core module that is already compiled
+    /// The hook's folder, or a core module that is already compiled
     #[arg(value_name = "HOOK", default_value = ".")]
     hook: PathBuf,
     /// Where the component goes; beside the hook, under the hook's name, when left out
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The cargo profile
+    /// Rust: a cargo profile of your own; `release` is made small, whatever Cargo.toml says
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
 }
 
 impl Build {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let (core, made) = if self.hook.is_dir() { self.cargo()? } else { (self.hook.clone(), AddMetadata::default()) };
-        let output = self.output.clone().unwrap_or_else(|| self.default_output(&core));
-        let module = std::fs::read(&core).with_context(|| core.display().to_string())?;
-        let component = encode(&module).with_context(|| format!("{} cannot become a component", core.display()))?;
-        let component = made.to_wasm(&component)?;
-        std::fs::write(&output, &component).with_context(|| output.display().to_string())?;
-        let kib = component.len().div_ceil(1024);
-        eprintln!("{}   {kib} KB", output.display());
+        let (output, made) = if self.hook.is_dir() { self.folder()? } else { self.module()? };
+        let bytes = std::fs::read(&output).with_context(|| output.display().to_string())?;
+        let found = inspect(&bytes)?;
+        eprint!("{}{}", if made { "" } else { "nothing changed\n" }, describe(&output, &found));
         Ok(Exit::Ok)
     }
 
-    /// Compiles with cargo, which knows best where the result is, and what went into it.
-    fn cargo(&self) -> anyhow::Result<(PathBuf, AddMetadata)> {
-        let manifest = self.hook.join("Cargo.toml");
-        if !manifest.is_file() {
-            return Err(Exit::Usage.error(format!("{} has no Cargo.toml: is it a hook's folder?", self.hook.display())));
+    /// Builds a hook from its sources. Returns the component, and whether there was anything to do.
+    fn folder(&self) -> anyhow::Result<(PathBuf, bool)> {
+        let folder = self.hook.canonicalize().with_context(|| self.hook.display().to_string())?;
+        let language = language::detect(&folder)?;
+        let project = Project { folder, build: self };
+        let output = |name: &str| self.output.clone().unwrap_or_else(|| self.hook.join(format!("{name}.wasm")));
+        let known = language.fingerprint(&project)?;
+        let source = known.as_ref().map(|known| component::source([known.digest.as_bytes()]));
+        if let (Some(known), Some(source)) = (&known, &source)
+            && component::is_made_from(&output(&known.name), source)
+        {
+            return Ok((output(&known.name), false));
         }
-        let output = Command::new("cargo")
-            .args(["build", "--target", "wasm32-unknown-unknown", "--message-format", "json-render-diagnostics"])
-            .args(["--profile", &self.profile, "--manifest-path"])
-            .arg(&manifest)
-            .stderr(Stdio::inherit())
-            .output()
-            .context("cargo could not be started: is Rust installed?")?;
-        if !output.status.success() {
-            bail!("cargo could not build {}", self.hook.display());
-        }
-        let manifest = manifest.canonicalize().context("Cargo.toml moved while it was built")?;
-        let core = artifact(&output.stdout, &manifest).with_context(|| {
-            format!("{} builds no component: its Cargo.toml needs [lib] crate-type = [\"cdylib\"]", self.hook.display())
-        })?;
-        Ok((core, made_with(&output.stdout)))
+        let compiled = language.compile(&project)?;
+        let output = output(&compiled.name);
+        let made = make(compiled, source, &output)?;
+        Ok((output, made))
     }
 
-    fn default_output(&self, core: &Path) -> PathBuf {
-        let name = core.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-")).unwrap_or_default();
-        if self.hook.is_dir() {
-            self.hook.join(format!("{name}.wasm"))
-        } else {
-            core.with_file_name(format!("{name}.component.wasm"))
-        }
+    /// Makes a component of a core module.
+    fn module(&self) -> anyhow::Result<(PathBuf, bool)> {
+        let wasm = std::fs::read(&self.hook).with_context(|| self.hook.display().to_string())?;
+        let name = self.hook.file_stem().unwrap_or_default().to_string_lossy().replace('_', "-");
+        let output = self.output.clone().unwrap_or_else(|| self.hook.with_file_name(format!("{name}.component.wasm")));
+        let compiled = Compiled { name, wasm, adapters: Vec::new(), made_with: AddMetadata::default() };
+        let made = make(compiled, None, &output)?;
+        Ok((output, made))
     }
 }
 
-/// The module among what cargo says it built for this manifest.
-fn artifact(messages: &[u8], manifest: &Path) -> Option<PathBuf> {
-    let mut found = None;
-    for line in messages.split(|byte| *byte == b'\n') {
-        let Ok(message) = serde_json::from_slice::<Value>(line) else { continue };
-        if message.get("manifest_path").and_then(Value::as_str).map(Path::new) != Some(manifest) {
-            continue;
-        }
-        let files = message.get("filenames").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        found = files.map(PathBuf::from).find(|file| file.extension().is_some_and(|e| e == "wasm")).or(found);
-    }
-    found
-}
-
-/// The language, and the version of our SDK among what cargo says it built.
-fn made_with(messages: &[u8]) -> AddMetadata {
-    let text = String::from_utf8_lossy(messages);
-    let sdk = text.lines().filter(|line| line.contains("hookbox_guest")).find_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let ours = message.pointer("/target/name").is_some_and(|name| name == "hookbox_guest");
-        ours.then(|| message.get("package_id")?.as_str().map(str::to_owned))?
+/// Makes the component and writes it, unless what is there was made from the same. `source` is of what the compiler read;
+/// where that is not known, of what it made.
+fn make(compiled: Compiled, source: Option<String>, output: &Path) -> anyhow::Result<bool> {
+    let source = source.unwrap_or_else(|| {
+        let adapters = compiled.adapters.iter().map(|(_, adapter)| adapter.as_slice());
+        component::source(std::iter::once(compiled.wasm.as_slice()).chain(adapters))
     });
-    // `…#0.1.0` or `…#hookbox-guest@0.1.0`
-    let version = sdk.and_then(|id| id.rsplit(['#', '@']).next().map(str::to_owned));
-    let mut made = AddMetadata::default();
-    made.language = vec![("Rust".into(), String::new())];
-    made.sdk = version.map(|version| ("hookbox-guest".into(), version)).into_iter().collect();
-    made
-}
-
-/// Wraps a core module, which carries its WIT in a custom section, as a component.
-fn encode(module: &[u8]) -> anyhow::Result<Vec<u8>> {
-    if wasmparser::Parser::is_component(module) {
-        return Ok(module.to_vec());
+    if component::is_made_from(output, &source) {
+        return Ok(false);
     }
-    ComponentEncoder::default().validate(true).module(module)?.encode()
+    let name = compiled.name.clone();
+    let component = component::make(compiled, &source).with_context(|| format!("{name} cannot become a component"))?;
+    component::validate(&component)?;
+    component::write(output, &component)?;
+    Ok(true)
 }

@@ -22,13 +22,14 @@ impl Inspect {
             let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
             let found =
                 inspect(&bytes).map_err(|e| Exit::Config.error(format!("{}: {e}\n   {}", path.display(), e.help())))?;
-            print(path, &found);
+            print!("{}", describe(path, &found));
         }
         Ok(Exit::Ok)
     }
 }
 
-fn print(path: &Path, found: &Inspection) {
+/// What it is, in five lines.
+pub fn describe(path: &Path, found: &Inspection) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let made: Vec<String> = found
         .producers
@@ -38,11 +39,15 @@ fn print(path: &Path, found: &Inspection) {
         .chain(found.contract.as_ref().map(|contract| format!("WIT {contract}")))
         .collect();
     let digest = found.digest.get(..12).unwrap_or(&found.digest);
-    println!("{name}   {} KB   sha256:{digest}…   {}", found.size.div_ceil(1024), made.join(", "));
-    println!("  handles   {}", list(found.handles.iter().map(|kind| kind.name().to_owned())));
-    println!("  asks      {}", list(found.asks.iter().map(ToString::to_string)));
-    println!("  inert     {}", list(found.inert.iter().cloned()));
-    println!("  refused   {}", list(found.refused.iter().cloned()));
+    format!(
+        "{name}   {} KB   sha256:{digest}…   {}\n  handles   {}\n  asks      {}\n  inert     {}\n  refused   {}\n",
+        found.size.div_ceil(1024),
+        made.join(", "),
+        list(found.handles.iter().map(|kind| kind.name().to_owned())),
+        list(found.asks.iter().map(ToString::to_string)),
+        list(found.inert.iter().cloned()),
+        list(found.refused.iter().cloned()),
+    )
 }
 
 fn list(words: impl Iterator<Item = String>) -> String {

@@ -1,0 +1,87 @@
+//! From what a compiler made to a component on disk: described, adapted, encoded, marked, validated, written whole.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use anyhow::Context;
+use hookbox::{Component, Engine, EngineOptions, config::types::Permissions};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use wasm_encoder::{ComponentSection, CustomSection};
+use wasmparser::{Parser, Payload};
+use wit_component::ComponentEncoder;
+
+use super::{contract, language::Compiled};
+use crate::exit::Exit;
+
+/// The custom section that says what a component was made from.
+const SOURCE: &str = "hookbox-source";
+
+/// A digest of everything a component is made from, this program included.
+pub fn source<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hasher = Sha256::new();
+    for part in std::iter::once(env!("CARGO_PKG_VERSION").as_bytes()).chain(parts) {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    format!("{:x}", hasher.finalize())
+}
+
+/// Whether the component in this file was made from this.
+pub fn is_made_from(file: &Path, source: &str) -> bool {
+    let Ok(bytes) = fs::read(file) else { return false };
+    let sections = Parser::new(0).parse_all(&bytes);
+    sections.map_while(Result::ok).any(|payload| {
+        matches!(payload, Payload::CustomSection(section) if section.name() == SOURCE && section.data() == source.as_bytes())
+    })
+}
+
+/// Makes the component. `source` is noted in it.
+pub fn make(compiled: Compiled, source: &str) -> anyhow::Result<Vec<u8>> {
+    let Compiled { wasm, adapters, made_with, .. } = compiled;
+    let component = if Parser::is_component(&wasm) { wasm } else { encode(wasm, adapters)? };
+    let mut component = made_with.to_wasm(&component)?;
+    CustomSection { name: SOURCE.into(), data: source.as_bytes().into() }.append_to_component(&mut component);
+    Ok(component)
+}
+
+fn encode(mut module: Vec<u8>, adapters: Vec<(&'static str, Vec<u8>)>) -> anyhow::Result<Vec<u8>> {
+    contract::describe(&mut module)?;
+    let mut encoder = ComponentEncoder::default().validate(true).module(&module)?;
+    for (name, adapter) in adapters {
+        encoder = encoder.adapter(name, &adapter)?;
+    }
+    encoder.encode()
+}
+
+/// Loads it as a host would that grants it whatever it asks for.
+pub fn validate(component: &[u8]) -> anyhow::Result<()> {
+    let granted: Permissions =
+        serde_json::from_value(json!({ "state": true, "http": ["https://example.com"], "llm": true }))?;
+    let engine = Engine::new(EngineOptions::default())?;
+    match Component::from_bytes(&engine, component, &granted, Path::new(".")) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Exit::Config.error(format!("the hook cannot be used: {error}\n   {}", error.help()))),
+    }
+}
+
+/// Writes a file that is there as a whole or not at all.
+pub fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = file.file_name().with_context(|| format!("{} is no file name", file.display()))?.to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = write_through(&draft, bytes).and_then(|()| fs::rename(&draft, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written.with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn write_through(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create(file)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
