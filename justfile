@@ -25,6 +25,11 @@ demo: build
 # Everything that must hold before a change lands
 test: lint
     cargo test --workspace --no-fail-fast
+    just clients
+
+# The pieces that live in other programs, behind the command line as it was built; needs Node 20
+clients: build
+    cd clients/opencode && npm ci --no-audit --no-fund && HOOKBOX={{hookbox}} npm test
 
 # The command line
 build:
