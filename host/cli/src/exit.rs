@@ -8,7 +8,8 @@ use hookbox::{BuildError, DispatchError, config::ConfigErrors};
 /// Shown below `hookbox --help`.
 pub const HELP: &str = "\
 Exit codes:
-  0   done; under `run` the verdict is on stdout
+  0   done; under `run` the verdict is on stdout. Where every other code blocks (copilot), also
+      when hookbox itself failed and need not block
   2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
       told to block
   64  wrong usage
@@ -21,8 +22,8 @@ Exit codes:
 pub enum Exit {
     /// The work is done.
     Ok,
-    /// The client must block.
-    Block,
+    /// We failed, and the client is told what that means for the event: by its dialect's code.
+    Told(u8),
     /// Wrong usage.
     Usage,
     /// The event is not valid.
@@ -48,7 +49,7 @@ impl Exit {
     const fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
-            Self::Block => 2,
+            Self::Told(code) => code,
             Self::Usage => 64,
             Self::Data => 65,
             Self::Software => 70,

@@ -7,7 +7,7 @@ mod output;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::{Event, EventKind},
     json::{DecodeError, Object, parse_object},
@@ -59,6 +59,10 @@ impl Dialect for Blade {
 
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::Whole)
+    }
+
+    fn marks(&self) -> Marks {
+        events::MARKS
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -1,7 +1,7 @@
 //! The events of `docs/spec/blade-callback.md`, each with the fields of its input.
 
 use crate::{
-    dialect::{EventSpec, Expressible},
+    dialect::{EventSpec, Expressible, Mark, Marks},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -75,3 +75,12 @@ pub(super) static SPECS: &[EventSpec] = &[
 
 /// Events the SDK may gain: whether such an event can be blocked is not known, so it counts as one that can.
 pub(super) static OTHER: EventSpec = EventSpec { blockable: true, ..spec("", EventKind::OtherEvent) };
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks = Marks {
+    own: &[
+        Mark::has(&["event", "sessionId"]).lacks(&["hook_event_name"]),
+        Mark::has(&["event", "toolName"]).lacks(&["hook_event_name"]),
+    ],
+    shared: &[],
+};
