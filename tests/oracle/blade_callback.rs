@@ -1,5 +1,5 @@
-//! blade-callback, read off `blade-callback.md` and `decisions.md` once more: a chain that ends at the first
-//! `skip` or `abort`, and a permission callback beside it.
+//! blade-callback, read off `blade-callback.md`, `blade-observed.md` and `decisions.md` once more: a chain that ends at
+//! the first `skip` or `abort`, and a permission callback beside it.
 
 use serde_json::{Value, json};
 
@@ -7,25 +7,34 @@ use crate::outcomes::{FAILED, Outcome, all, at};
 
 const BLOCKABLE: [&str; 3] = ["UserPromptSubmit", "PreToolUse", "PermissionRequest"];
 
-pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
+pub fn verdict(observed: bool, wire: &Value, outcomes: &[Outcome]) -> Value {
+    let event = wire["event"].as_str().unwrap();
     if event == "canUseTool" {
-        return can_use_tool(outcomes.first());
+        return can_use_tool(observed, outcomes.first());
     }
-    // "`modifiedInput` counts only on PreToolUse, `modifiedOutput` only on PostToolUse."
+    // "`modifiedInput` counts only on PreToolUse, `modifiedOutput` only on PostToolUse", and on a prompt and a failure
+    // they "are rewrites that the document cannot say, so they block".
     let key = match event {
-        "PreToolUse" => Some("modifiedInput"),
-        "PostToolUse" => Some("modifiedOutput"),
+        "PreToolUse" | "UserPromptSubmit" => Some("modifiedInput"),
+        "PostToolUse" | "PostToolUseFailure" => Some("modifiedOutput"),
         _ => None,
     };
+    let lost = match event {
+        "UserPromptSubmit" if !observed => Some("the prompt"),
+        "PostToolUseFailure" if !observed => Some("the result"),
+        _ => None,
+    };
+    // "A block is `skip` on `PreToolUse` and `PermissionRequest`, and `abort` on every other event."
+    let block = if observed && !["PreToolUse", "PermissionRequest"].contains(&event) { "abort" } else { "skip" };
     let mut verdict = json!({ "action": "continue" });
     for outcome in outcomes {
         let printed = match outcome {
             // A command that blocks keeps the call from happening, as `skip` does.
-            Outcome::Blocked(reason) => json!({ "action": "skip", "reason": reason }),
+            Outcome::Blocked(reason) => json!({ "action": block, "reason": reason }),
             // "A hook that throws, traps or times out is logged and treated as `continue` with no change."
             // "`deny` blocks where the event can be blocked and is otherwise recorded only."
-            Outcome::Failed(policy) if *policy == "ignore" || !BLOCKABLE.contains(&event) => continue,
-            Outcome::Failed(_) => json!({ "action": "skip", "reason": FAILED }),
+            Outcome::Failed(policy) if *policy == "ignore" || !(observed || BLOCKABLE.contains(&event)) => continue,
+            Outcome::Failed(_) => json!({ "action": block, "reason": FAILED }),
             Outcome::Printed(printed) => printed.clone(),
         };
         let words = [Value::Null, "continue".into(), "skip".into(), "abort".into()];
@@ -34,21 +43,46 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
         }
         // "the first `skip`/`abort` ends the chain and is the result"
         if words[2..].contains(&printed["action"]) {
-            let mut result = json!({ "action": printed["action"] });
+            let action = if printed["action"] == "skip" { block.into() } else { printed["action"].clone() };
+            let mut result = json!({ "action": action });
             if let Some(reason) = printed.get("reason").filter(|reason| !reason.is_null()) {
                 result["reason"] = reason.clone();
             }
             return result;
         }
         if let Some(changed) = key.and_then(|key| printed.get(key)).filter(|changed| !changed.is_null()) {
-            verdict[key.unwrap()] = changed.clone();
+            let mut changed = changed.clone();
+            if event == "UserPromptSubmit" {
+                // "`modifiedInput` on `UserPromptSubmit` is `{"userPrompt": …}`; from hooks it may be the text alone."
+                let prompt = if changed.is_string() { changed } else { changed["userPrompt"].take() };
+                if !prompt.is_string() {
+                    continue;
+                }
+                changed = json!({ "userPrompt": prompt });
+            }
+            if let Some(lost) = lost {
+                return json!({ "action": "skip", "reason": format!("a hook replaced {lost}, which this agent cannot do") });
+            }
+            verdict[key.unwrap()] = changed;
+        }
+    }
+    // "A rewrite that takes keys away cannot be said: it is a refusal."
+    let (input, changed) = (wire["toolInput"].as_object(), verdict.get("modifiedInput"));
+    if let (true, "PreToolUse", Some(input), Some(changed)) = (observed, event, input, changed) {
+        let gone = match changed {
+            Value::Object(changed) => input.keys().find(|key| !changed.contains_key(*key)).map(|key| format!("/{key}")),
+            _ => Some("everything".to_owned()),
+        };
+        if let Some(gone) = gone {
+            let why = format!("a hook took {gone} out of the call, which this agent cannot do");
+            return json!({ "action": "skip", "reason": why });
         }
     }
     verdict
 }
 
 /// "`allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`."
-fn can_use_tool(outcome: Option<&Outcome>) -> Value {
+fn can_use_tool(observed: bool, outcome: Option<&Outcome>) -> Value {
     let ask = json!({ "behavior": "ask" });
     let printed = match outcome {
         Some(Outcome::Blocked(reason)) => json!({ "behavior": "deny", "message": reason }),
@@ -62,6 +96,10 @@ fn can_use_tool(outcome: Option<&Outcome>) -> Value {
     match printed["behavior"].as_str() {
         Some("allow") if well => match at(&printed, "/updatedInput") {
             Value::Null => json!({ "behavior": "allow" }),
+            // "`allow` with `updatedInput` would run the original call: it is a denial."
+            _ if observed => {
+                json!({ "behavior": "deny", "message": "a hook rewrote the call, which this agent would run as it was" })
+            }
             updated => json!({ "behavior": "allow", "updatedInput": updated }),
         },
         Some("deny") if well => {

@@ -12,41 +12,34 @@
 
 mod blade;
 mod blade_callback;
+mod blade_observed;
 mod claude;
 mod codebuddy;
-mod copilot;
-mod opencode;
 mod outcomes;
 mod picoclaw;
 mod suites;
 
 use hookbox_protocol::{
-    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput,
-    command::Ended,
-    degrade,
+    Cause, Decision, Dialect, Event, Failure, FailurePolicy, HookOutput, degrade,
     dialect::{self, Flow},
     failure,
 };
 use outcomes::{Dice, Outcome, Table};
 use serde_json::Value;
-use suites::{BLADE, BLADE_CALLBACK, CLAUDE, CODEBUDDY, COPILOT, OPENCODE, PICOCLAW, Suite};
+use suites::{BLADE, BLADE_CALLBACK, BLADE_OBSERVED, CLAUDE, CODEBUDDY, PICOCLAW, Suite};
 
 /// What one hook outputs, as the pipeline would have it.
 fn output(dialect: &dyn Dialect, event: &Event, outcome: &Outcome) -> HookOutput {
     let spec = dialect.spec_by_name(&event.name).unwrap_or(dialect.other_spec());
     let failed_output = |policy| failure::failed_output(spec, "h", &Failure::new(Cause::Trap, "out of luck"), policy).0;
-    let default = |cause| failed_output(dialect.default_policy(event.kind(), cause));
     let mut output = match outcome {
-        Outcome::Blocked(reason) => {
-            let ended = Ended { code: Some(2), stdout: b"", stderr: reason.as_bytes() };
-            dialect.read_command(event, &ended).map_or_else(|failure| default(failure.cause), |(output, _)| output)
-        }
+        Outcome::Blocked(reason) => HookOutput::decided(Decision::Deny, *reason),
         Outcome::Failed("deny") => failed_output(FailurePolicy::Deny),
         Outcome::Failed("ask") => failed_output(FailurePolicy::Ask),
-        Outcome::Failed(_) => default(Cause::Trap),
+        Outcome::Failed(_) => failed_output(dialect.default_policy(event.kind())),
         Outcome::Printed(wire) => match dialect.decode_output(event, wire.as_object().unwrap()) {
             Ok((output, _)) => output,
-            Err(_) => default(Cause::BadOutput),
+            Err(_) => failed_output(dialect.default_policy(event.kind())),
         },
     };
     degrade::degrade(spec, &mut output);
@@ -113,7 +106,18 @@ fn claude_observed_does_what_the_client_does() {
 
 #[test]
 fn blade_callback_does_what_its_specification_says() {
-    BLADE_CALLBACK.agrees_with(|event, outcomes| blade_callback::verdict(&event.name, outcomes));
+    BLADE_CALLBACK.agrees_with(|event, outcomes| blade_callback::verdict(false, &event.raw, outcomes));
+}
+
+#[test]
+fn blade_callback_observed_does_what_the_sdk_does() {
+    let suite = Suite {
+        dialect: "blade-callback@observed",
+        outcomes: 50_000,
+        landmarks: &[r#""modifiedInput":{"userPrompt":"p1"}"#, "took /command out", "rewrote the call"],
+        ..BLADE_CALLBACK
+    };
+    suite.agrees_with(|event, outcomes| blade_callback::verdict(true, &event.raw, outcomes));
 }
 
 #[test]
@@ -143,11 +147,6 @@ fn blade_does_what_its_specification_says() {
 }
 
 #[test]
-fn copilot_does_what_its_specification_says() {
-    COPILOT.agrees_with(|event, outcomes| copilot::verdict(&event.name, outcomes));
-}
-
-#[test]
-fn opencode_does_what_its_specification_says() {
-    OPENCODE.agrees_with(|event, outcomes| opencode::verdict(&event.name, outcomes));
+fn blade_observed_does_what_the_programs_do() {
+    BLADE_OBSERVED.agrees_with(|event, outcomes| blade_observed::verdict(&event.raw, outcomes));
 }

@@ -1,11 +1,5 @@
 //! Per dialect: the events, the fields that hooks print, and what must turn up in some verdict.
 
-mod copilot;
-mod opencode;
-
-pub use copilot::COPILOT;
-pub use opencode::OPENCODE;
-
 use crate::outcomes::Fields;
 
 /// One dialect's outcomes.
@@ -102,7 +96,11 @@ pub const BLADE_CALLBACK: Suite = Suite {
     fields: &[
         ("/action", &["\"continue\"", "\"skip\"", "\"abort\""], &["\"allow\"", "1"]),
         ("/reason", &["\"r1\"", "\"r2\""], &["1"]),
-        ("/modifiedInput", &["{\"command\":\"a\"}", "{\"command\":\"b\"}"], &[]),
+        (
+            "/modifiedInput",
+            &["{\"command\":\"a\"}", "{\"command\":\"b\"}", "{\"other\":1}", "\"p1\"", "{\"userPrompt\":\"p2\"}"],
+            &[],
+        ),
         ("/modifiedOutput", &["\"o1\"", "{\"o\":2}"], &[]),
         ("/behavior", &["\"allow\"", "\"deny\"", "\"ask\""], &["\"skip\""]),
         ("/message", &["\"m1\""], &["{}"]),
@@ -286,6 +284,88 @@ pub const BLADE: Suite = Suite {
         r#""blockCompaction":true"#,
         r#"{"continue":false,"stopReason":"s1""#,
         r#""decision":"block","reason":"r1""#,
+        "stderr one",
+        "out of luck",
+    ],
+};
+
+pub const BLADE_OBSERVED: Suite = Suite {
+    dialect: "blade@observed",
+    outcomes: 100_000,
+    events: &[
+        r#"{"hook_event_name":"SessionStart","is_resume":false}"#,
+        r#"{"hook_event_name":"UserPromptSubmit","user_prompt":"hi"}"#,
+        r#"{"hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"ls","timeout":5}}"#,
+        r#"{"hook_event_name":"PreToolUse","permission_mode":"yolo","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+        r#"{"hook_event_name":"PermissionRequest","permission_mode":"default","tool_name":"Bash","tool_input":{}}"#,
+        r#"{"hook_event_name":"PermissionRequest","permission_mode":"yolo","tool_name":"Bash","tool_input":{}}"#,
+        r#"{"hook_event_name":"PostToolUse","tool_name":"Read","tool_input":{},"tool_response":{"llmContent":"o"}}"#,
+        r#"{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{},"tool_response":{"llmContent":{"o":1}}}"#,
+        r#"{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{},"tool_response":{"model":{"o":1}}}"#,
+        r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{},"error":"e"}"#,
+        r#"{"hook_event_name":"Notification","notification_type":"info"}"#,
+        r#"{"hook_event_name":"SubagentStart"}"#,
+        r#"{"hook_event_name":"SubagentStop"}"#,
+        r#"{"hook_event_name":"Stop","reason":"done"}"#,
+        r#"{"hook_event_name":"TaskCompleted"}"#,
+        r#"{"hook_event_name":"Compaction"}"#,
+        r#"{"hook_event_name":"SessionEnd","reason":"other"}"#,
+    ],
+    fields: &[
+        ("/continue", &["true", "false"], &["1"]),
+        ("/stopReason", &["\"s1\"", "\"s2\""], &["1"]),
+        ("/suppressOutput", &["true", "false"], &["0"]),
+        ("/systemMessage", &["\"m1\"", "\"m2\""], &["{}"]),
+        ("/decision", &["\"block\"", "{\"behavior\":\"block\"}"], &["\"deny\"", "{\"behavior\":\"deny\"}"]),
+        ("/reason", &["\"r1\"", "\"r2\""], &["[]"]),
+        ("/later", &["1"], &[]),
+        ("/permissionDecision", &["\"ask\"", "\"deny\""], &[]),
+        ("/blockCompletion", &["true", "false"], &[]),
+        ("/updatedPrompt", &["\"u1\""], &["4"]),
+        ("/additionalContext", &["\"t1\""], &["4"]),
+        ("/hookSpecificOutput", &["{}"], &["5"]),
+        ("/hookSpecificOutput/hookEventName", &["\"$event\""], &["\"Else\""]),
+        (
+            "/hookSpecificOutput/permissionDecision",
+            &["\"allow\"", "\"approve\"", "\"ask\"", "\"deny\""],
+            &["\"block\""],
+        ),
+        ("/hookSpecificOutput/permissionDecisionReason", &["\"p1\"", "\"p2\""], &["2"]),
+        ("/hookSpecificOutput/updatedInput", &["{\"command\":\"a\",\"timeout\":5}", "{\"command\":null}"], &["\"b\""]),
+        ("/hookSpecificOutput/updatedPrompt", &["\"u2\""], &["4"]),
+        ("/hookSpecificOutput/updatedOutput", &["\"o1\"", "[2]"], &[]),
+        ("/hookSpecificOutput/additionalContext", &["\"c1\"", "\"c2\""], &["3"]),
+        ("/hookSpecificOutput/contextInjection", &["\"i1\"", "\"{i2}\"", "\"\""], &[]),
+        ("/hookSpecificOutput/env", &["{\"A\":\"1\"}", "{\"A\":\"2\",\"B\":\"3\"}"], &[]),
+        ("/hookSpecificOutput/continue", &["true", "false"], &[]),
+        ("/hookSpecificOutput/continueReason", &["\"k1\""], &[]),
+        ("/hookSpecificOutput/blockCompletion", &["true", "false"], &[]),
+        ("/hookSpecificOutput/blockCompaction", &["true", "false"], &[]),
+        ("/hookSpecificOutput/blockReason", &["\"b1\""], &[]),
+        ("/hookSpecificOutput/mood", &["\"good\""], &[]),
+    ],
+    failures: &["ignore", "deny", "ask"],
+    landmarks: &[
+        "null",
+        r#""permissionDecision":"deny","permissionDecisionReason":"s1""#,
+        r#""permissionDecision":"approve""#,
+        r#""permissionDecision":"allow","updatedInput""#,
+        r#""permissionDecision":"ask","permissionDecisionReason":"p1""#,
+        "took /timeout out",
+        "yolo asks nobody",
+        "about a rewritten call",
+        r#""updatedPrompt":"u1","contextInjection""#,
+        r#""additionalContext":"","updatedOutput":[2]"#,
+        r#""updatedOutput":{"llmContent":"{\"o\":1}"}"#,
+        r#""updatedOutput":{"llmContent":[2]}"#,
+        "**Hook Context:**",
+        r#""Hook context:\n{i2}""#,
+        r#""env":{"A":"2","B":"3"}"#,
+        r#""hookEventName":"Stop","continue":false,"continueReason":"k1""#,
+        r#""hookEventName":"SubagentStop","continue":false"#,
+        r#""blockCompletion":true,"blockReason":"b1""#,
+        r#""blockCompaction":true"#,
+        r#"{"decision":{"behavior":"block"},"systemMessage":"r1"#,
         "stderr one",
         "out of luck",
     ],

@@ -8,10 +8,11 @@ use hookbox::{BuildError, DispatchError, config::ConfigErrors};
 /// Shown below `hookbox --help`.
 pub const HELP: &str = "\
 Exit codes:
-  0   done; under `run` the verdict is on stdout. Where every other code blocks (copilot), also
-      when hookbox itself failed and need not block
+  0   done; under `run` the verdict is on stdout
   2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
       told to block
+  1   `run` without it, for clients that block on the codes below (dialect blade@observed):
+      hookbox itself failed
   64  wrong usage
   65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
   70  hookbox could not do its work (a file, a process, a bug)
@@ -22,8 +23,10 @@ Exit codes:
 pub enum Exit {
     /// The work is done.
     Ok,
-    /// We failed, and the client is told what that means for the event: by its dialect's code.
-    Told(u8),
+    /// The client must block.
+    Block,
+    /// We failed, and the client is to go on, which it would not with another code.
+    Open(u8),
     /// Wrong usage.
     Usage,
     /// The event is not valid.
@@ -49,7 +52,8 @@ impl Exit {
     const fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
-            Self::Told(code) => code,
+            Self::Block => 2,
+            Self::Open(code) => code,
             Self::Usage => 64,
             Self::Data => 65,
             Self::Software => 70,

@@ -114,7 +114,9 @@ fn lose_rewrite(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>
         // decisions.md#what-a-dialect-cannot-say: "A rewrite of a prompt or of a tool's result that the dialect cannot
         // say is a block". Most likely it comes from a redactor: the model must not read what it took out.
         (EventKind::UserPromptSubmit, _) => block_instead(spec, output, notes, &lost, "the prompt"),
-        (EventKind::PostToolUse, _) => block_instead(spec, output, notes, &lost, "the result"),
+        (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) => {
+            block_instead(spec, output, notes, &lost, "the result");
+        }
         // The permission was for the rewritten call.
         (EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool, Some(Decision::Allow)) => {
             (output.decision, output.reason) = (None, None);
@@ -176,8 +178,8 @@ mod tests {
     #[test]
     fn what_must_not_go_on_without_its_rewrite_does_not() {
         assert_eq!(rewritten(&codebuddy::DOCUMENTED, EventKind::PostToolUse, None), (Some(DecisionKind::Deny), true));
-        assert_eq!(rewritten(&blade::DIALECT, EventKind::PermissionRequest, Some(Decision::Allow)), (None, false));
-        assert_eq!(rewritten(&blade::DIALECT, EventKind::SessionEnd, None), (None, false));
+        assert_eq!(rewritten(&blade::DOCUMENTED, EventKind::PermissionRequest, Some(Decision::Allow)), (None, false));
+        assert_eq!(rewritten(&blade::DOCUMENTED, EventKind::SessionEnd, None), (None, false));
     }
 
     #[test]
@@ -187,9 +189,9 @@ mod tests {
         assert_eq!(lost(&claude::OBSERVED), (Some(DecisionKind::Deny), true));
         assert_eq!(lost(&codebuddy::DOCUMENTED), (Some(DecisionKind::Deny), true));
         assert_eq!(lost(&codebuddy::OBSERVED), (Some(DecisionKind::Deny), true));
-        assert_eq!(lost(&blade_callback::DIALECT), (Some(DecisionKind::Skip), true));
+        assert_eq!(lost(&blade_callback::DOCUMENTED), (Some(DecisionKind::Skip), true));
         // blade has a place for it.
-        assert!(blade::DIALECT.spec(EventKind::UserPromptSubmit).expressible.rewrite);
+        assert!(blade::DOCUMENTED.spec(EventKind::UserPromptSubmit).expressible.rewrite);
     }
 
     #[test]

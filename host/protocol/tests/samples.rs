@@ -28,7 +28,10 @@ fn lossless(folder: &str, dialect: &str, at_least: usize) {
         let event = dialect.decode_event(&wire, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let original: Value = serde_json::from_slice(&wire).expect("JSON");
         assert_eq!(dialect.encode_event(&event), original, "{}", path.display());
-        assert_eq!(*event.raw, original, "{}", path.display());
+        // Hooks find all of it, some of it under a second name.
+        let found = event.raw.as_object().expect("an object");
+        let all = original.as_object().expect("an object");
+        assert!(all.iter().all(|(key, value)| found.get(key) == Some(value)), "{}", path.display());
     }
 }
 
@@ -36,6 +39,16 @@ fn lossless(folder: &str, dialect: &str, at_least: usize) {
 fn claude() {
     lossless("claude", "claude", 75);
     lossless("claude_sdk_callback", "claude", 30);
+}
+
+#[test]
+fn blade() {
+    for dialect in ["blade", "blade@observed"] {
+        lossless("blade/command", dialect, 60);
+    }
+    for dialect in ["blade-callback", "blade-callback@observed"] {
+        lossless("blade/callback", dialect, 20);
+    }
 }
 
 #[test]
@@ -49,14 +62,4 @@ fn codebuddy() {
         lossless("codebuddy/command", dialect, 45);
         lossless("codebuddy/sdk_callback", dialect, 20);
     }
-}
-
-#[test]
-fn copilot() {
-    lossless("copilot", "copilot", 56);
-}
-
-#[test]
-fn opencode() {
-    lossless("opencode", "opencode", 18);
 }

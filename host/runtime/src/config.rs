@@ -20,7 +20,7 @@ use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority, matcher::Ma
 use serde_json::Value;
 
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
-pub use load::{Loaded, fail_closed_hint, find};
+pub use load::{Loaded, dialect_hint, fail_closed_hint, find};
 pub use schema::schema;
 use types::{Limits, Permissions};
 

@@ -23,7 +23,7 @@ pub struct Verdict {
     pub hooks: Vec<HookReport>,
     /// What all of them together say, and the sentence of the specification that decided.
     pub outcome: Outcome,
-    /// What the client is told; `None` when nobody waits for an output.
+    /// What the client is told; `None` for nothing at all; a string is plain text.
     pub wire: Option<Value>,
 }
 
@@ -47,9 +47,14 @@ impl Verdict {
         Self { event: event.name.clone(), kind: event.kind(), tool, dialect: dialect.name(), hooks, outcome, wire }
     }
 
-    /// The bytes for the client, without a newline. Empty when nobody waits for an output.
+    /// The bytes for the client, without a newline. Empty when there is nothing to say, or nobody to hear it.
     pub fn wire(&self) -> Vec<u8> {
-        self.wire.as_ref().map(|wire| wire.to_string().into_bytes()).unwrap_or_default()
+        match &self.wire {
+            None => Vec::new(),
+            // Plain text goes out as it stands.
+            Some(Value::String(text)) => text.clone().into_bytes(),
+            Some(wire) => wire.to_string().into_bytes(),
+        }
     }
 
     /// Every hook of the event, also those that did not run.

@@ -76,7 +76,7 @@ fn print(verdict: &Verdict) {
     println!("dropped  {}", if dropped.is_empty() { "nothing".to_owned() } else { dropped.join("\n         ") });
     match &verdict.wire {
         Some(wire) => println!("output   {wire}"),
-        None => println!("output   none: nobody waits for an answer"),
+        None => println!("output   none"),
     }
 }
 

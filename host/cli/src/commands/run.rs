@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::{
-    Dialect, Host, OwnFailure, Verdict,
+    Dialect, Host, Verdict,
     config::{self, Config},
 };
 use serde_json::Value;
@@ -86,8 +86,9 @@ fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result
     let guessed = hookbox::dialect::by_name(source.dialect.as_deref().unwrap_or("claude"));
     let path = source.path().map_err(|error| failed(error, closed, guessed, Vec::new()))?;
     let mut config = source.load(&path).map_err(|error| {
-        let closed = closed || std::fs::read_to_string(&path).is_ok_and(|text| config::fail_closed_hint(&text));
-        failed(error, closed, guessed, Vec::new())
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let named = source.dialect.is_none().then(|| config::dialect_hint(&text)).flatten();
+        failed(error, closed || config::fail_closed_hint(&text), named.or(guessed), Vec::new())
     })?;
     config.fail_closed |= closed;
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
@@ -154,33 +155,30 @@ struct Failed {
 }
 
 impl Failed {
-    /// Ends the process in the way that the client takes for what the configuration wants: a block, or nothing.
+    /// Ends the process so that nothing slips through where the configuration forbids it.
+    ///
+    /// decisions.md#what-every-dialect-shares: "Exit 2 with the reason on stderr is kept for our own failures under
+    /// `failClosed`."
     fn end(self) -> anyhow::Result<Exit> {
-        let closed = self.closed && self.may_block();
-        let line = report::one_line(&self.error);
-        let reason = if closed { format!("hookbox failed, and is to fail closed: {line}") } else { line };
-        let own = match self.dialect {
-            Some(dialect) if closed => dialect.fail_closed(&self.wire, self.name.as_deref(), &reason),
-            None if closed => OwnFailure::block(None),
-            Some(dialect) => dialect.fail_open(),
-            None => return Err(self.error),
-        };
-        let Some(code) = own.exit else { return Err(self.error) };
-        match own.stderr {
-            true if closed => eprintln!("{reason}"),
-            true => report::error(&self.error),
-            false => {}
+        if !self.closed || !self.may_block() {
+            let Some(code) = self.dialect.and_then(Dialect::open_exit) else { return Err(self.error) };
+            report::error(&self.error);
+            return Ok(Exit::Open(code));
         }
-        if let Some(reply) = own.stdout {
+        let reason = format!("hookbox failed, and is to fail closed: {}", report::one_line(&self.error));
+        eprintln!("{reason}");
+        if let Some(reply) = self.dialect.and_then(|dialect| dialect.last_resort(&self.wire, &reason)) {
             print(reply.to_string().into_bytes())?;
         }
-        Ok(Exit::Told(code))
+        Ok(Exit::Block)
     }
 
     /// Whether the event can be blocked. One that cannot even be read may be one that can.
     fn may_block(&self) -> bool {
         let Some(dialect) = self.dialect else { return true };
-        dialect.decode_event(&self.wire, self.name.as_deref()).map_or(true, |event| dialect.spec_of(&event).blockable)
+        dialect
+            .decode_event(&self.wire, self.name.as_deref())
+            .map_or(true, |event| dialect.spec(event.kind()).blockable)
     }
 }
 

@@ -1,13 +1,16 @@
 //! Blade's configuration hooks and its `canUseTool` callback. Specification: `docs/spec/blade.md`.
+//!
+//! Two profiles: [`DOCUMENTED`] follows the specification, [`OBSERVED`] the real programs (`docs/spec/blade-observed.md`).
 
 mod encode;
 mod events;
 mod merge;
+mod observed;
 mod output;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
 use crate::{
     event::{Event, EventKind},
     json::{DecodeError, Object, parse_object},
@@ -16,28 +19,42 @@ use crate::{
 };
 
 /// `blade`
-pub static DIALECT: Blade = Blade;
+pub static DOCUMENTED: Blade = Blade { observed: false };
+/// `blade@observed`
+pub static OBSERVED: Blade = Blade { observed: true };
 
-/// The dialect.
+/// The dialect, in one of its two profiles.
 #[derive(Debug)]
-pub struct Blade;
+pub struct Blade {
+    observed: bool,
+}
 
 const NAME_KEY: &str = "hook_event_name";
 
 /// blade.md#input-of-every-event: "`hook_execution_id` | string | unique id of this run".
 const ORIGIN: &[(&str, &str)] = &[("hook_execution_id", "execution_id")];
 
+impl Blade {
+    fn aliases(&self, kind: EventKind) -> &'static [common::Alias] {
+        match kind {
+            EventKind::CanUseTool => events::CALLBACK_ALIASES,
+            _ if self.observed => observed::aliases(kind),
+            _ => &[],
+        }
+    }
+}
+
 impl Dialect for Blade {
     fn name(&self) -> &'static str {
-        "blade"
+        if self.observed { "blade@observed" } else { "blade" }
     }
 
     fn specs(&self) -> &'static [EventSpec] {
-        events::SPECS
+        if self.observed { observed::SPECS } else { events::SPECS }
     }
 
     fn other_spec(&self) -> &'static EventSpec {
-        &events::OTHER
+        if self.observed { &observed::OTHER } else { &events::OTHER }
     }
 
     /// Also finds the callback when its name is written as events are.
@@ -61,10 +78,6 @@ impl Dialect for Blade {
         Some(MatchStyle::Whole)
     }
 
-    fn marks(&self) -> Marks {
-        events::MARKS
-    }
-
     fn known_keys(&self) -> &'static [&'static str] {
         output::KNOWN_KEYS
     }
@@ -72,18 +85,24 @@ impl Dialect for Blade {
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         let mut object = parse_object(wire)?;
         let name = common::event_name(&object, NAME_KEY, name)?;
-        if self.spec_by_name(&name).is_some_and(|spec| spec.kind == EventKind::CanUseTool) {
-            common::add_aliases(&mut object, events::CALLBACK_ALIASES);
+        if let Some(spec) = self.spec_by_name(&name) {
+            common::add_aliases(&mut object, self.aliases(spec.kind));
         }
         common::decode_flat_object(self, NAME_KEY, ORIGIN, object, Some(&name))
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        common::encode_flat_event(self.spec(event.kind()), NAME_KEY, ORIGIN, event)
+        let mut wire = common::encode_flat_object(self.spec(event.kind()), NAME_KEY, ORIGIN, event);
+        common::drop_aliases(&mut wire, self.aliases(event.kind()));
+        wire.into()
     }
 
     fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
-        output::decode(event, wire)
+        output::decode(self.observed, event, wire)
+    }
+
+    fn decode_text(&self, event: &Event, text: &str) -> Option<HookOutput> {
+        if self.observed { observed::decode_text(event.kind(), text) } else { None }
     }
 
     /// decisions.md#blades-canusetool: "`canUseTool` runs first. `allow`/`deny` is final; `ask` falls back to the
@@ -104,11 +123,17 @@ impl Dialect for Blade {
     }
 
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
-        merge::merge(self.spec(event.kind()), event, outputs)
+        let merge = if self.observed { observed::merge } else { merge::merge };
+        merge(self.spec(event.kind()), event, outputs)
     }
 
     fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
-        Some(encode::encode(event, outcome))
+        if self.observed { observed::encode(event, outcome) } else { Some(encode::encode(event, outcome)) }
+    }
+
+    /// blade-observed.md#what-the-programs-make-of-a-commands-output: "Both SDKs block on every code from 3 on".
+    fn open_exit(&self) -> Option<u8> {
+        self.observed.then_some(1)
     }
 
     /// The callback has no exit code.

@@ -2,6 +2,8 @@
 //!
 //! The SDK calls functions; on a wire its `HookInput` is one JSON object with the event's name under `event`, and
 //! `canUseTool(toolName, input, options)` is the same object with `"event": "canUseTool"`.
+//!
+//! Two profiles: [`DOCUMENTED`] follows the specification, [`OBSERVED`] the real SDK (`docs/spec/blade-observed.md`).
 
 mod events;
 mod merge;
@@ -12,32 +14,36 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome};
 use crate::{
     event::{Event, EventKind},
     json::{DecodeError, Object},
     matcher::MatchStyle,
-    output::{Decision, HookOutput, Note},
+    output::{Decision, DecisionKind, HookOutput, Note},
 };
 
 /// `blade-callback`
-pub static DIALECT: BladeCallback = BladeCallback;
+pub static DOCUMENTED: BladeCallback = BladeCallback { observed: false };
+/// `blade-callback@observed`
+pub static OBSERVED: BladeCallback = BladeCallback { observed: true };
 
-/// The dialect.
+/// The dialect, in one of its two profiles.
 #[derive(Debug)]
-pub struct BladeCallback;
+pub struct BladeCallback {
+    observed: bool,
+}
 
 impl Dialect for BladeCallback {
     fn name(&self) -> &'static str {
-        "blade-callback"
+        if self.observed { "blade-callback@observed" } else { "blade-callback" }
     }
 
     fn specs(&self) -> &'static [EventSpec] {
-        events::SPECS
+        if self.observed { events::OBSERVED } else { events::DOCUMENTED }
     }
 
     fn other_spec(&self) -> &'static EventSpec {
-        &events::OTHER
+        if self.observed { &events::OTHER_OBSERVED } else { &events::OTHER }
     }
 
     /// blade-callback.md#order-and-chain: "They run one after another, in the order of the array."; "When hookA returns
@@ -56,10 +62,6 @@ impl Dialect for BladeCallback {
         Some(MatchStyle::Whole)
     }
 
-    fn marks(&self) -> Marks {
-        events::MARKS
-    }
-
     fn known_keys(&self) -> &'static [&'static str] {
         output::KNOWN_KEYS
     }
@@ -69,7 +71,7 @@ impl Dialect for BladeCallback {
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        wire::encode(self.spec(event.kind()), event)
+        wire::encode(self.spec(event.kind()), event).into()
     }
 
     fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
@@ -84,12 +86,16 @@ impl Dialect for BladeCallback {
 
     fn rewrite(&self, event: &mut Event, output: &HookOutput) {
         if merge::apply(event, output) {
-            event.raw = Arc::new(self.encode_event(event));
+            event.raw = Arc::new(wire::seen(self.spec(event.kind()), event).into());
         }
     }
 
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
-        merge::merge(event, outputs)
+        let mut outcome = merge::merge(event, outputs);
+        if self.observed {
+            merge::refuse_unsayable(event, &mut outcome);
+        }
+        outcome
     }
 
     fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
@@ -105,12 +111,16 @@ impl Dialect for BladeCallback {
         let name = serde_json::from_slice::<Head>(wire).ok().and_then(|head| head.event);
         Some(match name.and_then(|name| self.spec_by_name(&name)) {
             Some(spec) if spec.kind == EventKind::CanUseTool => json!({ "behavior": "deny", "message": reason }),
+            // blade-observed.md#what-blade-callbackobserved-says: "A block is `skip` on `PreToolUse` and `PermissionRequest`".
+            Some(spec) if self.observed && spec.expressible.decisions.contains(&DecisionKind::Skip) => {
+                json!({ "action": "skip", "reason": reason })
+            }
             _ => json!({ "action": "abort", "reason": reason }),
         })
     }
 
     fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
         let name = if name == "CanUseTool" { events::CAN_USE_TOOL } else { name };
-        events::SPECS.iter().find(|spec| spec.name == name)
+        self.specs().iter().find(|spec| spec.name == name)
     }
 }

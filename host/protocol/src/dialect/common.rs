@@ -1,11 +1,13 @@
 //! What several dialects share: reading an output object field by field, and the fields every JSON-output dialect has.
 
+mod alias;
 mod form;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+pub(crate) use alias::{Alias, add_aliases, drop_aliases};
 pub(crate) use form::{
     MARK, PERMISSION, ask_only_where_shown, mark_form, put_decision, put_permission, shows_form, take_permission,
 };
@@ -55,6 +57,11 @@ impl FieldReader {
             found: crate::json::shorten(&word, 60),
             known: words.iter().map(|(known, _)| format!("`{known}`")).collect::<Vec<_>>().join(", "),
         })
+    }
+
+    /// Whether a field is still to be taken, and an object.
+    pub(crate) fn is_object(&self, key: &str) -> bool {
+        self.object.get(key).is_some_and(Value::is_object)
     }
 
     /// Whether a field is still to be taken.
@@ -115,18 +122,6 @@ pub(crate) fn event_name(object: &Object, name_key: &str, given: Option<&str>) -
     })
 }
 
-/// Writes fields a client may place elsewhere also where the contract has them, unless they are there: pairs of a JSON
-/// pointer and our name. The client's own stay, so nothing is lost and hooks written for either find theirs.
-pub(crate) fn add_aliases(wire: &mut Object, aliases: &[(&str, &str)]) {
-    let whole = Value::Object(wire.clone());
-    for (pointer, name) in aliases {
-        let absent = wire.get(*name).is_none_or(Value::is_null);
-        if let (true, Some(found)) = (absent, whole.pointer(pointer).filter(|value| !value.is_null())) {
-            wire.insert((*name).to_owned(), found.clone());
-        }
-    }
-}
-
 /// The inverse of [`decode_flat_event`].
 pub(crate) fn encode_flat_event(
     spec: &EventSpec,
@@ -134,10 +129,20 @@ pub(crate) fn encode_flat_event(
     context_names: &[(&str, &str)],
     event: &Event,
 ) -> Value {
+    encode_flat_object(spec, name_key, context_names, event).into()
+}
+
+/// [`encode_flat_event`], as the object that it is.
+pub(crate) fn encode_flat_object(
+    spec: &EventSpec,
+    name_key: &str,
+    context_names: &[(&str, &str)],
+    event: &Event,
+) -> Object {
     let mut wire = Object::new();
     wire.insert(name_key.to_owned(), event.name.clone().into());
     wire.extend(encode_fields(spec, context_names, event));
-    Value::Object(wire)
+    wire
 }
 
 /// Takes the output fields claude, codebuddy and blade share: `continue`, `stopReason`, `suppressOutput`,
@@ -268,6 +273,18 @@ fn merge_extra(to: &mut Object, from: &Object) {
             }
         }
     }
+}
+
+/// The first key, as a JSON pointer, that an object has and its rewrite has not: what a client that merges rewrites into
+/// the original would keep.
+pub(crate) fn taken_away(original: &Value, rewrite: &Value) -> Option<String> {
+    let original = original.as_object()?;
+    let Some(rewrite) = rewrite.as_object() else { return Some("everything".into()) };
+    original.iter().find_map(|(key, old)| match rewrite.get(key) {
+        None => Some(format!("/{}", token(key))),
+        Some(new) if new.is_object() => taken_away(old, new).map(|below| format!("/{}{below}", token(key))),
+        Some(_) => None,
+    })
 }
 
 /// Keeps what a hook said in fields the contract does not know. `specific` are those of `hookSpecificOutput`.

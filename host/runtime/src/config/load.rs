@@ -116,6 +116,13 @@ pub fn fail_closed_hint(text: &str) -> bool {
     })
 }
 
+/// The dialect that a text names which is no valid configuration: what a client makes of our failure depends on it.
+pub fn dialect_hint(text: &str) -> Option<&'static dyn Dialect> {
+    let (_, rest) = text.split_once("\"dialect\"")?;
+    let (name, _) = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split_once('"')?;
+    dialect::by_name(name)
+}
+
 fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>) -> Option<&'static dyn Dialect> {
     let written = object.get("dialect").and_then(Value::as_str);
     let name = given.or(written).unwrap_or(DEFAULT_DIALECT);

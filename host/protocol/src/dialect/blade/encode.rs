@@ -27,10 +27,10 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
             }
         }
         // decisions.md#blade-config: "`Stop` blocks the stop on `true`, `SubagentStop` blocks the stop on `false`."
-        EventKind::Stop if denied => block(&mut specific, ("continue", true), "continueReason", output),
-        EventKind::SubagentStop if denied => block(&mut specific, ("continue", false), "continueReason", output),
-        EventKind::TaskCompleted if denied => block(&mut specific, ("blockCompletion", true), "blockReason", output),
-        EventKind::PreCompact if denied => block(&mut specific, ("blockCompaction", true), "blockReason", output),
+        EventKind::Stop if denied => put_flag(&mut specific, ("continue", true), "continueReason", output),
+        EventKind::SubagentStop if denied => put_flag(&mut specific, ("continue", false), "continueReason", output),
+        EventKind::TaskCompleted if denied => put_flag(&mut specific, ("blockCompletion", true), "blockReason", output),
+        EventKind::PreCompact if denied => put_flag(&mut specific, ("blockCompaction", true), "blockReason", output),
         // In the form in which the hooks said it: which form the event has, only they knew.
         EventKind::OtherEvent if extra.contains_key(MARK) => put_decision(output, &mut specific),
         // decisions.md#blade-config: "A blocked prompt is emitted as top-level `decision: "block"` + `reason`, as the
@@ -50,7 +50,8 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     Value::Object(wire)
 }
 
-fn block(specific: &mut Object, (key, value): (&str, bool), reason: &str, output: &HookOutput) {
+/// Blocks by a field of the event's own.
+pub(super) fn put_flag(specific: &mut Object, (key, value): (&str, bool), reason: &str, output: &HookOutput) {
     specific.insert(key.into(), value.into());
     put_text(specific, reason, output.reason.as_ref());
 }
@@ -75,7 +76,7 @@ fn put_rest(kind: EventKind, output: &HookOutput, specific: &mut Object) {
 
 /// decisions.md#blades-canusetool: "answered with `behavior`, `message`, `updatedInput`, `interrupt`". When nobody says
 /// anything the client's own flow asks.
-fn callback(output: &HookOutput) -> Value {
+pub(super) fn callback(output: &HookOutput) -> Value {
     let mut wire = Object::new();
     let policy = match output.decision {
         Some(Decision::Allow) => "allow",

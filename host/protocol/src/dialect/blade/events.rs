@@ -1,7 +1,7 @@
 //! The events of `docs/spec/blade.md`: which can be blocked, what matchers are held against, input and output fields.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
+    dialect::{EventSpec, Expressible},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -18,9 +18,13 @@ const PLAIN: Expressible = Expressible {
 
 const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], ..PLAIN };
 
-const DECISIONS: &[DecisionKind] = &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny];
+pub(super) const DECISIONS: &[DecisionKind] = &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny];
 
-const fn spec(
+pub(super) const PROMPT: &[(&str, &str)] = &[("user_prompt", "prompt")];
+
+pub(super) const RESULT: &[(&str, &str)] = &[("tool_output", "output")];
+
+pub(super) const fn spec(
     name: &'static str,
     kind: EventKind,
     matched: Option<&'static str>,
@@ -38,8 +42,8 @@ const fn spec(
 }
 
 /// blade.md#events: "`PreToolUse` | before a tool call runs | yes | tool name".
-const fn tool_spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
-    EventSpec { required: &["tool_name", "tool_input"], ..spec(name, kind, Some("tool_name"), expressible) }
+pub(super) const fn tool_spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
+    spec(name, kind, Some("tool_name"), expressible)
 }
 
 pub(super) static SPECS: &[EventSpec] = &[
@@ -48,8 +52,7 @@ pub(super) static SPECS: &[EventSpec] = &[
     // blade.md#matchers: "`UserPromptSubmit`, `Stop` and `TaskCompleted` do not support matchers: they fire every
     // time."
     EventSpec {
-        required: &["user_prompt"],
-        names: &[("user_prompt", "prompt")],
+        names: PROMPT,
         ..spec(
             "UserPromptSubmit",
             EventKind::UserPromptSubmit,
@@ -64,7 +67,7 @@ pub(super) static SPECS: &[EventSpec] = &[
     ),
     tool_spec("PermissionRequest", EventKind::PermissionRequest, Expressible { decisions: DECISIONS, ..PLAIN }),
     EventSpec {
-        names: &[("tool_output", "output")],
+        names: RESULT,
         ..tool_spec("PostToolUse", EventKind::PostToolUse, Expressible { rewrite: true, context: true, ..PLAIN })
     },
     tool_spec("PostToolUseFailure", EventKind::PostToolUseFailure, PLAIN),
@@ -80,15 +83,12 @@ pub(super) static SPECS: &[EventSpec] = &[
     spec("Compaction", EventKind::PreCompact, Some("trigger"), GATE),
     // blade.md#events: "why it ended: `clear`, `logout`, `error`, `other`, …".
     spec("SessionEnd", EventKind::SessionEnd, Some("reason"), PLAIN),
-    EventSpec {
-        required: &["tool_name", "tool_input"],
-        ..spec(
-            CALLBACK,
-            EventKind::CanUseTool,
-            Some("tool_name"),
-            Expressible { decisions: DECISIONS, rewrite: true, system_message: false, halt: &[], ..PLAIN },
-        )
-    },
+    spec(
+        CALLBACK,
+        EventKind::CanUseTool,
+        Some("tool_name"),
+        Expressible { decisions: DECISIONS, rewrite: true, system_message: false, halt: &[], ..PLAIN },
+    ),
 ];
 
 /// The callback beside the hooks, as configurations name it.
@@ -111,13 +111,3 @@ pub(super) const CALLBACK_ALIASES: &[(&str, &str)] = &[
 /// Events the specification does not name: whether one can be blocked is not known, so it counts as one that can.
 pub(super) static OTHER: EventSpec =
     spec("", EventKind::OtherEvent, None, Expressible { decisions: DECISIONS, context: true, ..PLAIN });
-
-/// What tells a payload of this client.
-pub(super) const MARKS: Marks = Marks {
-    own: &[
-        Mark::has(&["hook_event_name", "hook_execution_id"]),
-        Mark::has(&["hook_event_name", "project_dir"]),
-        Mark::has(&["hook_event_name", "user_prompt"]),
-    ],
-    shared: &[],
-};

@@ -19,6 +19,14 @@ pub(super) fn decision(outputs: &[HookOutput]) -> Option<Decision> {
 }
 
 pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> Outcome {
+    let mut outcome = vote(spec, event, outputs);
+    let notes = fit(spec, &mut outcome.output);
+    outcome.notes.extend(notes.into_iter().map(|note| (None, note)));
+    outcome
+}
+
+/// What both profiles merge alike.
+pub(super) fn vote(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
     outcome.output.decision = decision(outputs);
     let winners =
@@ -47,8 +55,6 @@ pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> 
         }
     }
     outcome.clause = clause(&outcome.output);
-    let notes = fit(spec, &mut outcome.output);
-    outcome.notes.extend(notes.into_iter().map(|note| (None, note)));
     outcome
 }
 
@@ -88,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     use crate::{
-        dialect::{Dialect, blade::DIALECT},
+        dialect::{Dialect, blade::DOCUMENTED},
         event::EventKind,
         output::{Decision, DecisionKind, HookOutput},
     };
@@ -98,7 +104,7 @@ mod tests {
         let said = |decisions: &[Decision]| {
             let outputs: Vec<HookOutput> =
                 decisions.iter().map(|decision| HookOutput::decided(decision.clone(), "r")).collect();
-            DIALECT.decides(EventKind::CanUseTool, &outputs)
+            DOCUMENTED.decides(EventKind::CanUseTool, &outputs)
         };
         assert!(said(&[Decision::Allow]) && said(&[Decision::Deny]) && said(&[Decision::Ask, Decision::Deny]));
         assert!(!said(&[]) && !said(&[Decision::Ask]) && !said(&[Decision::Allow, Decision::Ask]));
@@ -109,13 +115,13 @@ mod tests {
     #[test]
     fn the_callbacks_rewrite_never_becomes_a_plain_approval() {
         let wire = br#"{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{}}"#;
-        let event = DIALECT.decode_event(wire, None).unwrap();
+        let event = DOCUMENTED.decode_event(wire, None).unwrap();
         let allow =
             HookOutput { updated: Some(json!({ "command": "ls" })), ..HookOutput::decided(Decision::Allow, "safe") };
-        let outcome = DIALECT.merge(&event, &[allow]).output;
+        let outcome = DOCUMENTED.merge(&event, &[allow]).output;
         assert_eq!((outcome.decision, outcome.updated), (None, None));
         let deny = HookOutput { interrupt: true, ..HookOutput::decided(Decision::Deny, "no") };
-        let outcome = DIALECT.merge(&event, &[deny]).output;
+        let outcome = DOCUMENTED.merge(&event, &[deny]).output;
         assert_eq!(outcome.decision_kind(), Some(DecisionKind::Deny));
         assert_eq!(outcome.halt.and_then(|halt| halt.reason).as_deref(), Some("no"));
     }

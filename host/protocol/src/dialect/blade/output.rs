@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::observed::unwrap_result;
 use crate::{
     dialect::common::{
         FieldReader, MARK, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_specific,
@@ -37,7 +38,7 @@ pub(super) const KNOWN_KEYS: &[&str] = &[
     "interrupt",
 ];
 
-pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let (mut output, mut notes) = (HookOutput::default(), Vec::new());
     let mut top = FieldReader::new("", wire);
     // decisions.md#blade-config: "The generic `continue:false` is the *top-level* one and stops everything".
@@ -45,7 +46,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let specific = take_specific(&mut top, event, &mut notes)?;
     let mut fields = Fields { specific, top };
 
-    take_decisions(event.kind(), &mut fields, &mut output)?;
+    take_decisions(observed, event.kind(), &mut fields, &mut output)?;
     if event.kind() == EventKind::CanUseTool {
         output.interrupt = fields.take("interrupt")?.unwrap_or_default() && output.decision == Some(Decision::Deny);
     }
@@ -56,7 +57,10 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
             output.updated = fields.take_object("updatedInput")?.map(Value::Object);
         }
         EventKind::UserPromptSubmit => output.updated = fields.take::<String>("updatedPrompt")?.map(Value::String),
-        EventKind::PostToolUse => output.updated = fields.take("updatedOutput")?,
+        EventKind::PostToolUse => {
+            let updated = fields.take("updatedOutput")?;
+            output.updated = updated.map(|value| if observed { unwrap_result(event, value) } else { value });
+        }
         EventKind::SessionStart => output.env = take_env(&mut fields)?,
         _ => {}
     }
@@ -98,14 +102,23 @@ impl Fields {
 }
 
 /// Takes the decisions of both places; the strictest is the hook's.
-fn take_decisions(kind: EventKind, fields: &mut Fields, output: &mut HookOutput) -> Result<(), DecodeError> {
+fn take_decisions(
+    observed: bool,
+    kind: EventKind,
+    fields: &mut Fields,
+    output: &mut HookOutput,
+) -> Result<(), DecodeError> {
     let inside = fields.specific.as_mut().map(|specific| (specific, true));
     let mut unclaimed = None;
     for (place, inside) in inside.into_iter().chain([(&mut fields.top, false)]) {
         // decisions.md#blade-config: "Top-level `decision:"block"` counts as deny where the event can be blocked, and
         // so does one inside `hookSpecificOutput`." Where it cannot, `degrade` keeps the reason only.
-        let block = (place.take_word("decision", &[("block", Decision::Deny)])?, place.take("reason")?);
-        for (decision, reason) in [take_own(kind, place, inside)?, block] {
+        let block = if observed && place.is_object("decision") {
+            take_behavior(place, output)?
+        } else {
+            (place.take_word("decision", BLOCK)?, place.take("reason")?)
+        };
+        for (decision, reason) in [take_own(observed, kind, place, inside)?, block] {
             if decision.is_none() {
                 unclaimed = unclaimed.or(reason.clone());
             }
@@ -120,6 +133,7 @@ fn take_decisions(kind: EventKind, fields: &mut Fields, output: &mut HookOutput)
 
 /// Takes the decision in the event's own form, and its reason.
 fn take_own(
+    observed: bool,
     kind: EventKind,
     place: &mut FieldReader,
     inside: bool,
@@ -139,7 +153,8 @@ fn take_own(
         EventKind::CanUseTool => (place.take_word("behavior", &[ASK, DENY, ALLOW])?, place.take("message")?),
         // decisions.md#blade-config: "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on
         // `true`, `SubagentStop` blocks the stop on `false`. Both are exactly as written; do not "fix" the asymmetry."
-        EventKind::Stop if inside => (take_flag(place, "continue", true)?, place.take("continueReason")?),
+        // blade-observed.md#what-bladeobserved-says: "A blocked `Stop` or `SubagentStop` is `continue: false`".
+        EventKind::Stop if inside => (take_flag(place, "continue", !observed)?, place.take("continueReason")?),
         EventKind::SubagentStop if inside => (take_flag(place, "continue", false)?, place.take("continueReason")?),
         EventKind::Stop | EventKind::SubagentStop => (None, place.take("continueReason")?),
         // blade.md#taskcompleted: "`blockCompletion` | boolean | blocks the completion".
@@ -154,6 +169,22 @@ const ALLOW: (&str, Decision) = ("allow", Decision::Allow);
 const APPROVE: (&str, Decision) = ("approve", Decision::Allow);
 const ASK: (&str, Decision) = ("ask", Decision::Ask);
 const DENY: (&str, Decision) = ("deny", Decision::Deny);
+
+const BLOCK: &[(&str, Decision)] = &[("block", Decision::Deny)];
+
+/// blade-observed.md#what-the-programs-make-of-a-commands-output: "`{"decision": {"behavior": "block"}, "systemMessage": R}` blocks".
+fn take_behavior(
+    place: &mut FieldReader,
+    output: &mut HookOutput,
+) -> Result<(Option<Decision>, Option<String>), DecodeError> {
+    let fields = place.take_object("decision")?.unwrap_or_default();
+    let decision = FieldReader::new(place.pointer("decision"), &fields).take_word("behavior", BLOCK)?;
+    let reason = match place.take("reason")? {
+        None if decision.is_some() => output.system_message.take(),
+        reason => reason,
+    };
+    Ok((decision, reason))
+}
 
 /// A flag that blocks when it is `blocking`.
 fn take_flag(place: &mut FieldReader, key: &str, blocking: bool) -> Result<Option<Decision>, DecodeError> {
@@ -178,13 +209,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dialect::{Dialect, blade::DIALECT};
+    use crate::dialect::{Dialect, blade::DOCUMENTED};
 
     fn read(event: &str, output: Value) -> Result<HookOutput, DecodeError> {
         let event = json!({ "hook_event_name": event, "tool_name": "Bash", "tool_input": {}, "user_prompt": "p" });
-        let event = DIALECT.decode_event(event.to_string().as_bytes(), None).unwrap();
+        let event = DOCUMENTED.decode_event(event.to_string().as_bytes(), None).unwrap();
         let Value::Object(output) = output else { panic!("an object") };
-        decode(&event, &output).map(|(output, _)| output)
+        decode(false, &event, &output).map(|(output, _)| output)
     }
 
     #[test]

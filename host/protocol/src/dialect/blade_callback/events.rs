@@ -1,7 +1,7 @@
 //! The events of `docs/spec/blade-callback.md`, each with the fields of its input.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
+    dialect::{EventSpec, Expressible},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -25,62 +25,99 @@ const PLAIN: Expressible = Expressible {
     env: false,
 };
 
+/// blade-observed.md#what-blade-callbackobserved-says: "A block is `skip` on `PreToolUse` and `PermissionRequest`, and `abort` on every other event."
+const ABORTS: Expressible = Expressible { decisions: &[], ..PLAIN };
+
+const RESULT: &[(&str, &str)] = &[("toolName", "tool_name"), ("toolInput", "tool_input"), ("toolOutput", "output")];
+
 const fn spec(name: &'static str, kind: EventKind) -> EventSpec {
     EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible: PLAIN }
 }
 
-const fn tool_spec(name: &'static str, kind: EventKind, required: &'static [&'static str]) -> EventSpec {
-    EventSpec { matched: Some("tool_name"), required, names: TOOL, ..spec(name, kind) }
+const fn tool_spec(name: &'static str, kind: EventKind) -> EventSpec {
+    EventSpec { matched: Some("tool_name"), names: TOOL, ..spec(name, kind) }
 }
 
-pub(super) static SPECS: &[EventSpec] = &[
-    spec("SessionStart", EventKind::SessionStart),
-    EventSpec {
-        blockable: true,
-        required: &["message"],
-        names: &[("message", "prompt")],
-        ..spec("UserPromptSubmit", EventKind::UserPromptSubmit)
+const SESSION_START: EventSpec =
+    EventSpec { names: &[("isResume", "is_resume")], ..spec("SessionStart", EventKind::SessionStart) };
+
+const USER_PROMPT_SUBMIT: EventSpec = EventSpec {
+    blockable: true,
+    names: &[("message", "prompt"), ("hasImages", "has_images"), ("imageCount", "image_count")],
+    ..spec("UserPromptSubmit", EventKind::UserPromptSubmit)
+};
+
+const PRE_TOOL_USE: EventSpec = EventSpec {
+    blockable: true,
+    expressible: Expressible { rewrite: true, ..PLAIN },
+    ..tool_spec("PreToolUse", EventKind::PreToolUse)
+};
+
+const POST_TOOL_USE: EventSpec = EventSpec {
+    names: RESULT,
+    expressible: Expressible { rewrite: true, ..PLAIN },
+    ..tool_spec("PostToolUse", EventKind::PostToolUse)
+};
+
+const POST_TOOL_USE_FAILURE: EventSpec = tool_spec("PostToolUseFailure", EventKind::PostToolUseFailure);
+
+const PERMISSION_REQUEST: EventSpec =
+    EventSpec { blockable: true, ..tool_spec("PermissionRequest", EventKind::PermissionRequest) };
+
+const TASK_COMPLETED: EventSpec = EventSpec {
+    names: &[("taskId", "task_id"), ("taskDescription", "task_description"), ("resultSummary", "result_summary")],
+    ..spec("TaskCompleted", EventKind::TaskCompleted)
+};
+
+const SESSION_END: EventSpec = spec("SessionEnd", EventKind::SessionEnd);
+
+const CALLBACK: EventSpec = EventSpec {
+    blockable: true,
+    names: &[
+        ("toolName", "tool_name"),
+        ("input", "tool_input"),
+        ("toolKind", "tool_kind"),
+        ("affectedPaths", "affected_paths"),
+    ],
+    expressible: Expressible {
+        decisions: &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny],
+        rewrite: true,
+        halt: &[],
+        ..PLAIN
     },
-    EventSpec {
-        blockable: true,
-        expressible: Expressible { rewrite: true, ..PLAIN },
-        ..tool_spec("PreToolUse", EventKind::PreToolUse, &["toolName", "toolInput"])
-    },
-    EventSpec {
-        names: &[("toolName", "tool_name"), ("toolInput", "tool_input"), ("toolOutput", "output")],
-        expressible: Expressible { rewrite: true, ..PLAIN },
-        ..tool_spec("PostToolUse", EventKind::PostToolUse, &["toolName"])
-    },
-    tool_spec("PostToolUseFailure", EventKind::PostToolUseFailure, &["toolName"]),
-    EventSpec { blockable: true, ..tool_spec("PermissionRequest", EventKind::PermissionRequest, &["toolName"]) },
-    spec("TaskCompleted", EventKind::TaskCompleted),
-    spec("SessionEnd", EventKind::SessionEnd),
-    EventSpec {
-        blockable: true,
-        names: &[
-            ("toolName", "tool_name"),
-            ("input", "tool_input"),
-            ("toolKind", "tool_kind"),
-            ("affectedPaths", "affected_paths"),
-        ],
-        expressible: Expressible {
-            decisions: &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny],
-            rewrite: true,
-            halt: &[],
-            ..PLAIN
-        },
-        ..tool_spec(CAN_USE_TOOL, EventKind::CanUseTool, &["toolName"])
-    },
+    ..tool_spec(CAN_USE_TOOL, EventKind::CanUseTool)
+};
+
+/// An event that can be blocked by `abort` only.
+const fn aborts(rewrite: bool, spec: &EventSpec) -> EventSpec {
+    EventSpec { blockable: true, expressible: Expressible { rewrite, ..ABORTS }, ..*spec }
+}
+
+pub(super) static DOCUMENTED: &[EventSpec] = &[
+    SESSION_START,
+    USER_PROMPT_SUBMIT,
+    PRE_TOOL_USE,
+    POST_TOOL_USE,
+    POST_TOOL_USE_FAILURE,
+    PERMISSION_REQUEST,
+    TASK_COMPLETED,
+    SESSION_END,
+    CALLBACK,
+];
+
+pub(super) static OBSERVED: &[EventSpec] = &[
+    aborts(false, &SESSION_START),
+    aborts(true, &USER_PROMPT_SUBMIT),
+    PRE_TOOL_USE,
+    aborts(true, &POST_TOOL_USE),
+    aborts(true, &POST_TOOL_USE_FAILURE),
+    PERMISSION_REQUEST,
+    aborts(false, &TASK_COMPLETED),
+    aborts(false, &SESSION_END),
+    CALLBACK,
 ];
 
 /// Events the SDK may gain: whether such an event can be blocked is not known, so it counts as one that can.
 pub(super) static OTHER: EventSpec = EventSpec { blockable: true, ..spec("", EventKind::OtherEvent) };
 
-/// What tells a payload of this client.
-pub(super) const MARKS: Marks = Marks {
-    own: &[
-        Mark::has(&["event", "sessionId"]).lacks(&["hook_event_name"]),
-        Mark::has(&["event", "toolName"]).lacks(&["hook_event_name"]),
-    ],
-    shared: &[],
-};
+pub(super) static OTHER_OBSERVED: EventSpec = aborts(false, &spec("", EventKind::OtherEvent));

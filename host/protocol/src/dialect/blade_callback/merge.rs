@@ -1,7 +1,10 @@
 //! Many outputs, one outcome: decisions.md#blade-callback.
 
 use crate::{
-    dialect::{Outcome, common::merge_effects},
+    dialect::{
+        Outcome,
+        common::{merge_effects, taken_away},
+    },
     event::{Event, EventKind, Input},
     output::{Decision, HookOutput, Note, join},
 };
@@ -14,9 +17,37 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     match (&mut event.input, &mut event.call) {
         (Input::PreToolUse(_), Some(call)) => return call.rewrite(updated.clone()),
         (Input::PostToolUse(result), _) => result.output = Some(updated.clone()),
+        // What the types do not hold, and the name by which the real SDK has the prompt.
+        (Input::PostToolUseFailure(_), _) => {
+            event.extra.insert("toolOutput".into(), updated.clone());
+        }
+        (Input::UserPromptSubmit(prompt), _) => {
+            prompt.prompt = updated.as_str().map(str::to_owned);
+            event.extra.entry("userPrompt").and_modify(|found| found.clone_from(updated));
+        }
         _ => return false,
     }
     true
+}
+
+/// Refuses what the real SDK would not do as it is said.
+pub(super) fn refuse_unsayable(event: &Event, outcome: &mut Outcome) {
+    let output = &mut outcome.output;
+    let Some(updated) = &output.updated else { return };
+    let (decision, why) = match event.kind() {
+        // blade-observed.md#what-blade-callbackobserved-says: "A rewrite that takes keys away cannot be said: it is a refusal."
+        EventKind::PreToolUse => {
+            let Some(key) = event.call.as_ref().and_then(|call| taken_away(&call.input, updated)) else { return };
+            (Decision::Skip, format!("a hook took {key} out of the call, which this agent cannot do"))
+        }
+        // "From `canUseTool`, `allow` with `updatedInput` would run the original call: it is a denial."
+        EventKind::CanUseTool => {
+            (Decision::Deny, "a hook rewrote the call, which this agent would run as it was".to_owned())
+        }
+        _ => return,
+    };
+    outcome.notes.push((None, Note::degraded(format!("{why}; it says {}", decision.kind().word()))));
+    (output.decision, output.reason, output.updated) = (Some(decision), Some(why), None);
 }
 
 pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {

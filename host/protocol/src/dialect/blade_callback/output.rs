@@ -13,11 +13,12 @@ use crate::{
 pub(super) const KNOWN_KEYS: &[&str] =
     &["action", "modifiedInput", "modifiedOutput", "reason", "behavior", "updatedInput", "message", "interrupt"];
 
-/// The field that rewrites an event, where there is one.
+/// The field that rewrites an event, where there is one. The document has no rewrite of a prompt and of a failure: there
+/// it says more than it can, and `degrade` makes it a block.
 fn rewrite_key(kind: EventKind) -> Option<&'static str> {
     match kind {
-        EventKind::PreToolUse => Some("modifiedInput"),
-        EventKind::PostToolUse => Some("modifiedOutput"),
+        EventKind::PreToolUse | EventKind::UserPromptSubmit => Some("modifiedInput"),
+        EventKind::PostToolUse | EventKind::PostToolUseFailure => Some("modifiedOutput"),
         _ => None,
     }
 }
@@ -38,6 +39,15 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     }
     output.extra = top.rest();
     Ok((output, notes))
+}
+
+/// blade-observed.md#what-blade-callbackobserved-says: "`modifiedInput` on `UserPromptSubmit` is `{"userPrompt": …}`; from hooks it may be the text alone."
+fn prompt(value: &Value) -> Result<Value, DecodeError> {
+    let text =
+        [Some(value), value.get("userPrompt"), value.get("message")].into_iter().flatten().find(|v| v.is_string());
+    text.cloned().ok_or_else(|| {
+        DecodeError::wrong_type("/modifiedInput", "the prompt, or an object with it under `userPrompt`", value)
+    })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -62,7 +72,7 @@ fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) 
         // decisions.md#blade-callback: "`modifiedInput` counts only on `PreToolUse`, `modifiedOutput` only on
         // `PostToolUse`. Both count beside `continue` only".
         if rewrite_key(kind) == Some(key) && action == Action::Continue {
-            output.updated = Some(value);
+            output.updated = Some(if kind == EventKind::UserPromptSubmit { prompt(&value)? } else { value });
         } else {
             notes.push(Note::dropped(format!("{key} has no effect here")));
         }
@@ -125,7 +135,8 @@ fn encode_output(kind: EventKind, output: &HookOutput, wire: &mut Object) {
         // blade-callback.md#output: "`continue` | go on as usual": also when nobody said anything.
         wire.insert("action".into(), "continue".into());
         if let (Some(key), Some(updated)) = (rewrite_key(kind), &output.updated) {
-            wire.insert(key.into(), updated.clone());
+            let prompt = kind == EventKind::UserPromptSubmit;
+            wire.insert(key.into(), if prompt { json!({ "userPrompt": updated }) } else { updated.clone() });
         }
     }
 }

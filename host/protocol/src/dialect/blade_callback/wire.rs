@@ -8,7 +8,7 @@ use super::{BladeCallback, events};
 use crate::{
     dialect::{
         EventSpec,
-        common::{decode_flat_object, encode_flat_event},
+        common::{Alias, add_aliases, decode_flat_object, drop_aliases, encode_flat_object},
     },
     event::{Event, EventKind, Input},
     json::{DecodeError, Object, parse_object},
@@ -21,9 +21,12 @@ const NAME_KEY: &str = "event";
 const OPTIONS: [&str; 2] = ["toolKind", "affectedPaths"];
 
 pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-    let object = parse_object(wire)?;
+    let mut object = parse_object(wire)?;
     let named = name.or_else(|| object.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
     let kind = crate::Dialect::spec_by_name(dialect, named).map(|spec| spec.kind);
+    if let Some(kind) = kind {
+        add_aliases(&mut object, aliases(kind));
+    }
     let mut flat = object.clone();
     let mut kept = Object::new();
     match kind {
@@ -40,9 +43,24 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
     Ok(event)
 }
 
-pub(super) fn encode(spec: &EventSpec, event: &Event) -> Value {
-    let mut wire = encode_flat_event(spec, NAME_KEY, events::ORIGIN, event);
-    let Some(object) = wire.as_object_mut() else { return wire };
+/// decisions.md#blade-callback: "`userPrompt`, as the real SDK calls it, is read as `message`; hooks find both."
+fn aliases(kind: EventKind) -> &'static [Alias] {
+    match kind {
+        EventKind::UserPromptSubmit => &[("/userPrompt", "message")],
+        _ => &[],
+    }
+}
+
+/// The event as hooks find it.
+pub(super) fn seen(spec: &EventSpec, event: &Event) -> Object {
+    let mut object = encode(spec, event);
+    add_aliases(&mut object, aliases(spec.kind));
+    object
+}
+
+pub(super) fn encode(spec: &EventSpec, event: &Event) -> Object {
+    let mut object = encode_flat_object(spec, NAME_KEY, events::ORIGIN, event);
+    drop_aliases(&mut object, aliases(spec.kind));
     match &event.input {
         // blade-callback.md#input: "`error` | an error with a `message`, optional | why the tool failed". An error that
         // came over the wire is in `extra` as it came.
@@ -51,10 +69,10 @@ pub(super) fn encode(spec: &EventSpec, event: &Event) -> Value {
                 object.insert("error".into(), json!({ "message": message }));
             }
         }
-        Input::CanUseTool(_) => unflatten_can_use_tool(event, object),
+        Input::CanUseTool(_) => unflatten_can_use_tool(event, &mut object),
         _ => {}
     }
-    wire
+    object
 }
 
 /// The SDK gives an `Error`, whose `message` is what hooks read; a text counts as its own message.

@@ -196,6 +196,15 @@ fn an_unknown_dialect_is_the_only_error() {
 }
 
 #[test]
+fn the_dialect_is_seen_in_a_broken_file() {
+    let named = |text| dialect_hint(text).map(hookbox_protocol::Dialect::name);
+    assert_eq!(named("{\"dialect\" :\n\"blade@observed\", }"), Some("blade@observed"));
+    for text in ["", "{\"dialect\"", "{\"dialect\": \"blade", "{\"dialect\": \"none\"}", "{\"dialect\": 1}"] {
+        assert_eq!(named(text), None, "{text}");
+    }
+}
+
+#[test]
 fn fail_closed_is_seen_in_a_broken_file() {
     for text in ["{\"failClosed\": true,", "{ \"failClosed\"\n:\ttrue, }", "}{\"failClosed\":false \"failClosed\":true"]
     {

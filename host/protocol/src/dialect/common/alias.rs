@@ -1,0 +1,38 @@
+//! Fields that a client places elsewhere than the contract has them.
+
+use serde_json::Value;
+
+use crate::json::Object;
+
+/// A JSON pointer into the wire, and the name under which the contract has what it points at. Of several pointers for
+/// one name the first that points at something counts.
+pub(crate) type Alias = (&'static str, &'static str);
+
+/// Writes fields a client may place elsewhere also where the contract has them, unless they are there. The client's own
+/// stay, so nothing is lost and hooks written for either find theirs.
+pub(crate) fn add_aliases(wire: &mut Object, aliases: &[Alias]) {
+    let whole = Value::Object(wire.clone());
+    for (pointer, name) in aliases {
+        let absent = wire.get(*name).is_none_or(Value::is_null);
+        if let (true, Some(found)) = (absent, pointed_at(&whole, pointer)) {
+            wire.insert((*name).to_owned(), found.clone());
+        }
+    }
+}
+
+/// Takes out what [`add_aliases`] would write again: the wire as the client writes it.
+pub(crate) fn drop_aliases(wire: &mut Object, aliases: &[Alias]) {
+    let whole = Value::Object(wire.clone());
+    for (pointer, name) in aliases {
+        let first = aliases.iter().find(|(other, of)| of == name && pointed_at(&whole, other).is_some());
+        let copy = wire.get(*name).is_some_and(|value| pointed_at(&whole, pointer) == Some(value));
+        if copy && first.is_some_and(|(first, _)| first == pointer) {
+            wire.shift_remove(*name);
+        }
+    }
+}
+
+/// Null counts as absent.
+fn pointed_at<'a>(whole: &'a Value, pointer: &str) -> Option<&'a Value> {
+    whole.pointer(pointer).filter(|value| !value.is_null())
+}
