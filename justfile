@@ -25,6 +25,12 @@ demo: build
 # Everything that must hold before a change lands
 test: lint
     cargo test --workspace --no-fail-fast
+    just clients
+
+# The pieces that live in other programs, behind the command line as it was built; needs Node 20
+clients: build
+    for client in clients/*/; do \
+        npm ci --no-audit --no-fund --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
 
 # The command line
 build:
@@ -41,11 +47,6 @@ lint: deny-installed
     cargo clippy --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p hookbox-protocol -p hookbox -p hookbox-guest
     cargo-deny --log-level error check bans licenses sources
-
-# What runs inside agents, against stand-ins of their contracts; needs Node
-clients: build
-    for client in clients/*/; do \
-        npm ci --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
 
 # Hostile guests against the sandbox
 hostile:

@@ -42,7 +42,12 @@ fn library(config: &Path, vector: &Vector) -> Made {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let host = Host::builder().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap();
-        let verdict = host.dispatch(vector.event.to_string()).await.unwrap_or_else(|e| panic!("{e}"));
+        let wire = vector.event.to_string();
+        let judged = match &vector.named {
+            Some(name) => host.dispatch_as(name, wire).await,
+            None => host.dispatch(wire).await,
+        };
+        let verdict = judged.unwrap_or_else(|e| panic!("{e}"));
         let mut notes: BTreeSet<String> = verdict.outcome.notes.iter().map(|(_, n)| n.kind.word().to_owned()).collect();
         for hook in verdict.hooks() {
             if let Status::Ran(ran) = &hook.status {
@@ -57,6 +62,7 @@ fn library(config: &Path, vector: &Vector) -> Made {
 fn command_line(config: &Path, vector: &Vector) -> Made {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
     command.args(["run", "--diagnostics", "json", "--config"]).arg(config);
+    command.args(vector.named.iter().flat_map(|name| ["--event", name]));
     // Without a newline, as some clients send it.
     let output = fed(&mut command, vector.event.to_string().as_bytes());
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -148,7 +154,8 @@ fn every_event_of_every_dialect_has_a_vector() {
     for dialect in dialect::ALL.iter().filter(|dialect| !dialect.name().contains('@')) {
         for spec in dialect.specs() {
             let named = |vector: &Vector| {
-                ["hook_event_name", "event", "method"].iter().any(|key| vector.event[*key].as_str() == Some(spec.name))
+                let event = dialect.decode_event(vector.event.to_string().as_bytes(), vector.named.as_deref());
+                event.is_ok_and(|event| dialect.spec_of(&event).name == spec.name)
             };
             let mut of_dialect = files.iter().filter(|file| file.dialect == dialect.name());
             if !of_dialect.any(|file| file.vectors.iter().any(named)) {

@@ -74,7 +74,7 @@ fn failures() {
          behaviour: `onFailure` (`ignore`, `block`, `ask`) of the hook, or `failureBehavior` and `timeoutBehavior`\n\
          (`ignore`, `deny`, `ask`) under blade. The causes {}\n\
          count alike and follow `failureBehavior`; `timeout` follows `timeoutBehavior`. `CAUSE` stands for the cause and its\n\
-         message. The behaviour a dialect starts from is in **bold**.\n\n",
+         message. The behaviour a dialect starts from is in **bold**, and so are causes that start from another.\n\n",
         causes.join(", ")
     );
     for dialect in documented() {
@@ -84,14 +84,24 @@ fn failures() {
                 [(FailurePolicy::Ignore, "ignore"), (FailurePolicy::Deny, "deny"), (FailurePolicy::Ask, "ask")]
             {
                 let told = told(dialect, spec, policy);
-                let word =
-                    if dialect.default_policy(spec.kind) == policy { format!("**{word}**") } else { word.into() };
+                let word = started_from(dialect, spec, policy, word);
                 writeln!(text, "| {} | {word} | {told} |", spec.name).unwrap();
             }
         }
         text.push('\n');
     }
     current("failures.md", &text);
+}
+
+/// The behaviour in bold where the dialect starts from it, or with the few causes that start from it there.
+fn started_from(dialect: &dyn Dialect, spec: &EventSpec, policy: FailurePolicy, word: &str) -> String {
+    let causes = Cause::ALL.iter().filter(|cause| dialect.default_policy(spec.kind, **cause) == policy);
+    let causes: Vec<String> = causes.map(|cause| format!("**{}**", cause.word())).collect();
+    match causes.len() {
+        0 => word.into(),
+        few if few * 2 < Cause::ALL.len() => format!("{word} ({})", causes.join(", ")),
+        _ => format!("**{word}**"),
+    }
 }
 
 /// The wire output for a failure, which must be the same for every cause.

@@ -114,7 +114,9 @@ fn as_the_wire_has_it(dialect: &dyn Dialect, spec: &EventSpec, outcome: &mut Hoo
     }
     match (spec.kind, outcome.decision_kind()) {
         // No decision and "ask" are one thing where the client asks anyway.
-        (EventKind::PermissionRequest, Some(DecisionKind::Ask)) if dialect.name().starts_with("claude") => {
+        (EventKind::PermissionRequest, Some(DecisionKind::Ask))
+            if dialect.name().starts_with("claude") || dialect.name() == "copilot" =>
+        {
             outcome.decision = None;
         }
         (EventKind::CanUseTool, None) => outcome.decision = Some(Decision::Ask),
@@ -254,6 +256,17 @@ proptest! {
                 assert!(inside.as_object().unwrap().values().all(|v| !v.is_null()), "{}", place());
                 assert!(inside.as_object().unwrap().len() > 1, "{}", place());
             }
+        });
+    }
+
+    #[test]
+    fn a_deny_that_is_heard_holds(outputs in vec(output(), 0..5), at in 0..5_usize) {
+        let outputs = inserted(&outputs, at, HookOutput::decided(Decision::Deny, "never"));
+        everywhere(&outputs, |dialect, spec, event, said| {
+            let ran = said.iter().position(|a| dialect.stops(event, a)).map_or(said.len(), |last| last + 1);
+            let heard = said[..ran].iter().any(|a| a.decision == Some(Decision::Deny));
+            let outcome = merge(dialect, event, &said).output;
+            assert!(!heard || restraint(&outcome) == 3, "{} {}: {said:?}", dialect.name(), spec.name);
         });
     }
 

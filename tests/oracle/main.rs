@@ -15,31 +15,39 @@ mod blade_callback;
 mod blade_observed;
 mod claude;
 mod codebuddy;
+mod copilot;
+mod opencode;
 mod outcomes;
 mod picoclaw;
 mod suites;
 
 use hookbox_protocol::{
-    Cause, Decision, Dialect, Event, Failure, FailurePolicy, HookOutput, degrade,
+    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput,
+    command::Ended,
+    degrade,
     dialect::{self, Flow},
     failure,
 };
 use outcomes::{Dice, Outcome, Table};
 use serde_json::Value;
-use suites::{BLADE, BLADE_CALLBACK, BLADE_OBSERVED, CLAUDE, CODEBUDDY, PICOCLAW, Suite};
+use suites::{BLADE, BLADE_CALLBACK, BLADE_OBSERVED, CLAUDE, CODEBUDDY, COPILOT, OPENCODE, PICOCLAW, Suite};
 
 /// What one hook outputs, as the pipeline would have it.
 fn output(dialect: &dyn Dialect, event: &Event, outcome: &Outcome) -> HookOutput {
     let spec = dialect.spec_by_name(&event.name).unwrap_or(dialect.other_spec());
     let failed_output = |policy| failure::failed_output(spec, "h", &Failure::new(Cause::Trap, "out of luck"), policy).0;
+    let default = |cause| failed_output(dialect.default_policy(event.kind(), cause));
     let mut output = match outcome {
-        Outcome::Blocked(reason) => HookOutput::decided(Decision::Deny, *reason),
+        Outcome::Blocked(reason) => {
+            let ended = Ended { code: Some(2), stdout: b"", stderr: reason.as_bytes() };
+            dialect.read_command(event, &ended).map_or_else(|failure| default(failure.cause), |(output, _)| output)
+        }
         Outcome::Failed("deny") => failed_output(FailurePolicy::Deny),
         Outcome::Failed("ask") => failed_output(FailurePolicy::Ask),
-        Outcome::Failed(_) => failed_output(dialect.default_policy(event.kind())),
+        Outcome::Failed(_) => default(Cause::Trap),
         Outcome::Printed(wire) => match dialect.decode_output(event, wire.as_object().unwrap()) {
             Ok((output, _)) => output,
-            Err(_) => failed_output(dialect.default_policy(event.kind())),
+            Err(_) => default(Cause::BadOutput),
         },
     };
     degrade::degrade(spec, &mut output);
@@ -144,6 +152,16 @@ fn codebuddy_observed_does_what_the_client_does() {
 #[test]
 fn blade_does_what_its_specification_says() {
     BLADE.agrees_with(|event, outcomes| blade::verdict(&event.name, outcomes));
+}
+
+#[test]
+fn copilot_does_what_its_specification_says() {
+    COPILOT.agrees_with(|event, outcomes| copilot::verdict(&event.name, outcomes));
+}
+
+#[test]
+fn opencode_does_what_its_specification_says() {
+    OPENCODE.agrees_with(|event, outcomes| opencode::verdict(&event.name, outcomes));
 }
 
 #[test]

@@ -1,5 +1,11 @@
 //! Per dialect: the events, the fields that hooks print, and what must turn up in some verdict.
 
+mod copilot;
+mod opencode;
+
+pub use copilot::COPILOT;
+pub use opencode::OPENCODE;
+
 use crate::outcomes::Fields;
 
 /// One dialect's outcomes.

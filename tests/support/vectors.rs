@@ -23,6 +23,9 @@ pub struct Vector {
     pub profile: Option<String>,
     #[serde(default)]
     pub config: Map<String, Value>,
+    /// What `--event` says, for payloads that do not carry the event's name.
+    #[serde(rename = "as")]
+    pub named: Option<String>,
     pub event: Value,
     #[serde(default)]
     pub hooks: Vec<HookCase>,
@@ -99,7 +102,7 @@ impl Vector {
                     continue;
                 }
                 Some(on) => on.clone(),
-                None => event_name(&self.event),
+                None => self.named.clone().unwrap_or_else(|| event_name(&self.event)),
             };
             add(&mut hooks, base, number, &event, case, handler);
         }
@@ -152,7 +155,7 @@ fn add(hooks: &mut Map<String, Value>, dialect: &str, number: usize, event: &str
 
 /// The event's name, wherever its dialect puts it.
 fn event_name(event: &Value) -> String {
-    let name = ["hook_event_name", "event", "method"].iter().find_map(|key| event[*key].as_str());
+    let name = ["hook_event_name", "hookName", "event", "method"].iter().find_map(|key| event[*key].as_str());
     name.expect("the vector's event has a name").to_owned()
 }
 

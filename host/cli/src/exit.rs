@@ -8,11 +8,11 @@ use hookbox::{BuildError, DispatchError, config::ConfigErrors};
 /// Shown below `hookbox --help`.
 pub const HELP: &str = "\
 Exit codes:
-  0   done; under `run` the verdict is on stdout
+  0   done; under `run` the verdict is on stdout. Where every other code blocks (copilot), also
+      when hookbox itself failed and need not block
   2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
       told to block
-  1   `run` without it, for clients that block on the codes below (dialect blade@observed):
-      hookbox itself failed
+  1   the same without it, for clients that block on the codes below (blade@observed)
   64  wrong usage
   65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
   70  hookbox could not do its work (a file, a process, a bug)
@@ -23,10 +23,8 @@ Exit codes:
 pub enum Exit {
     /// The work is done.
     Ok,
-    /// The client must block.
-    Block,
-    /// We failed, and the client is to go on, which it would not with another code.
-    Open(u8),
+    /// We failed, and the client is told what that means for the event: by its dialect's code.
+    Told(u8),
     /// Wrong usage.
     Usage,
     /// The event is not valid.
@@ -52,8 +50,7 @@ impl Exit {
     const fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
-            Self::Block => 2,
-            Self::Open(code) => code,
+            Self::Told(code) => code,
             Self::Usage => 64,
             Self::Data => 65,
             Self::Software => 70,

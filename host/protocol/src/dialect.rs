@@ -5,13 +5,19 @@ pub mod blade_callback;
 pub mod claude;
 pub mod codebuddy;
 mod common;
+pub mod copilot;
+pub mod opencode;
 pub mod picoclaw;
+mod recognise;
 
 use serde_json::Value;
 
+pub use recognise::{Mark, Marks, recognise};
+
 use crate::{
+    command::{Ended, Said, by_exit_code},
     event::{Event, EventKind},
-    failure::FailurePolicy,
+    failure::{Cause, FailurePolicy, OwnFailure},
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{DecisionKind, HookOutput, Note, Scope},
@@ -28,6 +34,8 @@ pub static ALL: &[&dyn Dialect] = &[
     &blade_callback::DOCUMENTED,
     &blade_callback::OBSERVED,
     &picoclaw::DIALECT,
+    &copilot::DIALECT,
+    &opencode::DIALECT,
 ];
 
 /// The dialect of that name: `claude`, `claude@observed`, …
@@ -57,6 +65,16 @@ pub trait Dialect: Send + Sync + 'static {
     /// How matchers are read; `None`: the dialect has no matchers.
     fn match_style(&self) -> Option<MatchStyle>;
 
+    /// Other names of a tool, against which matchers are held as well.
+    fn also_called(&self, _tool: &str) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What tells that a payload is of this dialect's client. Profiles have those of the dialect they are one of.
+    fn marks(&self) -> Marks {
+        Marks::default()
+    }
+
     /// Output fields the contract knows, at whatever depth. What a component passes through as `extra` may not carry
     /// them (design: an `extra` "may never carry a field that the contract knows").
     fn known_keys(&self) -> &'static [&'static str];
@@ -76,6 +94,14 @@ pub trait Dialect: Send + Sync + 'static {
     /// # Errors
     /// [`DecodeError`]: the output counts as a failed handler's.
     fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError>;
+
+    /// What a command that was run as a hook said, by its exit code and what it printed.
+    ///
+    /// # Errors
+    /// [`crate::Failure`]: it said nothing.
+    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+        by_exit_code(self, event, ended)
+    }
 
     /// Reads what a handler printed that is no JSON object, where the client has a use for plain text.
     fn decode_text(&self, _event: &Event, _text: &str) -> Option<HookOutput> {
@@ -112,8 +138,8 @@ pub trait Dialect: Send + Sync + 'static {
     /// event is never answered, or there is nothing to say that the client would not misread.
     fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value>;
 
-    /// What a failed hook counts as when the configuration does not say.
-    fn default_policy(&self, _kind: EventKind) -> FailurePolicy {
+    /// What a hook that failed so counts as when the configuration does not say.
+    fn default_policy(&self, _kind: EventKind, _cause: Cause) -> FailurePolicy {
         FailurePolicy::Ignore
     }
 
@@ -123,15 +149,26 @@ pub trait Dialect: Send + Sync + 'static {
         None
     }
 
-    /// The exit code of our own failures that are to block nothing, where the client would block on the codes of
-    /// `sysexits.h`.
-    fn open_exit(&self) -> Option<u8> {
-        None
+    /// How a program that speaks for the hooks tells the client to block, when it failed itself. `name` is the event's
+    /// where the wire does not carry it.
+    fn fail_closed(&self, wire: &[u8], _name: Option<&str>, reason: &str) -> OwnFailure {
+        OwnFailure::block(self.last_resort(wire, reason))
+    }
+
+    /// How it tells the client that it failed, when nothing need be blocked.
+    fn fail_open(&self) -> OwnFailure {
+        OwnFailure { exit: None, stdout: None, stderr: true }
     }
 
     /// The row of an event.
     fn spec(&self, kind: EventKind) -> &'static EventSpec {
         self.specs().iter().find(|spec| spec.kind == kind).unwrap_or(self.other_spec())
+    }
+
+    /// The row of this event: by its name, or else by its kind.
+    fn spec_of(&self, event: &Event) -> &'static EventSpec {
+        let named = self.spec_by_name(&event.name).filter(|spec| spec.kind == event.kind());
+        named.unwrap_or_else(|| self.spec(event.kind()))
     }
 
     /// The row of an event by its wire name, if the specification names it.

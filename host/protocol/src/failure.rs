@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::{
     dialect::EventSpec,
     output::{Decision, DecisionKind, HookOutput, Note},
@@ -92,6 +94,24 @@ pub enum FailurePolicy {
     Deny,
     /// As if it had asked for the user.
     Ask,
+}
+
+/// How a program ends that speaks for the hooks, when it failed itself: what the client is told by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnFailure {
+    /// The exit code; `None`: the program's own for what went wrong.
+    pub exit: Option<u8>,
+    /// What goes to stdout.
+    pub stdout: Option<Value>,
+    /// Whether the reason goes to stderr.
+    pub stderr: bool,
+}
+
+impl OwnFailure {
+    /// Exit code 2 with the reason on stderr, which most clients take for a block.
+    pub fn block(stdout: Option<Value>) -> Self {
+        Self { exit: Some(2), stdout, stderr: true }
+    }
 }
 
 /// What a failed hook's answer is under `behavior`.

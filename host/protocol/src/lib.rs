@@ -1,4 +1,4 @@
-//! The hook protocols of five AI agents as pure functions.
+//! The hook protocols of AI agents as pure functions.
 //!
 //! ```text
 //! wire JSON ─decode→ Event ─(hooks run elsewhere)→ HookOutput… ─merge→ Outcome ─encode→ wire JSON
@@ -8,6 +8,7 @@
 //! [`DecodeError`] out, never a panic. A protocol is a [`Dialect`]; the list of all of them is [`dialect::ALL`].
 
 pub mod authority;
+pub mod command;
 pub mod degrade;
 pub mod dialect;
 pub mod event;
@@ -18,6 +19,6 @@ pub mod output;
 
 pub use dialect::{Dialect, Outcome};
 pub use event::{Event, EventContext, EventKind, ToolCall};
-pub use failure::{Cause, Failure, FailurePolicy};
+pub use failure::{Cause, Failure, FailurePolicy, OwnFailure};
 pub use json::DecodeError;
 pub use output::{Decision, DecisionKind, Halt, HookOutput, Note, NoteKind, Scope};

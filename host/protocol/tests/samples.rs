@@ -63,3 +63,13 @@ fn codebuddy() {
         lossless("codebuddy/sdk_callback", dialect, 20);
     }
 }
+
+#[test]
+fn copilot() {
+    lossless("copilot", "copilot", 56);
+}
+
+#[test]
+fn opencode() {
+    lossless("opencode", "opencode", 18);
+}

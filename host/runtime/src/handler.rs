@@ -12,7 +12,7 @@ mod unusable;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hookbox_protocol::{Cause, DecodeError, Dialect, Event, EventKind, Failure, HookOutput, Note};
+use hookbox_protocol::{Dialect, Event, EventKind, Failure, HookOutput, Note};
 use tokio::time::Instant;
 
 pub use callback::Callback;
@@ -80,21 +80,8 @@ pub trait Handler: Send + Sync {
 }
 
 /// Reads what a handler that speaks the dialect's JSON printed: one object, or nothing.
-///
-/// decisions.md#exit-codes: "parse stdout as JSON (empty stdout = nothing to say; text that is not JSON = a
-/// non-blocking error kept in diagnostics)".
 pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(HookOutput, Vec<Note>), Failure> {
-    let trimmed = output.trim_ascii();
-    if trimmed.is_empty() {
-        return Ok((HookOutput::default(), Vec::new()));
-    }
-    let text = std::str::from_utf8(output).ok().filter(|_| !trimmed.starts_with(b"{"));
-    if let Some(said) = text.and_then(|text| call.dialect.decode_text(call.event, text)) {
-        return Ok((said, Vec::new()));
-    }
-    let bad = |error: DecodeError| Failure::new(Cause::BadOutput, format!("output: {error}"));
-    let object = hookbox_protocol::json::parse_object(output).map_err(bad)?;
-    call.dialect.decode_output(call.event, &object).map_err(bad)
+    hookbox_protocol::command::printed(call.dialect, call.event, output)
 }
 
 /// A handler that several hooks or hosts may share.

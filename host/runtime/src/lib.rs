@@ -48,7 +48,7 @@ pub use engine::{Engine, EngineOptions};
 pub use error::{BuildError, DispatchError, HookError, LoadError};
 pub use hookbox_protocol::{
     Cause, Decision, DecisionKind, DecodeError, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy, Halt,
-    HookOutput, Note, NoteKind, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
+    HookOutput, Note, NoteKind, OwnFailure, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
 };
 pub use host::{Host, HostBuilder};
 pub use verdict::{HookReport, Status, Verdict};

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Instant};
 
 use hookbox_protocol::{
-    Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note, authority::Authority, degrade::degrade,
-    dialect::EventSpec, failure::failed_output,
+    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput, Note, authority::Authority, degrade::degrade,
+    dialect::EventSpec, failure::failed_output, matcher::Matcher,
 };
 
 use crate::{
@@ -41,12 +41,17 @@ impl Selected<'_> {
 
 /// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
 pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a>> {
-    let spec = host.dialect().spec(event.kind());
+    let spec = host.dialect().spec_of(event);
     let field = spec.matched.and_then(|field| event.field(field));
+    // Only a tool can have other names.
+    let also_called = match (spec.matched, &field) {
+        (Some("tool_name"), Some(tool)) => host.dialect().also_called(tool),
+        _ => &[],
+    };
     let mut selected = Vec::new();
     for slot in host.slots().filter(|slot| subscribed(&slot.hook, event, host.dialect())) {
         // A row without a matched field ignores matchers, as its specification says.
-        let matches = spec.matched.is_none() || slot.hook.matcher.matches(field.as_deref());
+        let matches = spec.matched.is_none() || takes(&slot.hook.matcher, field.as_deref(), also_called);
         let decision = if matches {
             let handler = host.handler(slot).await.unwrap_or_else(|error| Arc::new(Unusable(error.0)));
             if handler.handles(event.kind()) { Ok(handler) } else { Err(Status::NotHandled) }
@@ -58,12 +63,17 @@ pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a
     selected
 }
 
+/// Whether a matcher takes this field, or the same under another name.
+fn takes(matcher: &Matcher, field: Option<&str>, also_called: &[&str]) -> bool {
+    matcher.matches(field) || also_called.iter().any(|name| matcher.matches(Some(name)))
+}
+
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {
+    let spec = dialect.spec_of(event);
     let named = |name: &String| {
         *name == event.name
-            || dialect
-                .spec_by_name(name)
-                .is_some_and(|spec| spec.kind == event.kind() && spec.kind != EventKind::OtherEvent)
+            // Some events have two names, and several have no interface of their own.
+            || dialect.spec_by_name(name).is_some_and(|named| named.name == spec.name)
     };
     hook.events.is_empty() || hook.events.iter().any(named)
 }
@@ -82,7 +92,7 @@ pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> H
         let after = format!("ran past its timeout of {} s", hook.timeout.as_secs_f64());
         Err(Failure::new(Cause::Timeout, after)).into()
     });
-    let spec = host.dialect().spec(event.kind());
+    let spec = host.dialect().spec_of(event);
     let (counted, notes) = count(host, spec, hook, event, &report.result);
     report.notes.extend(notes);
     let digest = handler.digest().map(str::to_owned);
@@ -164,7 +174,7 @@ fn policy(host: &Host, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> F
         if host.config().fail_closed && spec.blockable {
             FailurePolicy::Deny
         } else {
-            host.dialect().default_policy(spec.kind)
+            host.dialect().default_policy(spec.kind, cause)
         }
     })
 }

@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::{
-    Dialect, Host, Verdict,
+    Dialect, Host, OwnFailure, Verdict,
     config::{self, Config},
 };
 use serde_json::Value;
@@ -155,30 +155,33 @@ struct Failed {
 }
 
 impl Failed {
-    /// Ends the process so that nothing slips through where the configuration forbids it.
-    ///
-    /// decisions.md#what-every-dialect-shares: "Exit 2 with the reason on stderr is kept for our own failures under
-    /// `failClosed`."
+    /// Ends the process in the way that the client takes for what the configuration wants: a block, or nothing.
     fn end(self) -> anyhow::Result<Exit> {
-        if !self.closed || !self.may_block() {
-            let Some(code) = self.dialect.and_then(Dialect::open_exit) else { return Err(self.error) };
-            report::error(&self.error);
-            return Ok(Exit::Open(code));
+        let closed = self.closed && self.may_block();
+        let line = report::one_line(&self.error);
+        let reason = if closed { format!("hookbox failed, and is to fail closed: {line}") } else { line };
+        let own = match self.dialect {
+            Some(dialect) if closed => dialect.fail_closed(&self.wire, self.name.as_deref(), &reason),
+            None if closed => OwnFailure::block(None),
+            Some(dialect) => dialect.fail_open(),
+            None => return Err(self.error),
+        };
+        let Some(code) = own.exit else { return Err(self.error) };
+        match own.stderr {
+            true if closed => eprintln!("{reason}"),
+            true => report::error(&self.error),
+            false => {}
         }
-        let reason = format!("hookbox failed, and is to fail closed: {}", report::one_line(&self.error));
-        eprintln!("{reason}");
-        if let Some(reply) = self.dialect.and_then(|dialect| dialect.last_resort(&self.wire, &reason)) {
+        if let Some(reply) = own.stdout {
             print(reply.to_string().into_bytes())?;
         }
-        Ok(Exit::Block)
+        Ok(Exit::Told(code))
     }
 
     /// Whether the event can be blocked. One that cannot even be read may be one that can.
     fn may_block(&self) -> bool {
         let Some(dialect) = self.dialect else { return true };
-        dialect
-            .decode_event(&self.wire, self.name.as_deref())
-            .map_or(true, |event| dialect.spec(event.kind()).blockable)
+        dialect.decode_event(&self.wire, self.name.as_deref()).map_or(true, |event| dialect.spec_of(&event).blockable)
     }
 }
 

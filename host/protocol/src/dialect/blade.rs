@@ -10,9 +10,10 @@ mod output;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::{Event, EventKind},
+    failure::OwnFailure,
     json::{DecodeError, Object, parse_object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
@@ -78,6 +79,10 @@ impl Dialect for Blade {
         Some(MatchStyle::Whole)
     }
 
+    fn marks(&self) -> Marks {
+        events::MARKS
+    }
+
     fn known_keys(&self) -> &'static [&'static str] {
         output::KNOWN_KEYS
     }
@@ -132,8 +137,8 @@ impl Dialect for Blade {
     }
 
     /// blade-observed.md#what-the-programs-make-of-a-commands-output: "Both SDKs block on every code from 3 on".
-    fn open_exit(&self) -> Option<u8> {
-        self.observed.then_some(1)
+    fn fail_open(&self) -> OwnFailure {
+        OwnFailure { exit: self.observed.then_some(1), stdout: None, stderr: true }
     }
 
     /// The callback has no exit code.

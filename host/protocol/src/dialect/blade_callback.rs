@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{
     event::{Event, EventKind},
     json::{DecodeError, Object},
@@ -60,6 +60,10 @@ impl Dialect for BladeCallback {
     /// as in the other Blade dialect, because a component that is used everywhere does not know which tools it is for.
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::Whole)
+    }
+
+    fn marks(&self) -> Marks {
+        events::MARKS
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -9,7 +9,7 @@ mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::Event,
     json::{DecodeError, Object},
@@ -54,6 +54,10 @@ impl Dialect for Claude {
 
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::NamesOrSearch)
+    }
+
+    fn marks(&self) -> Marks {
+        events::MARKS
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -11,7 +11,7 @@ mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::Event,
     json::{DecodeError, Object, parse_object},
@@ -59,6 +59,10 @@ impl Dialect for CodeBuddy {
     /// decisions.md#matchers: "a regex that must match the *whole* field".
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::Whole)
+    }
+
+    fn marks(&self) -> Marks {
+        events::MARKS
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Outcome};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{
     event::{Event, EventKind},
-    failure::FailurePolicy,
+    failure::{Cause, FailurePolicy},
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
@@ -58,6 +58,10 @@ impl Dialect for Picoclaw {
         None
     }
 
+    fn marks(&self) -> Marks {
+        events::MARKS
+    }
+
     fn known_keys(&self) -> &'static [&'static str] {
         output::KNOWN_KEYS
     }
@@ -94,7 +98,7 @@ impl Dialect for Picoclaw {
 
     /// decisions.md#picoclaw: "An interceptor that errors or times out is skipped (fail-open); an approver that errors,
     /// times out or crashes has denied (fail-closed)."
-    fn default_policy(&self, kind: EventKind) -> FailurePolicy {
+    fn default_policy(&self, kind: EventKind, _cause: Cause) -> FailurePolicy {
         if kind == EventKind::PermissionRequest { FailurePolicy::Deny } else { FailurePolicy::Ignore }
     }
 

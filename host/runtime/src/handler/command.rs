@@ -1,19 +1,18 @@
 //! A command that reads the event's JSON on stdin and prints an output.
 //!
-//! decisions.md#exit-codes: "Command handlers have the same exit codes in every dialect as the blade spec writes down
-//! (0 = JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
+//! What its exit code and its output mean, the dialect knows ([`hookbox_protocol::Dialect::read_command`]).
 
 use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use async_trait::async_trait;
-use hookbox_protocol::{Cause, Decision, Failure, HookOutput, Note};
+use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::Ended};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{Child, Command as Process},
 };
 
-use super::{Call, Handler, Report, read_output};
+use super::{Call, Handler, Report};
 use crate::verdict::{LogLevel, LogLine};
 
 /// A command handler.
@@ -153,25 +152,13 @@ impl Command {
         }
     }
 
+    /// What it said, as the dialect's client would take it.
     fn output(&self, call: &Call<'_>, output: &Output) -> Result<(HookOutput, Vec<Note>), Failure> {
-        match output.status.code() {
-            Some(0) => read_output(call, &output.stdout),
-            // decisions.md#exit-codes: "Exit 2: blocking error on a blockable event, reason = stderr verbatim"; "The
-            // stderr of exit 2 loses one newline at its end, the one that ends its last line; the rest is the reason
-            // verbatim."
-            Some(2) => {
-                let stderr = text(&output.stderr);
-                let reason = stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned();
-                let reason = (!reason.is_empty()).then_some(reason);
-                Ok((HookOutput { decision: Some(Decision::Deny), reason, ..HookOutput::default() }, Vec::new()))
-            }
-            Some(127 | 126) if output.stdout.is_empty() => {
-                let why = text(&output.stderr).trim().to_owned();
-                Err(Failure::new(Cause::Spawn, format!("{} could not be started: {why}", self.line)))
-            }
-            Some(code) => Err(Failure::new(Cause::Exit, format!("exit code {code}"))),
-            None => Err(Failure::new(Cause::Exit, "ended by a signal")),
-        }
+        let ended = Ended { code: output.status.code(), stdout: &output.stdout, stderr: &output.stderr };
+        call.dialect.read_command(call.event, &ended).map_err(|failure| match failure.cause {
+            Cause::Spawn => Failure::new(Cause::Spawn, format!("{}: {}", self.line, failure.message)),
+            _ => failure,
+        })
     }
 }
 

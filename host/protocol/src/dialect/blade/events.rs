@@ -1,7 +1,7 @@
 //! The events of `docs/spec/blade.md`: which can be blocked, what matchers are held against, input and output fields.
 
 use crate::{
-    dialect::{EventSpec, Expressible},
+    dialect::{EventSpec, Expressible, Mark, Marks},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -111,3 +111,13 @@ pub(super) const CALLBACK_ALIASES: &[(&str, &str)] = &[
 /// Events the specification does not name: whether one can be blocked is not known, so it counts as one that can.
 pub(super) static OTHER: EventSpec =
     spec("", EventKind::OtherEvent, None, Expressible { decisions: DECISIONS, context: true, ..PLAIN });
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks = Marks {
+    own: &[
+        Mark::has(&["hook_event_name", "hook_execution_id"]),
+        Mark::has(&["hook_event_name", "project_dir"]),
+        Mark::has(&["hook_event_name", "user_prompt"]),
+    ],
+    shared: &[],
+};

@@ -1,7 +1,7 @@
 //! The events of `docs/spec/blade-callback.md`, each with the fields of its input.
 
 use crate::{
-    dialect::{EventSpec, Expressible},
+    dialect::{EventSpec, Expressible, Mark, Marks},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -121,3 +121,12 @@ pub(super) static OBSERVED: &[EventSpec] = &[
 pub(super) static OTHER: EventSpec = EventSpec { blockable: true, ..spec("", EventKind::OtherEvent) };
 
 pub(super) static OTHER_OBSERVED: EventSpec = aborts(false, &spec("", EventKind::OtherEvent));
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks = Marks {
+    own: &[
+        Mark::has(&["event", "sessionId"]).lacks(&["hook_event_name"]),
+        Mark::has(&["event", "toolName"]).lacks(&["hook_event_name"]),
+    ],
+    shared: &[],
+};

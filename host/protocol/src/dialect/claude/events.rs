@@ -1,7 +1,7 @@
 //! The events of `docs/spec/claude.md`, with their tables of input and output fields.
 
 use crate::{
-    dialect::{EventSpec, Expressible},
+    dialect::{EventSpec, Expressible, Mark, Marks},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -118,4 +118,14 @@ pub(super) static OTHER: EventSpec = EventSpec {
             ..PLAIN
         },
     )
+};
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks = Marks {
+    own: &[
+        Mark::has(&["hook_event_name", "prompt_id"]),
+        Mark::has(&["hook_event_name", "effort"]),
+        Mark::has(&["hook_event_name", "seconds_since_last_response"]),
+    ],
+    shared: &[Mark::has(&["hook_event_name"])],
 };

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{EventSpec, Expressible, common::add_aliases},
+    dialect::{EventSpec, Expressible, Mark, Marks, common::add_aliases},
     event::EventKind,
     json::Object,
     output::{DecisionKind, Scope},
@@ -118,6 +118,10 @@ const NOT_INPUT: &[&str] = &[
     "model",
     "timestamp",
 ];
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks =
+    Marks { own: &[Mark::has(&["hook_event_name", "client", "version"])], shared: &[Mark::has(&["hook_event_name"])] };
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]

@@ -2,7 +2,7 @@
 //! decoded.
 
 use crate::{
-    dialect::{EventSpec, Expressible},
+    dialect::{EventSpec, Expressible, Mark, Marks},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -115,3 +115,6 @@ pub(super) const KINDS: [&str; 19] = [
     "subturn_orphan",
     "error",
 ];
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks = Marks { own: &[Mark::has(&["jsonrpc", "method"])], shared: &[] };

@@ -1,0 +1,80 @@
+//! What a command said that was run as a hook: by its exit code, and by what it printed.
+
+use crate::{
+    dialect::Dialect,
+    event::Event,
+    failure::{Cause, Failure},
+    json::{DecodeError, parse_object},
+    output::{Decision, HookOutput, Note},
+};
+
+/// A command that ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended<'a> {
+    /// Its exit code; `None`: a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: &'a [u8],
+    /// What it printed for people, and what exit code 2 says.
+    pub stderr: &'a [u8],
+}
+
+/// What a hook said, with what should be known about it, or why it said nothing.
+pub type Said = Result<(HookOutput, Vec<Note>), Failure>;
+
+/// What most clients take a command to have said.
+///
+/// decisions.md#exit-codes: "Command handlers have the same exit codes in every dialect as the blade spec writes down (0 =
+/// JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
+pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ended: &Ended) -> Said {
+    match ended.code {
+        Some(0) => printed(dialect, event, ended.stdout),
+        // decisions.md#exit-codes: "The stderr of exit 2 loses one newline at its end, the one that ends its last line;
+        // the rest is the reason verbatim."
+        Some(2) => {
+            let stderr = text(ended.stderr);
+            let reason = stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned();
+            let reason = (!reason.is_empty()).then_some(reason);
+            Ok((HookOutput { decision: Some(Decision::Deny), reason, ..HookOutput::default() }, Vec::new()))
+        }
+        code => Err(exited(code, ended)),
+    }
+}
+
+/// What a handler that speaks the dialect's JSON printed: one object, or nothing.
+///
+/// # Errors
+/// [`Cause::BadOutput`]. decisions.md#outputs: "The whole of an output is one JSON object in which no key stands twice;
+/// blanks around it do not matter. Anything else makes it a failed handler's."
+pub fn printed<D: Dialect + ?Sized>(dialect: &D, event: &Event, stdout: &[u8]) -> Said {
+    let trimmed = stdout.trim_ascii();
+    if trimmed.is_empty() {
+        return Ok((HookOutput::default(), Vec::new()));
+    }
+    let plain = std::str::from_utf8(stdout).ok().filter(|_| !trimmed.starts_with(b"{"));
+    if let Some(output) = plain.and_then(|text| dialect.decode_text(event, text)) {
+        return Ok((output, Vec::new()));
+    }
+    let object = parse_object(stdout).map_err(|error| bad_output(&error))?;
+    dialect.decode_output(event, &object).map_err(|error| bad_output(&error))
+}
+
+/// The failure of a command that ended with a code that says so.
+pub(crate) fn exited(code: Option<i32>, ended: &Ended) -> Failure {
+    match code {
+        // A shell's codes for what it could not start.
+        Some(126 | 127) if ended.stdout.is_empty() => {
+            Failure::new(Cause::Spawn, format!("the command could not be started: {}", text(ended.stderr).trim()))
+        }
+        Some(code) => Failure::new(Cause::Exit, format!("exit code {code}")),
+        None => Failure::new(Cause::Exit, "ended by a signal"),
+    }
+}
+
+pub(crate) fn bad_output(error: &DecodeError) -> Failure {
+    Failure::new(Cause::BadOutput, format!("output: {error}"))
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

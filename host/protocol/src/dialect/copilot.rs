@@ -1,0 +1,143 @@
+//! The GitHub Copilot CLI. Specification: `docs/spec/copilot.md`.
+//!
+//! An event has two names. The one the client's configuration uses decides how the payload is written ([`payload`]);
+//! the answer is the same under both ([`output`]).
+
+mod command;
+mod events;
+mod merge;
+mod output;
+mod payload;
+mod tools;
+
+use serde_json::Value;
+
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
+use crate::{
+    command::{Ended, Said},
+    event::{Event, EventKind},
+    failure::{Cause, FailurePolicy, OwnFailure},
+    json::{DecodeError, Object},
+    matcher::MatchStyle,
+    output::{DecisionKind, HookOutput, Note},
+};
+
+/// `copilot`
+pub static DIALECT: Copilot = Copilot;
+
+/// The dialect.
+#[derive(Debug)]
+pub struct Copilot;
+
+/// Whether a hook is asked for its permission, so that its failure is a refusal.
+const fn is_gate(kind: EventKind) -> bool {
+    matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest)
+}
+
+impl Dialect for Copilot {
+    fn name(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn specs(&self) -> &'static [EventSpec] {
+        events::SPECS
+    }
+
+    fn other_spec(&self) -> &'static EventSpec {
+        &events::OTHER
+    }
+
+    /// decisions.md#copilot: "Hooks are chained: what a hook rewrites is what the next one sees, on every event that can be
+    /// rewritten."
+    fn flow(&self) -> Flow {
+        Flow::Chained
+    }
+
+    fn shape(&self) -> ConfigShape {
+        ConfigShape::Groups
+    }
+
+    /// copilot.md#matchers: "A matcher is a regular expression that must match the whole name."
+    fn match_style(&self) -> Option<MatchStyle> {
+        Some(MatchStyle::Whole)
+    }
+
+    fn also_called(&self, tool: &str) -> &'static [&'static str] {
+        tools::also_called(tool)
+    }
+
+    fn marks(&self) -> Marks {
+        events::MARKS
+    }
+
+    fn known_keys(&self) -> &'static [&'static str] {
+        output::KNOWN_KEYS
+    }
+
+    fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
+        payload::decode(wire, name)
+    }
+
+    fn encode_event(&self, event: &Event) -> Value {
+        payload::encode(event)
+    }
+
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+        output::decode(event, wire)
+    }
+
+    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+        command::read(self, event, ended)
+    }
+
+    /// copilot.md#several-hooks: "Before a tool runs each hook sees the arguments as the hooks before it left them, and the
+    /// first that denies or asks is the last that runs."
+    fn stops(&self, event: &Event, output: &HookOutput) -> bool {
+        let decided = matches!(output.decision_kind(), Some(DecisionKind::Deny | DecisionKind::Ask));
+        event.kind() == EventKind::PreToolUse && decided
+    }
+
+    fn rewrite(&self, event: &mut Event, output: &HookOutput) {
+        if merge::apply(event, output) {
+            event.raw = payload::encode(event).into();
+        }
+    }
+
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
+        merge::merge(event, outputs)
+    }
+
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
+        Some(output::encode(event, outcome))
+    }
+
+    /// decisions.md#copilot: "Before a tool runs and on `permissionRequest` a failed hook denies, as it does for the client.
+    /// One that ran past its timeout, or printed what the client does not read, has said nothing, and so has every failed
+    /// hook on other events."
+    fn default_policy(&self, kind: EventKind, cause: Cause) -> FailurePolicy {
+        match cause {
+            Cause::Timeout | Cause::BadOutput => FailurePolicy::Ignore,
+            _ if is_gate(kind) => FailurePolicy::Deny,
+            _ => FailurePolicy::Ignore,
+        }
+    }
+
+    /// decisions.md#copilot: "Our own failure without `failClosed` ends with 0 and an empty stdout, because there every other
+    /// code blocks."
+    fn fail_open(&self) -> OwnFailure {
+        OwnFailure { exit: Some(0), stdout: None, stderr: true }
+    }
+
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
+        output::refusal(payload::decode(wire, name).ok().map(|event| event.kind()), reason)
+    }
+
+    fn spec(&self, kind: EventKind) -> &'static EventSpec {
+        let own = self.specs().iter().find(|spec| spec.kind == kind && kind != EventKind::OtherEvent);
+        own.unwrap_or(&events::OTHER)
+    }
+
+    fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
+        events::by_name(name)
+    }
+}

@@ -1,0 +1,45 @@
+//! What a command said, as copilot.md#exit-codes has it.
+
+use serde_json::Value;
+
+use super::is_gate;
+use crate::{
+    command::{Ended, Said, exited, printed, text},
+    dialect::Dialect,
+    event::{Event, EventKind},
+    json::parse,
+    output::{Decision, HookOutput},
+};
+
+pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended<'_>) -> Said {
+    let gate = is_gate(event.kind());
+    match ended.code {
+        Some(0) => printed(dialect, event, &without_progress(ended.stdout)),
+        // "Before a tool runs every exit code but 0 denies, whatever stdout says, and so does a command that is missing or
+        // was ended by a signal."
+        code if gate => {
+            let why = told(ended).unwrap_or_else(|| exited(code, ended).message);
+            Ok((HookOutput { decision: Some(Decision::Deny), reason: Some(why), ..HookOutput::default() }, Vec::new()))
+        }
+        // "On `postToolUseFailure` exit code 2 gives stderr to the model."
+        Some(2) if event.kind() == EventKind::PostToolUseFailure => {
+            Ok((HookOutput { context: told(ended), ..HookOutput::default() }, Vec::new()))
+        }
+        code => Err(exited(code, ended)),
+    }
+}
+
+/// What it wrote to stderr, without the newline that ends the last line.
+fn told(ended: &Ended<'_>) -> Option<String> {
+    let stderr = text(ended.stderr);
+    let told = stderr.strip_suffix('\n').unwrap_or(&stderr);
+    (!told.is_empty()).then(|| told.to_owned())
+}
+
+/// copilot.md#answers: "A line that is an object with `"type": "progress"` is taken out first."
+fn without_progress(stdout: &[u8]) -> Vec<u8> {
+    let is_progress = |line: &&[u8]| {
+        parse(line.trim_ascii()).is_ok_and(|value| value.get("type").and_then(Value::as_str) == Some("progress"))
+    };
+    stdout.split_inclusive(|byte| *byte == b'\n').filter(|line| !is_progress(line)).collect::<Vec<_>>().concat()
+}

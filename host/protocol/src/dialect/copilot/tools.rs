@@ -1,0 +1,24 @@
+//! Both names of a tool.
+
+/// copilot.md#tool-names, line by line: Copilot's own names, and Claude's.
+const TOOLS: &[(&[&str], &[&str])] = &[
+    (&["bash", "powershell"], &["Bash"]),
+    (&["view"], &["Read"]),
+    (&["create"], &["Write"]),
+    (&["edit", "str_replace_editor", "apply_patch"], &["Edit"]),
+    (&["grep", "rg"], &["Grep"]),
+    (&["glob"], &["Glob"]),
+    (&["web_fetch"], &["WebFetch"]),
+    (&["web_search"], &["WebSearch"]),
+    (&["ask_user"], &["AskUserQuestion"]),
+    (&["update_todo"], &["TodoWrite"]),
+    (&["task"], &["Agent", "Task"]),
+];
+
+/// The names that a tool has under the other spelling of an event.
+pub(super) fn also_called(tool: &str) -> &'static [&'static str] {
+    let other = |(own, claudes): &(&'static [&'static str], &'static [&'static str])| {
+        if own.contains(&tool) { Some(*claudes) } else { claudes.contains(&tool).then_some(*own) }
+    };
+    TOOLS.iter().find_map(other).unwrap_or_default()
+}

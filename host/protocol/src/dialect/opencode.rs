@@ -1,0 +1,98 @@
+//! OpenCode, which loads plugins instead of running commands. Specification: `docs/spec/opencode.md`.
+//!
+//! The plugin in `clients/opencode/` sends and obeys what is written here.
+
+mod call;
+mod encode;
+mod events;
+mod merge;
+mod output;
+
+use serde_json::Value;
+
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use crate::{
+    event::Event,
+    json::{DecodeError, Object, parse_object},
+    matcher::MatchStyle,
+    output::{HookOutput, Note},
+};
+
+/// `opencode`
+pub static DIALECT: OpenCode = OpenCode;
+
+/// The dialect.
+#[derive(Debug)]
+pub struct OpenCode;
+
+const NAME_KEY: &str = "hook_event_name";
+
+impl Dialect for OpenCode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn specs(&self) -> &'static [EventSpec] {
+        events::SPECS
+    }
+
+    fn other_spec(&self) -> &'static EventSpec {
+        &events::OTHER
+    }
+
+    /// opencode.md#several-hooks: "As under `claude`: in array order, all of them, each with the original event."
+    fn flow(&self) -> Flow {
+        Flow::Sequential
+    }
+
+    fn shape(&self) -> ConfigShape {
+        ConfigShape::Groups
+    }
+
+    /// opencode.md#matchers: "Read as Claude's"
+    fn match_style(&self) -> Option<MatchStyle> {
+        Some(MatchStyle::NamesOrSearch)
+    }
+
+    fn marks(&self) -> Marks {
+        events::MARKS
+    }
+
+    fn known_keys(&self) -> &'static [&'static str] {
+        output::KNOWN_KEYS
+    }
+
+    /// opencode.md#payloads: "A call as OpenCode made it, `{"input": …, "output": …}`, is understood too."
+    fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
+        let object = parse_object(wire)?;
+        if call::is_call(&object) {
+            return call::decode(self, object, name);
+        }
+        common::decode_flat_object(self, NAME_KEY, &[], object, name)
+    }
+
+    fn encode_event(&self, event: &Event) -> Value {
+        if event.raw.as_object().is_some_and(call::is_call) {
+            // It is not chained: what was on the wire is the event.
+            return event.raw.as_ref().clone();
+        }
+        common::encode_flat_event(self.spec_of(event), NAME_KEY, &[], event)
+    }
+
+    fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+        output::decode(event, wire)
+    }
+
+    fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
+        merge::merge(event, outputs)
+    }
+
+    fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value> {
+        Some(encode::encode(event, outcome))
+    }
+
+    fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
+        let name = call::CALLS.iter().find(|(call, _)| *call == name).map_or(name, |(_, event)| event);
+        self.specs().iter().find(|spec| spec.name == name)
+    }
+}

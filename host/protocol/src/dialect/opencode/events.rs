@@ -1,0 +1,41 @@
+//! The events of opencode.md#events.
+
+use crate::{
+    dialect::{EventSpec, Expressible, Mark, Marks},
+    event::EventKind,
+    output::DecisionKind,
+};
+
+const NOTHING: Expressible =
+    Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
+/// opencode.md#answers: "A denial is the only decision that OpenCode has a word for: the plugin throws."
+const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], rewrite: true, context: true, ..NOTHING };
+
+const fn event(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
+    let blockable = !expressible.decisions.is_empty();
+    EventSpec { name, kind, matched: None, blockable, required: &[], names: &[], expressible }
+}
+
+pub(super) static SPECS: &[EventSpec] = &[
+    EventSpec { matched: Some("tool_name"), ..event("PreToolUse", EventKind::PreToolUse, GATE) },
+    EventSpec {
+        matched: Some("tool_name"),
+        names: &[("tool_response", "output")],
+        ..event("PostToolUse", EventKind::PostToolUse, GATE)
+    },
+    event("UserPromptSubmit", EventKind::UserPromptSubmit, GATE),
+    event("SessionStart", EventKind::SessionStart, Expressible { context: true, ..NOTHING }),
+    event("Stop", EventKind::Stop, NOTHING),
+];
+
+/// opencode.md#events: "Every other event is an other-event, and can only be watched."
+pub(super) static OTHER: EventSpec = event("", EventKind::OtherEvent, NOTHING);
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks = Marks {
+    own: &[
+        Mark::has(&["input", "output"]).lacks(&["hook_event_name", "event", "toolName"]),
+        Mark::has(&["hook_event_name", "client"]).lacks(&["version"]),
+    ],
+    shared: &[Mark::has(&["hook_event_name"])],
+};

@@ -1,0 +1,62 @@
+//! What a hook said, in Claude's form.
+
+use serde_json::Value;
+
+use crate::{
+    dialect::common::{FieldReader, MARK, decide, keep_extra, report_misplaced, take_common, take_specific},
+    event::{Event, EventKind},
+    json::{DecodeError, Object},
+    output::{Decision, HookOutput, Note},
+};
+
+/// Output fields this module reads; no hook's `extra` may carry them.
+pub(super) const KNOWN_KEYS: &[&str] = &[
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "decision",
+    "reason",
+    "hookEventName",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "updatedToolOutput",
+    "updatedPrompt",
+    "additionalContext",
+];
+
+/// The field that rewrites an event, where there is one.
+pub(super) fn rewrite_key(kind: EventKind) -> Option<&'static str> {
+    match kind {
+        EventKind::PreToolUse => Some("updatedInput"),
+        EventKind::PostToolUse => Some("updatedToolOutput"),
+        EventKind::UserPromptSubmit => Some("updatedPrompt"),
+        _ => None,
+    }
+}
+
+pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+    let (mut output, mut notes) = (HookOutput::default(), Vec::new());
+    let mut top = FieldReader::new("", wire);
+    take_common(&mut top, &mut output)?;
+    let decision = top.take_word("decision", &[("block", Decision::Deny)])?;
+    decide(&mut output, decision, top.take("reason")?);
+    let mut specific = take_specific(&mut top, event, &mut notes)?;
+    if let Some(specific) = &mut specific {
+        let words = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+        let decision = specific.take_word(MARK, &words)?;
+        decide(&mut output, decision, specific.take("permissionDecisionReason")?);
+        output.context = specific.take("additionalContext")?;
+        output.updated = match rewrite_key(event.kind()) {
+            Some(key @ "updatedInput") => specific.take_object(key)?.map(Value::Object),
+            Some(key @ "updatedPrompt") => specific.take::<String>(key)?.map(Value::String),
+            Some(key) => specific.take(key)?,
+            None => None,
+        };
+        report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
+    }
+    report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
+    keep_extra(&mut output, top, specific);
+    Ok((output, notes))
+}
