@@ -1,6 +1,6 @@
 //! `echo POINTER FILE`: prints FILE's JSON with the string `"$SEEN"` replaced by what the event on stdin has at POINTER.
 //! For vectors about chains: a hook that shows what it saw.
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::print_stdout)]
 
 use std::io::read_to_string;
 

@@ -3,7 +3,10 @@
 
 use std::process::ExitCode;
 
-use hookbox::{BuildError, DispatchError, config::ConfigErrors};
+use hookbox::{
+    BuildError, DispatchError,
+    config::{ConfigErrors, Diagnostic},
+};
 
 /// Shown below `hookbox --help`.
 pub const HELP: &str = "\
@@ -69,19 +72,33 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
-    message: String,
+    /// Each for a line of its own.
+    pub lines: Vec<String>,
+    /// What it is about, where that is hooks that cannot be used.
+    pub unusable: Vec<Diagnostic>,
 }
 
 impl Exit {
     /// An error that ends the process with this code.
     pub fn error(self, message: impl Into<String>) -> anyhow::Error {
-        Failure { exit: self, message: message.into() }.into()
+        self.errors(vec![message.into()])
+    }
+
+    /// As [`Exit::error`], of several lines.
+    pub fn errors(self, lines: Vec<String>) -> anyhow::Error {
+        Failure { exit: self, lines, unusable: Vec::new() }.into()
+    }
+
+    /// As [`Exit::error`], of hooks that cannot be used.
+    pub fn unusable(self, unusable: Vec<Diagnostic>) -> anyhow::Error {
+        let lines = unusable.iter().map(ToString::to_string).collect();
+        Failure { exit: self, lines, unusable }.into()
     }
 }
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.lines.join("\n"))
     }
 }
 

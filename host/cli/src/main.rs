@@ -2,6 +2,7 @@
 
 mod commands;
 mod exit;
+mod print;
 mod report;
 
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
         return ended;
     }
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(print::Log)
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("HOOKBOX_LOG"))
         .without_time()
         .init();
@@ -32,7 +33,9 @@ fn main() -> ExitCode {
         Err(error) => {
             // clap's own code for a usage error is 2, which to a client means "block".
             let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            let _ = error.print();
+            let text = error.render().to_string();
+            // Our own lines, which may quote what was given.
+            text.lines().for_each(|line| if shown { print::out(line) } else { print::err(line) });
             return if shown { Exit::Ok } else { Exit::Usage }.into();
         }
     };

@@ -3,23 +3,27 @@
 use std::time::Duration;
 
 use hookbox::{
-    Verdict,
+    BuildError, HookError, Verdict,
+    config::{ConfigErrors, Diagnostic},
     verdict::{HookReport, LogLine, Status},
 };
 use serde_json::{Value, json};
 
+use crate::{exit::Failure, print};
+
 /// One block per verdict: what was decided, then a line per hook with its notes below.
 pub fn human(verdict: &Verdict) {
-    eprintln!("hookbox: {} under {}: {}", verdict.event, verdict.dialect, verdict.output().word());
+    let word = verdict.output().word();
+    print::err(format_args!("hookbox: {} under {}: {word}", verdict.event, verdict.dialect));
     let width = verdict.hooks.iter().map(|hook| name(hook).chars().count()).max().unwrap_or_default();
     for hook in &verdict.hooks {
-        eprintln!("{}", plain(format!("  {:width$}  {}", name(hook), outcome(hook)).trim_end()));
+        print::err(format!("  {:width$}  {}", name(hook), outcome(hook)).trim_end());
         for line in asides(hook) {
-            eprintln!("{}", plain(&format!("  {:width$}  {line}", "")));
+            print::err(format_args!("  {:width$}  {line}", ""));
         }
     }
     for (_, note) in &verdict.outcome.notes {
-        eprintln!("{}", plain(&format!("  {}: {}", note.kind.word(), note.text)));
+        print::err(format_args!("  {}: {}", note.kind.word(), note.text));
     }
 }
 
@@ -28,37 +32,61 @@ pub fn name(hook: &HookReport) -> String {
     hookbox::shorten(&hook.name, 40)
 }
 
-/// A line safe for a terminal: what a hook writes may hold line breaks and escape codes.
-pub fn plain(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() { safe.extend(c.escape_default()) } else { safe.push(c) }
-    }
-    safe
-}
-
 /// One JSON object per hook, then one for the verdict.
 pub fn json_lines(verdict: &Verdict) {
     for hook in &verdict.hooks {
-        eprintln!("{}", hook_json(hook));
+        print::json_line(&hook_json(hook));
     }
     let notes: Vec<Value> = verdict.outcome.notes.iter().map(|(_, note)| note_json(note)).collect();
-    eprintln!(
-        "{}",
-        json!({
-            "event": verdict.event, "dialect": verdict.dialect, "verdict": verdict.output().word(),
-            "clause": verdict.outcome.clause, "notes": notes,
-        })
-    );
+    print::json_line(&json!({
+        "event": verdict.event, "dialect": verdict.dialect, "verdict": verdict.output().word(),
+        "clause": verdict.outcome.clause, "notes": notes,
+    }));
 }
 
 /// An error and its causes, as a person wants to read it.
 pub fn error(error: &anyhow::Error) {
-    let text = format!("{error}");
-    if text.starts_with("error") {
-        eprintln!("{text}");
-    } else {
-        eprintln!("error: {}", causes(error));
+    let found = diagnostics(error);
+    if found.is_empty() {
+        let own = error.downcast_ref::<Failure>().map(|failure| failure.lines.clone());
+        let text = own.unwrap_or_else(|| vec![causes(error)]);
+        if print::is_json() {
+            return print::json_line(&json!({ "severity": "error", "message": text.join("\n") }));
+        }
+        let mut text = text.iter();
+        print::err(format_args!("error: {}", text.next().map_or("", String::as_str)));
+        text.for_each(print::err);
+    }
+    found.into_iter().for_each(problem);
+}
+
+/// Something that is wrong with a configuration or a hook.
+pub fn problem(diagnostic: &Diagnostic) {
+    if !print::is_json() {
+        return print::lines(diagnostic).into_iter().for_each(print::err);
+    }
+    let Diagnostic { file, pointer, line, message, help, .. } = diagnostic;
+    let severity = print::severity(diagnostic);
+    let file = file.to_string_lossy();
+    print::json_line(&json!({
+        "severity": severity, "message": message, "file": file, "pointer": pointer, "line": line, "help": help,
+    }));
+}
+
+/// What an error says is wrong with a configuration or a hook.
+fn diagnostics(error: &anyhow::Error) -> Vec<&Diagnostic> {
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return failure.unusable.iter().collect();
+    }
+    let build = error.downcast_ref::<BuildError>();
+    let config = match build {
+        Some(BuildError::Config(errors)) => Some(errors),
+        _ => error.downcast_ref::<ConfigErrors>(),
+    };
+    match (config, build) {
+        (Some(errors), _) => errors.diagnostics.iter().collect(),
+        (None, Some(BuildError::Hook(HookError(diagnostic)))) => vec![diagnostic],
+        _ => Vec::new(),
     }
 }
 

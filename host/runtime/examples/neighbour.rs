@@ -4,7 +4,7 @@
 //! Both run on the two threads of one runtime. The target, on a machine with a spare core: the 99th percentile grows by
 //! a tenth at most.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
 #[path = "../tests/guest/mod.rs"]
 mod guest;

@@ -130,7 +130,8 @@ pub fn serve_if_asked() -> Option<ExitCode> {
         Ok(Err(invalid)) => (INVALID, invalid),
         Err(error) => (FAILED, error.to_string()),
     };
-    eprintln!("{message}");
+    // Whoever started this process may be gone.
+    let _ = writeln!(io::stderr(), "{message}");
     Some(code.into())
 }
 

@@ -15,7 +15,7 @@ use wasm_metadata::AddMetadata;
 
 use self::language::{Compiled, Project};
 use super::inspect::describe;
-use crate::exit::Exit;
+use crate::{exit::Exit, print};
 
 /// Compile a hook to a component.
 #[derive(Debug, Args)]
@@ -36,7 +36,10 @@ impl Build {
         let (output, made) = if self.hook.is_dir() { self.folder()? } else { self.module()? };
         let bytes = std::fs::read(&output).with_context(|| output.display().to_string())?;
         let found = inspect(&bytes)?;
-        eprint!("{}{}", if made { "" } else { "nothing changed\n" }, describe(&output, &found));
+        if !made {
+            print::err("nothing changed");
+        }
+        describe(&output, &found).iter().for_each(print::err);
         Ok(Exit::Ok)
     }
 

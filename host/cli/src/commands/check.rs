@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{block_on, host, run::Source};
-use crate::exit::Exit;
+use crate::{exit::Exit, print};
 
 /// Find everything that is wrong with a configuration and its hooks.
 #[derive(Debug, Args)]
@@ -30,26 +30,27 @@ impl Check {
             Ok(loaded) => {
                 warnings = loaded.warnings.len();
                 for warning in &loaded.warnings {
-                    println!("{warning}");
+                    print::lines(warning).into_iter().for_each(print::out);
                 }
                 let found = block_on(async {
                     let host = host(loaded.config).await?;
                     Ok(host.check().await)
                 })?;
                 for diagnostic in found {
-                    println!("{diagnostic}");
+                    print::lines(&diagnostic).into_iter().for_each(print::out);
                     if diagnostic.is_error() { errors += 1 } else { warnings += 1 }
                 }
             }
             Err(found) => {
                 for diagnostic in &found.diagnostics {
-                    println!("{diagnostic}");
+                    print::lines(diagnostic).into_iter().for_each(print::out);
                     if diagnostic.is_error() { errors += 1 } else { warnings += 1 }
                 }
             }
         }
         let plural = |count, word| if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") };
-        println!("{}, {} in {}", plural(errors, "error"), plural(warnings, "warning"), path.display());
+        let (errors_found, warnings_found) = (plural(errors, "error"), plural(warnings, "warning"));
+        print::out(format_args!("{errors_found}, {warnings_found} in {}", path.display()));
         Ok(if errors == 0 { Exit::Ok } else { Exit::Config })
     }
 }

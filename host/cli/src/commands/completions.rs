@@ -3,7 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::{Cli, exit::Exit};
+use crate::{Cli, exit::Exit, print};
 
 /// Print a completion script for a shell.
 #[derive(Debug, Args)]
@@ -15,7 +15,9 @@ pub struct Completions {
 impl Completions {
     #[expect(clippy::unnecessary_wraps, reason = "all subcommands run alike")]
     pub fn run(self) -> anyhow::Result<Exit> {
-        clap_complete::generate(self.shell, &mut Cli::command(), "hookbox", &mut std::io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "hookbox", &mut script);
+        print::text(String::from_utf8_lossy(&script).trim_end());
         Ok(Exit::Ok)
     }
 }

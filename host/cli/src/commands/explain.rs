@@ -13,7 +13,7 @@ use super::{
     block_on, host,
     run::{Source, read_event},
 };
-use crate::{exit::Exit, report};
+use crate::{exit::Exit, print, report};
 
 /// Show which hooks an event meets, what each says, and what decides.
 #[derive(Debug, Args)]
@@ -44,39 +44,43 @@ impl Explain {
             let host = host(config).await?;
             source.dispatch(&host, &wire).await
         })?;
-        print(&verdict);
+        show(&verdict);
         Ok(Exit::Ok)
     }
 }
 
-fn print(verdict: &Verdict) {
+fn show(verdict: &Verdict) {
     let profile = if verdict.dialect.contains('@') { "" } else { " (documented)" };
     let tool = verdict.tool.as_deref().map(|tool| format!("  {tool}")).unwrap_or_default();
-    println!("{}{tool}  under {}{profile}", verdict.event, verdict.dialect);
+    print::out(format_args!("{}{tool}  under {}{profile}", verdict.event, verdict.dialect));
     let name = verdict.hooks.iter().map(|hook| report::name(hook).chars().count()).max().unwrap_or_default();
     let matched = verdict.hooks.iter().map(|hook| matching(hook).chars().count()).max().unwrap_or_default();
     for (number, hook) in verdict.hooks.iter().enumerate() {
         let line =
             format!("{:3}  {:name$}  {:matched$}  {}", number + 1, report::name(hook), matching(hook), said(hook));
-        println!("{}", report::plain(line.trim_end()));
+        print::out(line.trim_end());
         for aside in report::asides(hook) {
-            println!("{}", report::plain(&format!("     {:name$}  {aside}", "")));
+            print::out(format_args!("     {:name$}  {aside}", ""));
         }
     }
     if verdict.hooks.is_empty() {
-        println!("  no hook is configured for {}", verdict.event);
+        print::out(format_args!("  no hook is configured for {}", verdict.event));
     }
     let outcome = &verdict.outcome;
     let (place, sentence) = outcome.clause.split_once(": ").unwrap_or(("", outcome.clause));
-    println!("{}", format!("verdict  {}   \"{sentence}\"  {place}", outcome.output.word()).trim_end());
+    print::out(format!("verdict  {}   \"{sentence}\"  {place}", outcome.output.word()).trim_end());
     if let Some(reason) = &outcome.output.reason {
-        println!("reason   {}", report::plain(&report::first_line(reason)));
+        print::out(format_args!("reason   {}", report::first_line(reason)));
     }
-    let dropped: Vec<String> = dropped(verdict).map(|text| report::plain(&text)).collect();
-    println!("dropped  {}", if dropped.is_empty() { "nothing".to_owned() } else { dropped.join("\n         ") });
+    let dropped: Vec<String> = dropped(verdict).collect();
+    let (first, rest) = dropped.split_first().map_or(("nothing", &[][..]), |(first, rest)| (first.as_str(), rest));
+    print::out(format_args!("dropped  {first}"));
+    for text in rest {
+        print::out(format_args!("         {text}"));
+    }
     match &verdict.wire {
-        Some(wire) => println!("output   {wire}"),
-        None => println!("output   none"),
+        Some(wire) => print::out(format_args!("output   {}", print::json_text(wire))),
+        None => print::out("output   none"),
     }
 }
 

@@ -14,7 +14,7 @@ use hookbox::{
 use serde_json::Value;
 
 use super::{block_on, host};
-use crate::{exit::Exit, report};
+use crate::{exit::Exit, print, report};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
 #[derive(Debug, Args)]
@@ -62,6 +62,9 @@ const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
 impl Run {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.diagnostics == Diagnostics::Json {
+            print::json_only();
+        }
         let wire = read_event(std::io::stdin().lock());
         let (verdict, record) = match judge(&self.source, self.fail_closed, wire) {
             Ok(judged) => judged,
@@ -76,7 +79,7 @@ impl Run {
             Diagnostics::Json => report::json_lines(&verdict),
             Diagnostics::Off => {}
         }
-        print(verdict.wire())
+        verdict_out(verdict.wire())
     }
 }
 
@@ -104,13 +107,11 @@ fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result
         Err(error) => return Err(failed(error, closed, dialect, wire)),
     };
     // What the usable hooks forbid is forbidden. Anything less must not look as if all of them had been asked.
-    let unusable: Vec<_> = verdict.unusable().map(ToString::to_string).collect();
+    let unusable: Vec<_> = verdict.unusable().cloned().collect();
     if !unusable.is_empty() && (closed || !verdict.restricts()) {
-        return Err(failed(Exit::Config.error(unusable.join("\n")), closed, dialect, wire));
+        return Err(failed(Exit::Config.unusable(unusable), closed, dialect, wire));
     }
-    for error in &unusable {
-        eprintln!("{error}");
-    }
+    unusable.iter().for_each(report::problem);
     Ok((verdict, record))
 }
 
@@ -127,9 +128,7 @@ impl Source {
     /// Loads the configuration, telling of warnings.
     pub fn load(&self, path: &Path) -> anyhow::Result<Config> {
         let loaded = Config::load(path, self.dialect.as_deref())?;
-        for warning in &loaded.warnings {
-            eprintln!("{warning}");
-        }
+        loaded.warnings.iter().for_each(report::problem);
         Ok(loaded.config)
     }
 
@@ -168,12 +167,12 @@ impl Failed {
         };
         let Some(code) = own.exit else { return Err(self.error) };
         match own.stderr {
-            true if closed => eprintln!("{reason}"),
+            true if closed => print::block(&reason),
             true => report::error(&self.error),
             false => {}
         }
         if let Some(reply) = own.stdout {
-            print(reply.to_string().into_bytes())?;
+            verdict_out(reply.to_string().into_bytes())?;
         }
         Ok(Exit::Told(code))
     }
@@ -203,7 +202,7 @@ pub fn read_event(from: impl Read) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Prints the verdict whole or not at all.
-fn print(mut wire: Vec<u8>) -> anyhow::Result<Exit> {
+fn verdict_out(mut wire: Vec<u8>) -> anyhow::Result<Exit> {
     if !wire.is_empty() {
         wire.push(b'\n');
         let mut stdout = std::io::stdout().lock();

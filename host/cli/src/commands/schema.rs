@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::exit::Exit;
+use crate::{exit::Exit, print};
 
 /// Print the JSON Schema of the configuration file.
 #[derive(Debug, Args)]
@@ -11,7 +11,7 @@ pub struct Schema {}
 impl Schema {
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "all subcommands run alike")]
     pub fn run(self) -> anyhow::Result<Exit> {
-        println!("{:#}", hookbox::config::schema());
+        print::text(format_args!("{:#}", hookbox::config::schema()));
         Ok(Exit::Ok)
     }
 }

@@ -1,5 +1,7 @@
 //! What a component is, from its bytes alone: nothing is compiled, nothing runs.
 
+use std::collections::HashSet;
+
 use hookbox_protocol::EventKind;
 use wasmparser::{Encoding, KnownCustom, Parser, Payload, ProducersSectionReader};
 
@@ -34,7 +36,7 @@ pub struct Inspection {
 }
 
 /// A line of the producers section.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Producer {
     /// `language`, `processed-by` or `sdk`.
     pub field: String,
@@ -90,6 +92,8 @@ struct Parts {
     imports: Vec<String>,
     exports: Vec<String>,
     producers: Vec<Producer>,
+    /// Those of them that were met before: every module within has a section of its own, mostly the same.
+    known: HashSet<Producer>,
 }
 
 impl Parts {
@@ -130,7 +134,7 @@ impl Parts {
                     name: value.name.to_owned(),
                     version: value.version.to_owned(),
                 };
-                if !self.producers.contains(&producer) {
+                if self.known.insert(producer.clone()) {
                     self.producers.push(producer);
                 }
             }
