@@ -15,15 +15,8 @@ pub(crate) fn event(spec: &EventSpec) -> Event {
                 wire.insert((*field).to_owned(), candidates[choice % candidates.len()].clone());
                 choice /= candidates.len();
             }
-            let (context, call, input, extra) = decode_fields(spec, &[], "", &wire).ok()?;
-            Some(Event {
-                name: name.to_owned(),
-                context,
-                call,
-                input,
-                extra,
-                raw: std::sync::Arc::new(Value::Object(wire)),
-            })
+            let event = decode_fields(spec, &[], "", wire.clone()).ok()?;
+            Some(Event { name: name.to_owned(), raw: std::sync::Arc::new(Value::Object(wire)), ..event })
         })
         .unwrap_or_else(|| panic!("no event of {name} decodes"))
 }

@@ -24,6 +24,7 @@ static SPECS: &[EventSpec] = &[EventSpec {
     matched: Some("tool_name"),
     blockable: true,
     required: &["tool", "args"],
+    fields: &[],
     names: &[("tool", "tool_name"), ("args", "tool_input")],
     expressible: Expressible { decisions: &[DecisionKind::Deny], ..MUTE },
 }];
@@ -34,6 +35,7 @@ static OTHER: EventSpec = EventSpec {
     matched: None,
     blockable: false,
     required: &[],
+    fields: &[],
     names: &[],
     expressible: MUTE,
 };
@@ -73,8 +75,8 @@ impl Dialect for Toy {
         let spec = self.spec_by_name(&name).unwrap_or(self.other_spec());
         let mut fields = raw.clone();
         fields.shift_remove("op");
-        let (context, call, input, extra) = decode_fields(spec, &[], "", &fields)?;
-        Ok(Event { name, context, call, input, extra, raw: std::sync::Arc::new(Value::Object(raw)) })
+        let event = decode_fields(spec, &[], "", fields)?;
+        Ok(Event { name, raw: std::sync::Arc::new(Value::Object(raw)), ..event })
     }
 
     fn encode_event(&self, event: &Event) -> Value {

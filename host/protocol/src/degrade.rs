@@ -205,7 +205,8 @@ mod tests {
             env: false,
         };
         let (name, kind, matched) = ("Prompt", EventKind::UserPromptSubmit, None);
-        let spec = EventSpec { name, kind, matched, blockable: true, required: &[], names: &[], expressible };
+        let spec =
+            EventSpec { name, kind, matched, blockable: true, required: &[], fields: &[], names: &[], expressible };
         let mut output = HookOutput { updated: Some(json!("safe")), ..HookOutput::default() };
         degrade(&spec, &mut output);
         assert!(output.halt.is_some_and(|halt| halt.scope == Scope::Turn && halt.reason.is_some()));

@@ -18,6 +18,7 @@ use crate::{
     command::{Ended, Said, by_exit_code},
     event::{Event, EventKind},
     failure::{Cause, FailurePolicy, OwnFailure},
+    glimpse::{self, Glimpse, Places},
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{DecisionKind, HookOutput, Note, Scope},
@@ -84,6 +85,17 @@ pub trait Dialect: Send + Sync + 'static {
     /// # Errors
     /// [`DecodeError`], with the place.
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError>;
+
+    /// Where events have their name and their tool's, for [`Dialect::glimpse`].
+    fn places(&self) -> &'static Places {
+        &Places { name: &[&["hook_event_name"]], tool: &[&["tool_name"]] }
+    }
+
+    /// What can be told of a text that [`Dialect::decode_event`] cannot read: which event it is, and of which tool. `None`
+    /// where not even the name is there, or two of them.
+    fn glimpse(&self, wire: &[u8], name: Option<&str>) -> Option<Glimpse> {
+        glimpse::glimpse(self.places(), wire, name)
+    }
 
     /// Writes an event: the inverse of [`Dialect::decode_event`], and for events a library user made, what a client
     /// would have sent.
@@ -201,6 +213,8 @@ pub struct EventSpec {
     pub blockable: bool,
     /// Wire fields without which the event means nothing.
     pub required: &'static [&'static str],
+    /// The event's own fields that are typed, beside those of `names`. All others reach hooks as they came.
+    pub fields: &'static [&'static str],
     /// Wire names that differ from ours, as (wire, ours).
     pub names: &'static [(&'static str, &'static str)],
     /// What an output to it can say.

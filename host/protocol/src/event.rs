@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use fields::{EventContext, ToolCall};
+use fields::{FieldType, left_untyped};
 pub use input::{
     AfterLlm, AgentEvent, BeforeLlm, CanUseTool, Input, Notification, OtherEvent, PermissionRequest, PostToolUse,
     PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
@@ -20,6 +21,7 @@ pub use input::{
 use crate::{
     dialect::{Dialect, EventSpec},
     json::{DecodeError, Object, token},
+    output::Note,
 };
 
 /// One event.
@@ -37,13 +39,16 @@ pub struct Event {
     pub extra: Object,
     /// The whole event as the client sent it, with rewrites of earlier hooks where the dialect chains.
     pub raw: Arc<Value>,
+    /// What was read otherwise than the client wrote it, for people. Never on the wire.
+    pub notes: Vec<Note>,
 }
 
 impl Event {
     /// An event that never was on a wire, as the dialect's client would have sent it.
     pub fn new(dialect: &dyn Dialect, context: EventContext, call: Option<ToolCall>, input: Input) -> Self {
         let name = dialect.spec(input.kind()).name.to_owned();
-        let mut event = Self { name, context, call, input, extra: Object::new(), raw: Arc::default() };
+        let mut event =
+            Self { name, context, call, input, extra: Object::new(), raw: Arc::default(), notes: Vec::new() };
         event.raw = Arc::new(dialect.encode_event(&event));
         event
     }
@@ -158,44 +163,50 @@ impl EventKind {
     }
 }
 
-/// Decodes the fields of one wire object by the row's table of names. `context_names` are the dialect's names for what
-/// every event shares, as (wire, ours) pairs. `at` is the JSON pointer of `wire` within the text.
+/// Decodes the fields of one wire object by its specification. `context_names` are the dialect's names for what every
+/// event shares, as (wire, ours) pairs. `at` is the JSON pointer of `wire` within the text.
+///
+/// Typed are what every event shares, what the specification lists ([`EventSpec::fields`] and [`EventSpec::names`]) and,
+/// where the event is about a tool, the tool call. A field of another type than it should have is left untyped, with a
+/// note, unless the event means nothing without it.
+///
+/// The event is named as its specification has it and has no [`Event::raw`] yet: both are the caller's.
 ///
 /// # Errors
-/// [`DecodeError::Missing`] for the row's required fields, [`DecodeError::Type`] for a known field of another type.
+/// [`DecodeError::Missing`] for the specification's required fields, [`DecodeError::Type`] for those and the tool's name.
 pub fn decode_fields(
     spec: &EventSpec,
     context_names: &[(&str, &str)],
     at: &str,
-    wire: &Object,
-) -> Result<(EventContext, Option<ToolCall>, Input, Object), DecodeError> {
+    wire: Object,
+) -> Result<Event, DecodeError> {
     for required in spec.required {
         if !wire.contains_key(*required) {
             let why = format!("{} means nothing without it", spec.name);
             return Err(DecodeError::Missing { pointer: format!("{at}/{}", token(required)), why });
         }
     }
-    let names = Names { spec: spec.names, context: context_names };
-    let mut fields = Fields { at, names: &names, left: Object::new(), extra: Object::new() };
+    let names = Names { spec, context: context_names };
+    let mut fields = Fields { at, names: &names, left: Object::new(), extra: Object::new(), notes: Vec::new() };
     for (key, value) in wire {
-        match names.ours(key) {
-            Some(ours) if !value.is_null() => fields.left.insert(ours.to_owned(), value.clone()),
-            _ => fields.extra.insert(key.clone(), value.clone()),
+        match names.ours(&key) {
+            Some(ours) if !value.is_null() => fields.left.insert(ours.to_owned(), value),
+            _ => fields.extra.insert(key, value),
         };
     }
     let context = EventContext::decode(&mut fields)?;
     let call = if spec.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
     let input = Input::decode(spec.kind, &mut fields)?;
-    let Fields { left, mut extra, .. } = fields;
+    let Fields { left, mut extra, notes, .. } = fields;
     for (ours, value) in left {
         extra.insert(names.wire(&ours).to_owned(), value);
     }
-    Ok((context, call, input, extra))
+    Ok(Event { name: spec.name.to_owned(), context, call, input, extra, raw: Arc::default(), notes })
 }
 
 /// The inverse of [`decode_fields`]: the wire object of an event.
 pub fn encode_fields(spec: &EventSpec, context_names: &[(&str, &str)], event: &Event) -> Object {
-    let names = Names { spec: spec.names, context: context_names };
+    let names = Names { spec, context: context_names };
     let mut ours = Object::new();
     event.context.encode(&mut ours);
     if let Some(call) = &event.call {
@@ -211,24 +222,30 @@ pub fn encode_fields(spec: &EventSpec, context_names: &[(&str, &str)], event: &E
     wire
 }
 
-/// The two tables of names that hold for one event, the event's own first.
+/// The tables of names that hold for one event, the event's own first.
 struct Names<'a> {
-    spec: &'a [(&'a str, &'a str)],
+    spec: &'a EventSpec,
     context: &'a [(&'a str, &'a str)],
 }
 
 impl Names<'_> {
     fn pairs(&self) -> impl Iterator<Item = &(&str, &str)> {
-        self.spec.iter().chain(self.context)
+        self.spec.names.iter().chain(self.context)
     }
 
-    /// Our name of a wire field; `None` when another wire field has that name here.
+    /// Our name of a wire field that is typed here; `None` also when another wire field has that name here.
     fn ours<'k>(&'k self, wire: &'k str) -> Option<&'k str> {
         match self.pairs().find(|(w, _)| *w == wire) {
             Some((_, ours)) => Some(ours),
             None if self.pairs().any(|(_, ours)| *ours == wire) => None,
-            None => Some(wire),
+            None => Some(wire).filter(|wire| self.typed(wire)),
         }
+    }
+
+    fn typed(&self, name: &str) -> bool {
+        EventContext::FIELDS.contains(&name)
+            || self.spec.fields.contains(&name)
+            || (self.spec.kind.has_tool() && ToolCall::FIELDS.contains(&name))
     }
 
     fn wire<'k>(&'k self, ours: &'k str) -> &'k str {
@@ -242,20 +259,34 @@ pub(crate) struct Fields<'a> {
     names: &'a Names<'a>,
     left: Object,
     extra: Object,
+    notes: Vec<Note>,
 }
 
 impl Fields<'_> {
-    /// Takes one field, absent and `null` alike being `None`.
-    pub(crate) fn take<T: serde::de::DeserializeOwned>(
-        &mut self,
-        name: &str,
-        expected: &str,
-    ) -> Result<Option<T>, DecodeError> {
+    /// Takes one field; absent, `null` and of another type alike being `None`.
+    ///
+    /// # Errors
+    /// [`DecodeError::Type`] where the event means nothing without the field.
+    pub(crate) fn take<T: FieldType>(&mut self, name: &str) -> Result<Option<T>, DecodeError> {
         let Some(value) = self.left.shift_remove(name) else { return Ok(None) };
-        T::deserialize(&value).map(Some).map_err(|_| {
-            let pointer = format!("{}/{}", self.at, token(self.names.wire(name)));
-            DecodeError::wrong_type(pointer, expected, &value)
-        })
+        let value = match T::take(value) {
+            Ok(typed) => return Ok(Some(typed)),
+            Err(value) => value,
+        };
+        let wire = self.names.wire(name);
+        let pointer = || format!("{}/{}", self.at, token(wire));
+        let Some(typed) = T::read(&value) else {
+            // Whose call it is decides who is asked.
+            if name == "tool_name" || self.names.spec.required.contains(&wire) {
+                return Err(DecodeError::wrong_type(pointer(), T::EXPECTED, &value));
+            }
+            self.notes.push(left_untyped(&pointer(), T::EXPECTED, &value));
+            self.extra.insert(wire.to_owned(), value);
+            return Ok(None);
+        };
+        // `10.0` is 10, and is written as it came.
+        self.extra.insert(wire.to_owned(), value);
+        Ok(Some(typed))
     }
 
     /// Puts a field back that the types cannot hold without loss.

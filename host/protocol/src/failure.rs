@@ -82,6 +82,8 @@ causes! {
     Model "model",
     /// The hook could not be loaded.
     Load "load",
+    /// The event could not be read, so the hook was not asked.
+    Event "event",
 }
 
 /// What a failed hook counts as: `failureBehavior`, `timeoutBehavior`, `onFailure`.

@@ -1,10 +1,14 @@
-//! Strict JSON: what two parsers could read differently is an error, because a gate must see what the tool sees.
+//! JSON as a gate must read it: what two parsers could read differently is an error, because a gate must see what the
+//! tool sees. See `docs/adr/0004-strict-json.md`.
 
-use std::fmt;
+pub(crate) mod scan;
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use thiserror::Error;
+
+use crate::output::Note;
+use scan::{Container, Fault, Scanner, Token, unescape};
+pub use scan::{MAX_DEPTH, MAX_NODES};
 
 /// A JSON object, in the order it was written.
 pub type Object = Map<String, Value>;
@@ -12,7 +16,7 @@ pub type Object = Map<String, Value>;
 /// Why a text is not an event or an output of a dialect. The message names the place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DecodeError {
-    /// The text is not JSON, is nested deeper than 128 levels, repeats a key or holds half a surrogate pair.
+    /// The text is not JSON, is nested deeper than [`MAX_DEPTH`], has more than [`MAX_NODES`] or repeats a key.
     #[error("not valid JSON: {0}")]
     Syntax(String),
     /// The bytes are not UTF-8.
@@ -57,25 +61,101 @@ impl DecodeError {
     }
 }
 
-/// Parses one JSON text strictly.
+/// Parses one JSON text strictly: half a surrogate pair is an error too.
 ///
 /// # Errors
 /// [`DecodeError::Utf8`], or [`DecodeError::Syntax`] with line and column: also for a repeated key, of which one parser
 /// keeps the first and another the last.
 pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
-    let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
-    serde_json::from_str::<Strict>(text).map(|strict| strict.0).map_err(|e| DecodeError::Syntax(e.to_string()))
+    match read(bytes)? {
+        (value, 0) => Ok(value),
+        _ => Err(DecodeError::Syntax("an escape is half a surrogate pair, which is no character".into())),
+    }
 }
 
-/// Parses one JSON text strictly and requires an object.
+/// Parses one JSON text and requires an object. Half a surrogate pair is read as U+FFFD.
 ///
 /// # Errors
 /// As [`parse`], or [`DecodeError::Type`].
 pub fn parse_object(bytes: &[u8]) -> Result<Object, DecodeError> {
-    match parse(bytes)? {
-        Value::Object(object) => Ok(object),
-        other => Err(DecodeError::wrong_type("", "an object", &other)),
+    parse_wire(bytes).map(|(object, _)| object)
+}
+
+/// [`parse_object`], and what was read otherwise than it is written.
+///
+/// # Errors
+/// As [`parse_object`].
+pub fn parse_wire(bytes: &[u8]) -> Result<(Object, Vec<Note>), DecodeError> {
+    match read(bytes)? {
+        (Value::Object(object), 0) => Ok((object, Vec::new())),
+        (Value::Object(object), replaced) => {
+            let text = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
+            Ok((object, vec![Note::warning(text)]))
+        }
+        (other, _) => Err(DecodeError::wrong_type("", "an object", &other)),
     }
+}
+
+/// The value of a text, and how many of its escapes were read as U+FFFD.
+fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
+    let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
+    let syntax = |fault: Fault| DecodeError::Syntax(fault.within(bytes));
+    let (mut scanner, mut replaced) = (Scanner::new(bytes), 0);
+    let mut string = |range: std::ops::Range<usize>| {
+        let raw = text.get(range).unwrap_or_default();
+        if !raw.contains('\\') {
+            return raw.to_owned();
+        }
+        let (text, bad) = unescape(raw);
+        replaced += bad;
+        text
+    };
+    // The containers that are open, each with the key that waits for its value.
+    let mut open: Vec<(Value, String)> = Vec::new();
+    let mut whole = Value::Null;
+    let mut nodes = 0;
+    while let Some(token) = scanner.next().map_err(syntax)? {
+        nodes += usize::from(token != Token::Close);
+        if nodes > MAX_NODES {
+            return Err(syntax(scanner.fault("more than 250,000 values and keys")));
+        }
+        let done = match token {
+            Token::Open(Container::Object) => {
+                open.push((Value::Object(Map::new()), String::new()));
+                continue;
+            }
+            Token::Open(Container::Array) => {
+                open.push((Value::Array(Vec::new()), String::new()));
+                continue;
+            }
+            Token::Key(range) => {
+                let end = range.end + 1;
+                let key = string(range);
+                if let Some((Value::Object(object), waiting)) = open.last_mut() {
+                    if object.contains_key(&key) {
+                        return Err(syntax(scan::twice(&key, end)));
+                    }
+                    *waiting = key;
+                }
+                continue;
+            }
+            Token::Close => open.pop().map(|(value, _)| value).unwrap_or_default(),
+            Token::String(range) => Value::String(string(range)),
+            Token::Number(range) => {
+                let fault = Fault::new("a number that no 64 bits hold", range.end);
+                text.get(range).and_then(|raw| serde_json::from_str(raw).ok()).ok_or_else(|| syntax(fault))?
+            }
+            Token::True => true.into(),
+            Token::False => false.into(),
+            Token::Null => Value::Null,
+        };
+        match open.last_mut() {
+            Some((Value::Object(object), key)) => drop(object.insert(std::mem::take(key), done)),
+            Some((Value::Array(items), _)) => items.push(done),
+            _ => whole = done,
+        }
+    }
+    Ok((whole, replaced))
 }
 
 /// A value in a few words, for messages: its type, and its text when that is short.
@@ -103,71 +183,6 @@ pub fn token(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// A [`Value`] whose objects have no repeated key.
-struct Strict(Value);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Strict)
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for StrictVisitor {
-    type Value = Value;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-    fn visit_bool<E>(self, v: bool) -> Result<Value, E> {
-        Ok(Value::Bool(v))
-    }
-    fn visit_i64<E>(self, v: i64) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_u64<E>(self, v: u64) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_f64<E>(self, v: f64) -> Result<Value, E> {
-        Ok(v.into())
-    }
-    fn visit_str<E>(self, v: &str) -> Result<Value, E> {
-        Ok(Value::String(v.to_owned()))
-    }
-    fn visit_string<E>(self, v: String) -> Result<Value, E> {
-        Ok(Value::String(v))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(StrictVisitor)? {
-            items.push(item);
-        }
-        Ok(Value::Array(items))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if object.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("key `{}` appears twice", shorten(&key, 60))));
-            }
-            let value = map.next_value_seed(StrictVisitor)?;
-            object.insert(key, value);
-        }
-        Ok(Value::Object(object))
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -175,9 +190,16 @@ mod tests {
 
     #[test]
     fn what_two_parsers_could_read_differently_is_an_error() {
-        for bad in
-            [&br#"{"a":1,"a":2}"#[..], br#""\ud800""#, b"{} {}", b"\xff", b"\"\0\"", b"", b"{\"a\":{\"b\":1,\"b\":1}}"]
-        {
+        for bad in [
+            &br#"{"a":1,"a":2}"#[..],
+            br#"{"a":1,"\u0061":2}"#,
+            br#""\ud800""#,
+            b"{} {}",
+            b"\xff",
+            b"\"\0\"",
+            b"",
+            b"{\"a\":{\"b\":1,\"b\":1}}",
+        ] {
             assert!(parse(bad).is_err(), "{}", String::from_utf8_lossy(bad));
         }
     }
@@ -185,7 +207,86 @@ mod tests {
     #[test]
     fn a_hundred_thousand_levels_are_an_error_not_a_crash() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert!(matches!(parse(deep.as_bytes()), Err(DecodeError::Syntax(m)) if m.contains("recursion")));
+        assert!(matches!(parse(deep.as_bytes()), Err(DecodeError::Syntax(m)) if m.contains("deeper than 1,000")));
+    }
+
+    /// Whatever is read can be cloned, compared, written and dropped on the stack of a tokio worker.
+    #[test]
+    fn a_thousand_levels_are_read_on_a_small_stack() {
+        let deep = format!("{}1{}", r#"{"a":["#.repeat(MAX_DEPTH / 2), "]}".repeat(MAX_DEPTH / 2));
+        let thread = std::thread::Builder::new().stack_size(2 << 20);
+        let read = thread.spawn(move || {
+            let value = parse(deep.as_bytes()).unwrap();
+            assert_eq!(value.clone(), value);
+            assert_eq!(value.to_string(), deep);
+        });
+        read.unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_no_character() {
+        let text = r#"{"a":"\ud83d\ude00 \ud83d","b":"\ude00\ud83d\u0041","\ud800":"\u00e9"}"#;
+        let (object, notes) = parse_wire(text.as_bytes()).unwrap();
+        assert_eq!(
+            Value::Object(object).to_string(),
+            "{\"a\":\"😀 \u{fffd}\",\"b\":\"\u{fffd}\u{fffd}A\",\"\u{fffd}\":\"é\"}"
+        );
+        assert!(notes.iter().any(|note| note.text.starts_with("4 times")), "{notes:?}");
+    }
+
+    /// Ours and `serde_json`'s agree on what is JSON, wherever `serde_json` reads what it is told to.
+    #[test]
+    fn what_is_json_is_what_serde_json_takes() {
+        let texts = [
+            "[]",
+            "{}",
+            "[1,]",
+            "{,}",
+            "[,1]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "[1 2]",
+            "{\"a\":1 \"b\":2}",
+            "01",
+            "-",
+            "-0",
+            "1.",
+            "1.5e",
+            "1e5",
+            "1E+5",
+            ".5",
+            "+1",
+            "tru",
+            "true",
+            "nul",
+            "falsee",
+            "[}",
+            "{]",
+            "]",
+            "\"",
+            "\"\\",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\u12g4\"",
+            "\"\\/\\b\"",
+            " [ 1 , { \"a\" : null } ] ",
+            "\u{feff}{}",
+            "[1]x",
+            "NaN",
+            "1e999",
+            "18446744073709551616",
+            "'a'",
+            "{\"a\":1}}",
+            "[[]",
+            "// x\n1",
+            "1 // x",
+            "\t1\r\n",
+            "\"a\nb\"",
+        ];
+        for text in texts {
+            assert_eq!(parse(text.as_bytes()).ok(), serde_json::from_str(text).ok(), "{text}");
+        }
     }
 
     #[test]

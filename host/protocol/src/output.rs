@@ -135,7 +135,7 @@ pub enum NoteKind {
     Dropped,
     /// The dialect cannot say it; the nearest safer thing was said.
     Degraded,
-    /// The answer was accepted, but is not as the specification wants it.
+    /// The event or the answer was accepted, but is not as the specification wants it.
     Warning,
 }
 

@@ -63,14 +63,26 @@ fn an_envelope_the_client_would_not_read_is_an_error() {
 }
 
 #[test]
+fn a_parameter_of_another_type_is_left_untyped() {
+    for (params, place) in [
+        (json!({ "tool": "exec", "duration": "long" }), "/params/duration"),
+        (json!({ "tool": "exec", "meta": "main" }), "/params/meta"),
+        (json!({ "tool": "exec", "meta": { "TurnID": 4 } }), "/params/meta/TurnID"),
+        (json!({ "tool": "exec", "context": { "inbound": [] } }), "/params/context/inbound"),
+    ] {
+        let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "hook.after_tool", "params": params });
+        let event = DIALECT.decode_event(line.to_string().as_bytes(), None).expect("an event");
+        assert!(matches!(&*event.notes, [note] if note.text.starts_with(&format!("{place}: expected"))), "{event:?}");
+        assert_eq!(DIALECT.encode_event(&event), line);
+    }
+}
+
+#[test]
 fn a_missing_or_wrong_parameter_is_an_error_with_its_place() {
     for (method, params, place) in [
         ("hook.before_tool", json!({ "arguments": {} }), "/params/tool"),
         ("hook.approve_tool", json!({}), "/params/tool"),
-        ("hook.after_tool", json!({ "tool": "exec", "duration": "long" }), "/params/duration"),
         ("hook.before_tool", json!({ "tool": 1 }), "/params/tool"),
-        ("hook.before_tool", json!({ "tool": "exec", "meta": "main" }), "/params/meta"),
-        ("hook.before_tool", json!({ "tool": "exec", "meta": { "TurnID": 4 } }), "/params/meta/TurnID"),
         ("hook.event", json!({ "Payload": {} }), "/params/Kind"),
         ("hook.event", json!({ "Kind": [] }), "/params/Kind"),
         ("hook.runtime_event", json!({ "Kind": "x" }), "/params/kind"),
@@ -125,7 +137,15 @@ fn typed(name: &str, call: Option<ToolCall>, input: Input) -> Event {
         channel: Some("cli".into()),
         ..EventContext::default()
     };
-    Event { name: name.into(), context, call, input, extra: serde_json::Map::new(), raw: Arc::default() }
+    Event {
+        name: name.into(),
+        context,
+        call,
+        input,
+        extra: serde_json::Map::new(),
+        raw: Arc::default(),
+        notes: Vec::new(),
+    }
 }
 
 #[test]

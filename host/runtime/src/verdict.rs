@@ -35,6 +35,7 @@ impl Verdict {
         mut outcome: Outcome,
         wire: Option<Value>,
     ) -> Self {
+        outcome.notes.extend(event.notes.iter().map(|note| (None, note.clone())));
         // Each hook gets the notes the merge made about its answer.
         outcome.notes.retain(|(index, note)| match index.and_then(|index| hooks.get_mut(index)) {
             Some(HookReport { status: Status::Ran(ran), .. }) => {

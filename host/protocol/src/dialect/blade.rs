@@ -14,7 +14,8 @@ use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::{Event, EventKind},
     failure::OwnFailure,
-    json::{DecodeError, Object, parse_object},
+    glimpse::Places,
+    json::{DecodeError, Object, parse_wire},
     matcher::MatchStyle,
     output::{HookOutput, Note},
 };
@@ -88,12 +89,19 @@ impl Dialect for Blade {
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-        let mut object = parse_object(wire)?;
+        let (mut object, notes) = parse_wire(wire)?;
         let name = common::event_name(&object, NAME_KEY, name)?;
         if let Some(spec) = self.spec_by_name(&name) {
             common::add_aliases(&mut object, self.aliases(spec.kind));
         }
-        common::decode_flat_object(self, NAME_KEY, ORIGIN, object, Some(&name))
+        let mut event = common::decode_flat_object(self, NAME_KEY, ORIGIN, object, Some(&name))?;
+        event.notes.extend(notes);
+        Ok(event)
+    }
+
+    /// The callback's tool may stand under its argument's name.
+    fn places(&self) -> &'static Places {
+        &Places { name: &[&[NAME_KEY]], tool: &[&["tool_name"], &["toolName"]] }
     }
 
     fn encode_event(&self, event: &Event) -> Value {
@@ -143,8 +151,7 @@ impl Dialect for Blade {
 
     /// The callback has no exit code.
     fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
-        let name = common::event_name(&parse_object(wire).ok()?, NAME_KEY, None).ok()?;
-        let spec = self.spec_by_name(&name)?;
+        let spec = self.spec_by_name(&self.glimpse(wire, None)?.name)?;
         (spec.kind == EventKind::CanUseTool).then(|| json!({ "behavior": "deny", "message": reason }))
     }
 }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{
     event::{Event, EventKind},
+    glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{Decision, DecisionKind, HookOutput, Note},
@@ -74,6 +75,10 @@ impl Dialect for BladeCallback {
         wire::decode(self, wire, name)
     }
 
+    fn places(&self) -> &'static Places {
+        &Places { name: &[&["event"]], tool: &[&["toolName"]] }
+    }
+
     fn encode_event(&self, event: &Event) -> Value {
         wire::encode(self.spec(event.kind()), event).into()
     }
@@ -108,12 +113,7 @@ impl Dialect for BladeCallback {
 
     /// A client that reads our output obeys `abort` on every event and `deny` on `canUseTool`.
     fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
-        #[derive(serde::Deserialize)]
-        struct Head {
-            event: Option<String>,
-        }
-        let name = serde_json::from_slice::<Head>(wire).ok().and_then(|head| head.event);
-        Some(match name.and_then(|name| self.spec_by_name(&name)) {
+        Some(match self.glimpse(wire, None).and_then(|event| self.spec_by_name(&event.name)) {
             Some(spec) if spec.kind == EventKind::CanUseTool => json!({ "behavior": "deny", "message": reason }),
             // blade-observed.md#what-blade-callbackobserved-says: "A block is `skip` on `PreToolUse` and `PermissionRequest`".
             Some(spec) if self.observed && spec.expressible.decisions.contains(&DecisionKind::Skip) => {

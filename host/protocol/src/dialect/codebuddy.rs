@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::Event,
-    json::{DecodeError, Object, parse_object},
+    json::{DecodeError, Object, parse_wire},
     matcher::MatchStyle,
     output::{HookOutput, Note},
 };
@@ -70,12 +70,14 @@ impl Dialect for CodeBuddy {
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-        let mut object = parse_object(wire)?;
+        let (mut object, notes) = parse_wire(wire)?;
         let name = common::event_name(&object, NAME_KEY, name)?;
         if self.spec_by_name(&name).is_some_and(|spec| spec.kind.has_tool()) {
             events::add_tool_input(&mut object);
         }
-        common::decode_flat_object(self, NAME_KEY, &[], object, Some(&name))
+        let mut event = common::decode_flat_object(self, NAME_KEY, &[], object, Some(&name))?;
+        event.notes.extend(notes);
+        Ok(event)
     }
 
     fn encode_event(&self, event: &Event) -> Value {

@@ -15,7 +15,7 @@ pub(crate) use form::{
 use crate::{
     dialect::{Dialect, EventSpec},
     event::{Event, decode_fields, encode_fields, fields::FieldType},
-    json::{DecodeError, Object, parse_object, token},
+    json::{DecodeError, Object, parse_wire, token},
     output::{Decision, Halt, HookOutput, Note, Scope, join},
 };
 
@@ -88,7 +88,10 @@ pub(crate) fn decode_flat_event(
     wire: &[u8],
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    decode_flat_object(dialect, name_key, context_names, parse_object(wire)?, name)
+    let (object, notes) = parse_wire(wire)?;
+    let mut event = decode_flat_object(dialect, name_key, context_names, object, name)?;
+    event.notes.extend(notes);
+    Ok(event)
 }
 
 /// [`decode_flat_event`] of an object that is already parsed.
@@ -99,27 +102,37 @@ pub(crate) fn decode_flat_object(
     object: Object,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let name = event_name(&object, name_key, name)?;
+    let event = decode_fields_of_flat(dialect, name_key, context_names, object.clone(), name)?;
+    Ok(Event { raw: Arc::new(Value::Object(object)), ..event })
+}
+
+/// [`decode_flat_object`] without [`Event::raw`], where the caller has another one.
+pub(crate) fn decode_fields_of_flat(
+    dialect: &dyn Dialect,
+    name_key: &str,
+    context_names: &[(&str, &str)],
+    mut fields: Object,
+    name: Option<&str>,
+) -> Result<Event, DecodeError> {
+    let name = event_name(&fields, name_key, name)?;
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
-    let mut fields = object.clone();
     fields.shift_remove(name_key);
-    let (context, call, input, extra) = decode_fields(spec, context_names, "", &fields)?;
-    Ok(Event { name, context, call, input, extra, raw: Arc::new(Value::Object(object)) })
+    Ok(Event { name, ..decode_fields(spec, context_names, "", fields)? })
 }
 
 /// The name of an event that carries it under `name_key`, unless it is given.
 pub(crate) fn event_name(object: &Object, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
-    let found = match object.get(name_key) {
-        Some(Value::String(found)) => Some(found.as_str()),
-        Some(other) => {
-            return Err(DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", other));
+    match (given, object.get(name_key)) {
+        (Some(name), _) => Ok(name.to_owned()),
+        (None, Some(Value::String(name))) => Ok(name.clone()),
+        (None, Some(other)) => {
+            Err(DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", other))
         }
-        None => None,
-    };
-    given.or(found).map(str::to_owned).ok_or_else(|| DecodeError::Missing {
-        pointer: format!("/{name_key}"),
-        why: "without the event's name no hook can be chosen (or give --event NAME)".into(),
-    })
+        (None, None) => Err(DecodeError::Missing {
+            pointer: format!("/{name_key}"),
+            why: "without the event's name no hook can be chosen (or give --event NAME)".into(),
+        }),
+    }
 }
 
 /// The inverse of [`decode_flat_event`].

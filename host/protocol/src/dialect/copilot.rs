@@ -17,6 +17,7 @@ use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
     failure::{Cause, FailurePolicy, OwnFailure},
+    glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{DecisionKind, HookOutput, Note},
@@ -76,6 +77,10 @@ impl Dialect for Copilot {
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         payload::decode(wire, name)
+    }
+
+    fn places(&self) -> &'static Places {
+        &Places { name: &[&["hook_event_name"], &["hookName"]], tool: &[&["tool_name"], &["toolName"]] }
     }
 
     fn encode_event(&self, event: &Event) -> Value {

@@ -13,7 +13,8 @@ use serde_json::Value;
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::Event,
-    json::{DecodeError, Object, parse_object},
+    glimpse::Places,
+    json::{DecodeError, Object, parse_wire},
     matcher::MatchStyle,
     output::{HookOutput, Note},
 };
@@ -64,11 +65,18 @@ impl Dialect for OpenCode {
 
     /// opencode.md#payloads: "A call as OpenCode made it, `{"input": …, "output": …}`, is understood too."
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-        let object = parse_object(wire)?;
-        if call::is_call(&object) {
-            return call::decode(self, object, name);
-        }
-        common::decode_flat_object(self, NAME_KEY, &[], object, name)
+        let (object, notes) = parse_wire(wire)?;
+        let mut event = if call::is_call(&object) {
+            call::decode(self, object, name)?
+        } else {
+            common::decode_flat_object(self, NAME_KEY, &[], object, name)?
+        };
+        event.notes.extend(notes);
+        Ok(event)
+    }
+
+    fn places(&self) -> &'static Places {
+        &Places { name: &[&[NAME_KEY]], tool: &[&["tool_name"], &["input", "tool"]] }
     }
 
     fn encode_event(&self, event: &Event) -> Value {

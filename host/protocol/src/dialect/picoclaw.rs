@@ -18,6 +18,7 @@ use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{
     event::{Event, EventKind},
     failure::{Cause, FailurePolicy},
+    glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
@@ -68,6 +69,10 @@ impl Dialect for Picoclaw {
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         line::decode(self, wire, name)
+    }
+
+    fn places(&self) -> &'static Places {
+        &Places { name: &[&["method"]], tool: &[&["params", "tool"]] }
     }
 
     fn encode_event(&self, event: &Event) -> Value {

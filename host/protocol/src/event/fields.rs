@@ -3,25 +3,81 @@
 use serde_json::Value;
 
 use super::Fields;
-use crate::json::{DecodeError, Object};
+use crate::{
+    json::{DecodeError, Object, describe},
+    output::Note,
+};
 
 /// A type a wire field can have: its name for messages comes with it.
 pub(crate) trait FieldType: serde::de::DeserializeOwned + serde::Serialize {
     const EXPECTED: &'static str;
+
+    /// `None` for a value of another type.
+    fn read(value: &Value) -> Option<Self> {
+        Self::deserialize(value).ok()
+    }
+
+    /// The value itself, without a copy, or back where it is of another type or this type does not hold the whole of it.
+    fn take(value: Value) -> Result<Self, Value>;
+}
+
+/// Through a copy: for what is small.
+fn take_small<T: FieldType>(value: Value) -> Result<T, Value> {
+    match T::read(&value) {
+        Some(typed) if serde_json::json!(typed) == value => Ok(typed),
+        _ => Err(value),
+    }
 }
 
 macro_rules! field_types {
-    ($($ty:ty => $words:literal,)*) => { $(impl FieldType for $ty { const EXPECTED: &'static str = $words; })* };
+    ($($ty:ty => $words:literal, $take:expr,)*) => { $(impl FieldType for $ty {
+        const EXPECTED: &'static str = $words;
+
+        fn take(value: Value) -> Result<Self, Value> {
+            $take(value)
+        }
+    })* };
 }
 
 field_types! {
-    String => "a string",
-    bool => "a boolean",
+    String => "a string", |value| if let Value::String(text) = value { Ok(text) } else { Err(value) },
+    bool => "a boolean", take_small,
+    Value => "any value", Ok,
+    Vec<String> => "an array of strings", take_small,
+    Vec<Value> => "an array", |value| if let Value::Array(items) = value { Ok(items) } else { Err(value) },
+}
+
+macro_rules! whole_numbers {
+    ($($ty:ty => $words:literal,)*) => { $(impl FieldType for $ty {
+        const EXPECTED: &'static str = $words;
+
+        fn read(value: &Value) -> Option<Self> {
+            whole(value)?.try_into().ok()
+        }
+
+        fn take(value: Value) -> Result<Self, Value> {
+            take_small(value)
+        }
+    })* };
+}
+
+whole_numbers! {
     u32 => "a whole number from 0 to 4294967295",
     u64 => "a whole number from 0",
-    Value => "any value",
-    Vec<String> => "an array of strings",
-    Vec<Value> => "an array",
+}
+
+/// JSON has one kind of number: `10.0` is 10. Up to 2^53, beyond which doubles are no longer exact.
+fn whole(value: &Value) -> Option<u64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = value.as_f64()?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
+    let whole = || (number.fract() == 0.0 && (0.0..=EXACT).contains(&number)).then_some(number as u64);
+    value.as_u64().or_else(whole)
+}
+
+/// A field of another type than it should have is passed on as it came.
+pub(crate) fn left_untyped(pointer: &str, expected: &str, found: &Value) -> Note {
+    Note::warning(format!("{pointer}: expected {expected}, found {}; left untyped", describe(found)))
 }
 
 /// A struct whose fields are all optional wire fields of the same name.
@@ -32,10 +88,13 @@ macro_rules! wire_struct {
         pub struct $name { $($(#[$fdoc])* pub $field: Option<$ty>,)* }
 
         impl $name {
+            /// Our names of its fields.
+            pub(crate) const FIELDS: &[&str] = &[$(stringify!($field)),*];
+
             #[allow(unused_variables, clippy::unnecessary_wraps)]
             pub(crate) fn decode(fields: &mut $crate::event::Fields<'_>) -> Result<Self, $crate::json::DecodeError> {
                 Ok(Self {
-                    $($field: fields.take(stringify!($field), <$ty as $crate::event::fields::FieldType>::EXPECTED)?,)*
+                    $($field: fields.take(stringify!($field))?,)*
                 })
             }
 
@@ -98,6 +157,9 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// Our names of what is on the wire.
+    pub(crate) const FIELDS: &[&str] = &["tool_name", "tool_input", "tool_use_id"];
+
     /// A call as a library user has it.
     pub fn new(name: impl Into<String>, input: Value) -> Self {
         Self { name: name.into(), input, use_id: None, original_input: None }
@@ -114,15 +176,15 @@ impl ToolCall {
     }
 
     pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
-        let name = fields.take("tool_name", String::EXPECTED)?;
+        let name = fields.take::<String>("tool_name")?;
         if let Some("") = name.as_deref() {
             // Encoding writes no empty name, because here it means that there was none.
             fields.keep("tool_name", Value::String(String::new()));
         }
         Ok(Self {
             name: name.unwrap_or_default(),
-            input: fields.take("tool_input", Value::EXPECTED)?.unwrap_or_default(),
-            use_id: fields.take("tool_use_id", String::EXPECTED)?,
+            input: fields.take("tool_input")?.unwrap_or_default(),
+            use_id: fields.take("tool_use_id")?,
             original_input: None,
         })
     }

@@ -33,6 +33,12 @@ macro_rules! inputs {
                 }
             }
 
+            /// Our names of all fields an event of this kind can have, for [`crate::dialect::EventSpec::fields`] of a
+            /// dialect whose events have every one of them.
+            pub const fn fields(kind: EventKind) -> &'static [&'static str] {
+                match kind { $(EventKind::$name => $name::FIELDS,)* EventKind::OtherEvent => &[] }
+            }
+
             pub(crate) fn decode(kind: EventKind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
                 Ok(match kind {
                     $(EventKind::$name => Self::$name($name::decode(fields)?),)*

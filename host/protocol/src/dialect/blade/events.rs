@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::{EventSpec, Expressible, Mark, Marks},
-    event::EventKind,
+    event::{EventKind, Input},
     output::{DecisionKind, Scope},
 };
 
@@ -36,6 +36,7 @@ pub(super) const fn spec(
         matched,
         blockable: !expressible.decisions.is_empty(),
         required: &[],
+        fields: Input::fields(kind),
         names: &[],
         expressible,
     }

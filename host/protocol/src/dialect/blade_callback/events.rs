@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::{EventSpec, Expressible, Mark, Marks},
-    event::EventKind,
+    event::{EventKind, Input},
     output::{DecisionKind, Scope},
 };
 
@@ -31,7 +31,16 @@ const ABORTS: Expressible = Expressible { decisions: &[], ..PLAIN };
 const RESULT: &[(&str, &str)] = &[("toolName", "tool_name"), ("toolInput", "tool_input"), ("toolOutput", "output")];
 
 const fn spec(name: &'static str, kind: EventKind) -> EventSpec {
-    EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible: PLAIN }
+    EventSpec {
+        name,
+        kind,
+        matched: None,
+        blockable: false,
+        required: &[],
+        fields: Input::fields(kind),
+        names: &[],
+        expressible: PLAIN,
+    }
 }
 
 const fn tool_spec(name: &'static str, kind: EventKind) -> EventSpec {

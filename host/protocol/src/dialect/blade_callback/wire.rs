@@ -8,10 +8,11 @@ use super::{BladeCallback, events};
 use crate::{
     dialect::{
         EventSpec,
-        common::{Alias, add_aliases, decode_flat_object, drop_aliases, encode_flat_object},
+        common::{Alias, add_aliases, decode_fields_of_flat, drop_aliases, encode_flat_object},
     },
-    event::{Event, EventKind, Input},
-    json::{DecodeError, Object, parse_object},
+    event::{Event, EventKind, Input, fields::left_untyped},
+    json::{DecodeError, Object, parse_wire},
+    output::Note,
 };
 
 const NAME_KEY: &str = "event";
@@ -21,7 +22,7 @@ const NAME_KEY: &str = "event";
 const OPTIONS: [&str; 2] = ["toolKind", "affectedPaths"];
 
 pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-    let mut object = parse_object(wire)?;
+    let (mut object, mut notes) = parse_wire(wire)?;
     let named = name.or_else(|| object.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
     let kind = crate::Dialect::spec_by_name(dialect, named).map(|spec| spec.kind);
     if let Some(kind) = kind {
@@ -31,11 +32,12 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
     let mut kept = Object::new();
     match kind {
         Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
-        Some(EventKind::CanUseTool) => flatten_can_use_tool(&mut flat, &mut kept)?,
+        Some(EventKind::CanUseTool) => notes.extend(flatten_can_use_tool(&mut flat, &mut kept)),
         _ => {}
     }
-    let mut event = decode_flat_object(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
+    let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
     event.extra.extend(kept);
+    event.notes.extend(notes);
     event.raw = Arc::new(Value::Object(object));
     if kind == Some(EventKind::CanUseTool) {
         events::CAN_USE_TOOL.clone_into(&mut event.name);
@@ -86,14 +88,14 @@ fn flatten_error(flat: &mut Object, kept: &mut Object) {
 }
 
 /// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
-fn flatten_can_use_tool(flat: &mut Object, kept: &mut Object) -> Result<(), DecodeError> {
+fn flatten_can_use_tool(flat: &mut Object, kept: &mut Object) -> Option<Note> {
     if !flat.contains_key("input")
         && let Some(input) = flat.shift_remove("toolInput")
     {
         flat.insert("input".into(), input);
     }
     match flat.shift_remove("options") {
-        None => {}
+        None => None,
         Some(Value::Object(mut options)) => {
             for key in OPTIONS.into_iter().filter(|key| !flat.contains_key(*key)).collect::<Vec<_>>() {
                 if let Some(value) = options.shift_remove(key) {
@@ -101,10 +103,14 @@ fn flatten_can_use_tool(flat: &mut Object, kept: &mut Object) -> Result<(), Deco
                 }
             }
             kept.insert("options".into(), Value::Object(options));
+            None
         }
-        Some(other) => return Err(DecodeError::wrong_type("/options", "an object", &other)),
+        Some(other) => {
+            let note = left_untyped("/options", "an object", &other);
+            kept.insert("options".into(), other);
+            Some(note)
+        }
     }
-    Ok(())
 }
 
 /// Writes the arguments as they came. A typed event is written as the callback's signature has them.

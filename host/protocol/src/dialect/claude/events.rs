@@ -16,8 +16,36 @@ const PLAIN: Expressible = Expressible {
     env: false,
 };
 
+/// claude.md#input: the fields of some events. Beside the names of [`SPECS`](DOCUMENTED), and beside a tool's, which every
+/// event about a tool has.
+const fn fields(kind: EventKind) -> &'static [&'static str] {
+    match kind {
+        EventKind::PostToolUseFailure => &["error", "is_interrupt"],
+        EventKind::UserPromptSubmit => &["prompt"],
+        EventKind::Stop => &["stop_hook_active"],
+        EventKind::SubagentStart => &["agent_type"],
+        // claude-events-now.md has the agent's type here as well.
+        EventKind::SubagentStop => &["stop_hook_active", "agent_type", "agent_transcript_path"],
+        EventKind::PreCompact => &["trigger", "custom_instructions"],
+        EventKind::PermissionRequest => &["permission_suggestions"],
+        EventKind::SessionStart => &["source"],
+        EventKind::SessionEnd => &["reason"],
+        EventKind::Notification => &["message", "notification_type", "title"],
+        _ => &[],
+    }
+}
+
 const fn spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
-    EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible }
+    EventSpec {
+        name,
+        kind,
+        matched: None,
+        blockable: false,
+        required: &[],
+        fields: fields(kind),
+        names: &[],
+        expressible,
+    }
 }
 
 /// claude.md#matchers: "Matchers apply to events about a tool only: `PreToolUse`, `PostToolUse`, `PostToolUseFailure`,

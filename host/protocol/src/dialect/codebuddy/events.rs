@@ -20,9 +20,29 @@ const PLAIN: Expressible = Expressible {
     env: false,
 };
 
+/// codebuddy.md#input, and what the real client sends of what the contract knows (`tests/samples/codebuddy`).
+const fn fields(kind: EventKind) -> &'static [&'static str] {
+    match kind {
+        EventKind::UserPromptSubmit => &["prompt"],
+        EventKind::Stop => &["stop_hook_active"],
+        EventKind::SubagentStop => &["stop_hook_active", "agent_type", "agent_transcript_path"],
+        EventKind::PreCompact => &["trigger", "custom_instructions"],
+        _ => &[],
+    }
+}
+
 /// decisions.md#the-real-codebuddy: "no field but `hook_event_name` may be required when decoding".
 const fn spec(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
-    EventSpec { name, kind, matched: None, blockable: true, required: &[], names: &[], expressible }
+    EventSpec {
+        name,
+        kind,
+        matched: None,
+        blockable: true,
+        required: &[],
+        fields: fields(kind),
+        names: &[],
+        expressible,
+    }
 }
 
 /// codebuddy.md#matchers: "exact | `Bash` | the tool Bash only".

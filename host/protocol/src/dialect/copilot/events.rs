@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::{EventSpec, Expressible, Mark, Marks},
-    event::EventKind,
+    event::{EventKind, Input},
     output::DecisionKind,
 };
 
@@ -34,7 +34,7 @@ const fn event(
 ) -> EventSpec {
     let (name, names) = if camel { (in_camel, camel_names) } else { (in_pascal, pascal_names) };
     let blockable = !expressible.decisions.is_empty();
-    EventSpec { name, kind, matched: None, blockable, required: &[], names, expressible }
+    EventSpec { name, kind, matched: None, blockable, required: &[], fields: Input::fields(kind), names, expressible }
 }
 
 /// The same with a matcher that is held against a field.

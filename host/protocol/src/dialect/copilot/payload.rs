@@ -6,7 +6,7 @@ use super::events::{self, CAMEL_CONTEXT};
 use crate::{
     dialect::EventSpec,
     event::{Event, EventKind, decode_fields, encode_fields},
-    json::{DecodeError, Object, parse, parse_object},
+    json::{DecodeError, Object, parse, parse_wire},
 };
 
 const NAME_KEY: &str = "hook_event_name";
@@ -28,7 +28,7 @@ fn form(name: &str, pascal: bool) -> (&'static EventSpec, &'static [(&'static st
 }
 
 pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeError> {
-    let payload = parse_object(wire)?;
+    let (payload, mut notes) = parse_wire(wire)?;
     let name = name(&payload, given)?;
     let pascal = is_pascal(&payload);
     let (spec, context_names) = form(&name, pascal);
@@ -38,8 +38,9 @@ pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeEr
     } else if let Some(args) = fields.get_mut("toolArgs") {
         unquote(args);
     }
-    let (context, call, input, extra) = decode_fields(spec, context_names, "", &fields)?;
-    Ok(Event { name, context, call, input, extra, raw: Value::Object(payload).into() })
+    let event = decode_fields(spec, context_names, "", fields)?;
+    notes.extend(event.notes);
+    Ok(Event { name, raw: Value::Object(payload).into(), notes, ..event })
 }
 
 /// The inverse of [`decode`]. An event that never was on a wire is in camelCase, as Copilot's own are.

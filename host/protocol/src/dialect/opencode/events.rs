@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::{EventSpec, Expressible, Mark, Marks},
-    event::EventKind,
+    event::{EventKind, Input},
     output::DecisionKind,
 };
 
@@ -13,7 +13,16 @@ const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], rewrit
 
 const fn event(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
     let blockable = !expressible.decisions.is_empty();
-    EventSpec { name, kind, matched: None, blockable, required: &[], names: &[], expressible }
+    EventSpec {
+        name,
+        kind,
+        matched: None,
+        blockable,
+        required: &[],
+        fields: Input::fields(kind),
+        names: &[],
+        expressible,
+    }
 }
 
 pub(super) static SPECS: &[EventSpec] = &[

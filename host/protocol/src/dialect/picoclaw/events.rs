@@ -24,7 +24,7 @@ const MUTE: Expressible =
 const INTERCEPTS: Expressible = Expressible { halt: &[Scope::Turn, Scope::Session], rewrite: true, ..MUTE };
 
 const fn spec(name: &'static str, kind: EventKind) -> EventSpec {
-    EventSpec { name, kind, matched: None, blockable: false, required: &[], names: &[], expressible: MUTE }
+    EventSpec { name, kind, matched: None, blockable: false, required: &[], fields: &[], names: &[], expressible: MUTE }
 }
 
 const fn intercept_row(

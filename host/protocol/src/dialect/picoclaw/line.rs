@@ -3,6 +3,8 @@
 //! The parameters that have no typed place stay in [`Event::extra`] as they came, `meta` and `context` among them; what
 //! the origin needs of those is read beside that. The envelope stays in [`Event::raw`].
 
+use std::{cell::RefCell, sync::Arc};
+
 use serde_json::{Value, json};
 
 use super::{
@@ -11,30 +13,40 @@ use super::{
 };
 use crate::{
     Dialect,
-    dialect::EventSpec,
-    event::{AgentEvent, Event, EventContext, EventKind, Input, OtherEvent, decode_fields, encode_fields},
-    json::{DecodeError, Object, parse_object, token},
+    dialect::{EventSpec, common::event_name},
+    event::{
+        AgentEvent, Event, EventContext, EventKind, Input, OtherEvent, decode_fields, encode_fields,
+        fields::{FieldType, left_untyped},
+    },
+    json::{DecodeError, Object, parse_wire, token},
+    output::Note,
 };
 
 pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-    let line = parse_object(wire)?;
+    let (line, mut notes) = parse_wire(wire)?;
     check_envelope(&line)?;
-    let method = At::top(&line).text("method")?;
-    let name = name.or(method).ok_or_else(|| DecodeError::Missing {
-        pointer: "/method".into(),
-        why: "without the method no hook can be chosen (or give --event NAME)".into(),
-    })?;
-    let params = At::top(&line).inner("params")?;
-    let spec = dialect.spec_by_name(name).unwrap_or(dialect.other_spec());
-    let event = match spec.kind {
+    let name = event_name(&line, "method", name)?;
+    let params = match line.get("params") {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(params)) => Some(params),
+        Some(other) => return Err(DecodeError::wrong_type("/params", "an object", other)),
+    };
+    let odd = RefCell::default();
+    let params = At { pointer: "/params".into(), object: params, odd: &odd };
+    let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
+    let mut event = match spec.kind {
         EventKind::OtherEvent => {
             let payload = params.object.cloned().unwrap_or_default();
-            Event { input: Input::OtherEvent(OtherEvent { payload }), ..blank(name) }
+            Event { input: Input::OtherEvent(OtherEvent { payload }), ..blank(&name) }
         }
-        EventKind::AgentEvent => decode_agent_event(name, &params)?,
-        _ => decode_params(spec, name, &params)?,
+        EventKind::AgentEvent => decode_agent_event(&name, &params)?,
+        _ => decode_params(spec, &name, &params)?,
     };
-    Ok(Event { raw: std::sync::Arc::new(Value::Object(line)), ..event })
+    event.raw = Arc::new(Value::Object(line));
+    notes.append(&mut event.notes);
+    notes.extend(odd.into_inner());
+    event.notes = notes;
+    Ok(event)
 }
 
 /// picoclaw.md#what-it-is: "Every message is JSON-RPC 2.0, one JSON message per line." decisions.md#the-real-picoclaw:
@@ -62,7 +74,8 @@ fn blank(name: &str) -> Event {
         call: None,
         input: Input::OtherEvent(OtherEvent::default()),
         extra: Object::new(),
-        raw: std::sync::Arc::default(),
+        raw: Arc::default(),
+        notes: Vec::new(),
     }
 }
 
@@ -70,28 +83,27 @@ fn decode_params(spec: &EventSpec, name: &str, params: &At) -> Result<Event, Dec
     let all = params.object.cloned().unwrap_or_default();
     let (known, rest): (Object, Object) =
         all.into_iter().partition(|(key, _)| spec.names.iter().any(|(wire, _)| wire == key));
-    let (_, call, input, mut extra) = decode_fields(spec, &[], &params.pointer, &known)?;
-    extra.extend(rest);
-    let inbound = params.inner("context")?.inner("inbound")?;
+    let mut event = decode_fields(spec, &[], &params.pointer, known)?;
+    event.extra.extend(rest);
+    let inbound = params.inner("context").inner("inbound");
     let context = EventContext {
         // decisions.md#the-real-picoclaw: "`channel`/`chat_id` moved into `context.inbound`."
-        channel: params.text("channel")?.or(inbound.text("channel")?).map(str::to_owned),
-        chat_id: params.text("chat_id")?.or(inbound.text("chat_id")?).map(str::to_owned),
-        ..decode_meta(&params.inner("meta")?)?
+        channel: params.take("channel").or_else(|| inbound.take("channel")),
+        chat_id: params.take("chat_id").or_else(|| inbound.take("chat_id")),
+        ..decode_meta(&params.inner("meta"))
     };
-    Ok(Event { context, call, input, extra, ..blank(name) })
+    Ok(Event { name: name.to_owned(), context, ..event })
 }
 
-fn decode_meta(meta: &At) -> Result<EventContext, DecodeError> {
-    let own = |key| meta.text(key).map(|text| text.map(str::to_owned));
-    Ok(EventContext {
-        session_id: own("SessionKey")?,
-        agent_id: own("AgentID")?,
-        turn_id: own("TurnID")?,
-        parent_turn_id: own("ParentTurnID")?,
-        iteration: meta.object.and_then(|meta| meta.get("Iteration")?.as_u64()?.try_into().ok()),
+fn decode_meta(meta: &At) -> EventContext {
+    EventContext {
+        session_id: meta.take("SessionKey"),
+        agent_id: meta.take("AgentID"),
+        turn_id: meta.take("TurnID"),
+        parent_turn_id: meta.take("ParentTurnID"),
+        iteration: meta.take("Iteration"),
         ..EventContext::default()
-    })
+    }
 }
 
 /// decisions.md#the-real-picoclaw: "HEAD sends `hook.runtime_event` (`snake_case` envelope,
@@ -113,26 +125,25 @@ fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
         }
     };
     let payload = extra.shift_remove(payload);
-    let own = |text: Option<&str>| text.map(str::to_owned);
     let context = if snake {
-        let scope = params.inner("scope")?;
+        let scope = params.inner("scope");
         EventContext {
-            session_id: own(scope.text("session_key")?),
-            agent_id: own(scope.text("agent_id")?),
-            turn_id: own(scope.text("turn_id")?),
-            parent_turn_id: own(params.inner("correlation")?.text("parent_turn_id")?),
-            channel: own(scope.text("channel")?),
-            chat_id: own(scope.text("chat_id")?),
-            timestamp: own(params.text("time")?),
+            session_id: scope.take("session_key"),
+            agent_id: scope.take("agent_id"),
+            turn_id: scope.take("turn_id"),
+            parent_turn_id: params.inner("correlation").take("parent_turn_id"),
+            channel: scope.take("channel"),
+            chat_id: scope.take("chat_id"),
+            timestamp: params.take("time"),
             ..EventContext::default()
         }
     } else {
-        let inbound = params.inner("Context")?.inner("inbound")?;
+        let inbound = params.inner("Context").inner("inbound");
         EventContext {
-            channel: own(inbound.text("channel")?),
-            chat_id: own(inbound.text("chat_id")?),
-            timestamp: own(params.text("Time")?),
-            ..decode_meta(&params.inner("Meta")?)?
+            channel: inbound.take("channel"),
+            chat_id: inbound.take("chat_id"),
+            timestamp: params.take("Time"),
+            ..decode_meta(&params.inner("Meta"))
         }
     };
     Ok(Event { context, input: Input::AgentEvent(AgentEvent { kind: Some(kind), payload }), extra, ..blank(name) })
@@ -247,17 +258,15 @@ fn put_new(to: &mut Object, key: &str, object: Object) {
     }
 }
 
-/// An object within the line that may be absent, and where it is.
+/// An object within the line that may be absent, and where it is. What is of another type than it should be counts as
+/// absent, with a note: all of it is in [`Event::extra`] anyway.
 struct At<'a> {
     pointer: String,
     object: Option<&'a Object>,
+    odd: &'a RefCell<Vec<Note>>,
 }
 
 impl<'a> At<'a> {
-    fn top(line: &'a Object) -> Self {
-        Self { pointer: String::new(), object: Some(line) }
-    }
-
     fn pointer_of(&self, key: &str) -> String {
         format!("{}/{}", self.pointer, token(key))
     }
@@ -267,20 +276,22 @@ impl<'a> At<'a> {
         self.object?.get(key).filter(|value| !value.is_null())
     }
 
-    fn text(&self, key: &str) -> Result<Option<&'a str>, DecodeError> {
-        match self.get(key) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(DecodeError::wrong_type(self.pointer_of(key), "a string", other)),
+    fn take<T: FieldType>(&self, key: &str) -> Option<T> {
+        let value = self.get(key)?;
+        let read = T::read(value);
+        if read.is_none() {
+            self.odd.borrow_mut().push(left_untyped(&self.pointer_of(key), T::EXPECTED, value));
         }
+        read
     }
 
-    fn inner(&self, key: &str) -> Result<At<'a>, DecodeError> {
+    fn inner(&self, key: &str) -> At<'a> {
         let pointer = self.pointer_of(key);
-        match self.get(key) {
-            None => Ok(At { pointer, object: None }),
-            Some(Value::Object(object)) => Ok(At { pointer, object: Some(object) }),
-            Some(other) => Err(DecodeError::wrong_type(pointer, "an object", other)),
+        let value = self.get(key);
+        let object = value.and_then(Value::as_object);
+        if let (Some(value), None) = (value, object) {
+            self.odd.borrow_mut().push(left_untyped(&pointer, "an object", value));
         }
+        At { pointer, object, odd: self.odd }
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     Dialect,
     dialect::common::{put_extra, put_text},
     event::{Event, EventContext, EventKind, Input},
+    glimpse::number,
     json::{Object, shorten},
     output::{Decision, HookOutput, Scope},
 };
@@ -128,19 +129,15 @@ pub(super) fn without_raw(event: &Event) -> Event {
         input: event.input.clone(),
         extra: event.extra.clone(),
         raw: std::sync::Arc::default(),
+        notes: Vec::new(),
     }
 }
 
 /// The reply that blocks, by method; nothing where no block is waited for. Reads only the head of the line, so that
 /// what is wrong with the rest of it does not matter.
 pub(super) fn last_resort(dialect: &dyn Dialect, wire: &[u8], reason: &str) -> Option<Value> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        id: Option<u64>,
-        method: Option<String>,
-    }
-    let head: Head = serde_json::from_slice(wire).ok()?;
-    let (id, method) = (head.id.filter(|id| *id != 0)?, head.method?);
+    let id = number("id", wire).filter(|id| *id != 0)?;
+    let method = dialect.glimpse(wire, None)?.name;
     let spec = dialect.spec_by_name(&method).unwrap_or(dialect.other_spec());
     let reason = shorten(reason, REASON_LIMIT);
     let result = match spec.kind {

@@ -1,0 +1,323 @@
+//! One JSON text as tokens, with a stack of its own: no nesting can overflow ours.
+
+use std::ops::Range;
+
+use super::shorten;
+
+/// Levels of arrays and objects within one another. Clients and tools read far less; a program that recurses over a
+/// value reads this much on any thread.
+pub const MAX_DEPTH: usize = 1000;
+
+/// Values in one text, keys among them. What a value costs beside its text is up to 500 bytes, so this bounds what a text
+/// of small values costs; conversations of a million tokens have far fewer.
+pub const MAX_NODES: usize = 250_000;
+
+/// One token. Ranges are bytes of the text; those of strings are without their quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// `{` or `[`.
+    Open(Container),
+    /// The end of the innermost container.
+    Close,
+    /// The name of the member whose value comes next.
+    Key(Range<usize>),
+    String(Range<usize>),
+    Number(Range<usize>),
+    True,
+    False,
+    Null,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Container {
+    Object,
+    Array,
+}
+
+/// What is not JSON, and at which byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) what: String,
+    pub(crate) at: usize,
+}
+
+impl Fault {
+    pub(crate) fn new(what: impl Into<String>, at: usize) -> Self {
+        Self { what: what.into(), at }
+    }
+
+    /// In words, with line and column from 1.
+    pub(crate) fn within(&self, text: &[u8]) -> String {
+        let before = text.get(..self.at.min(text.len())).unwrap_or_default();
+        let line = before.split(|byte| *byte == b'\n');
+        let column = line.clone().next_back().map_or(0, <[u8]>::len);
+        format!("{} at line {} column {column}", self.what, line.count())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    Value,
+    FirstItem,
+    FirstKey,
+    Next,
+    End,
+}
+
+/// Reads a text token by token. It ends with the first fault.
+#[derive(Debug)]
+pub(crate) struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+    open: Vec<Container>,
+    expect: Expect,
+    tolerant: bool,
+}
+
+impl<'a> Scanner<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0, open: Vec::new(), expect: Expect::Value, tolerant: false }
+    }
+
+    /// Reads what a strict reader refuses, as long as it is clear where each string and container ends: any depth, any
+    /// byte and any escape in a string.
+    pub(crate) fn tolerant(text: &'a [u8]) -> Self {
+        Self { tolerant: true, ..Self::new(text) }
+    }
+
+    /// Containers that are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The next token, `None` at the end of the text.
+    pub(crate) fn next(&mut self) -> Result<Option<Token>, Fault> {
+        self.skip_blanks();
+        if self.expect == Expect::Next {
+            match (self.peek(), self.open.last().copied()) {
+                (Some(b','), Some(inside)) => {
+                    self.at += 1;
+                    self.skip_blanks();
+                    if inside == Container::Object {
+                        return self.key().map(Some);
+                    }
+                }
+                (Some(b'}'), Some(Container::Object)) | (Some(b']'), Some(Container::Array)) => {
+                    return Ok(Some(self.close()));
+                }
+                (Some(_), Some(Container::Object)) => return Err(self.fault("expected `,` or `}`")),
+                (Some(_), _) => return Err(self.fault("expected `,` or `]`")),
+                (None, _) => return Err(self.ended()),
+            }
+        }
+        match (self.peek(), self.expect) {
+            (None, Expect::End) => Ok(None),
+            (Some(_), Expect::End) => Err(self.fault("trailing characters")),
+            (Some(b'}'), Expect::FirstKey) | (Some(b']'), Expect::FirstItem) => Ok(Some(self.close())),
+            (_, Expect::FirstKey) => self.key().map(Some),
+            (None, _) => Err(self.ended()),
+            (Some(byte), _) => self.value(byte).map(Some),
+        }
+    }
+
+    fn value(&mut self, byte: u8) -> Result<Token, Fault> {
+        let token = match byte {
+            b'{' => return self.open(Container::Object, Expect::FirstKey),
+            b'[' => return self.open(Container::Array, Expect::FirstItem),
+            b'"' => Token::String(self.string()?),
+            b'-' | b'0'..=b'9' => Token::Number(self.number()?),
+            b't' => self.word("true", Token::True)?,
+            b'f' => self.word("false", Token::False)?,
+            b'n' => self.word("null", Token::Null)?,
+            _ => return Err(self.fault("expected a value")),
+        };
+        self.after_value();
+        Ok(token)
+    }
+
+    fn open(&mut self, container: Container, expect: Expect) -> Result<Token, Fault> {
+        if self.open.len() >= MAX_DEPTH && !self.tolerant {
+            return Err(self.fault("nested deeper than 1,000 levels"));
+        }
+        self.at += 1;
+        self.open.push(container);
+        self.expect = expect;
+        Ok(Token::Open(container))
+    }
+
+    fn close(&mut self) -> Token {
+        self.at += 1;
+        self.open.pop();
+        self.after_value();
+        Token::Close
+    }
+
+    fn after_value(&mut self) {
+        self.expect = if self.open.is_empty() { Expect::End } else { Expect::Next };
+    }
+
+    fn key(&mut self) -> Result<Token, Fault> {
+        match self.peek() {
+            Some(b'"') => {}
+            Some(_) => return Err(self.fault("expected a key in quotes")),
+            None => return Err(self.ended()),
+        }
+        let key = self.string()?;
+        self.skip_blanks();
+        match self.peek() {
+            Some(b':') => self.at += 1,
+            Some(_) => return Err(self.fault("expected `:`")),
+            None => return Err(self.ended()),
+        }
+        self.expect = Expect::Value;
+        Ok(Token::Key(key))
+    }
+
+    /// At a quote: the range between it and the closing one.
+    fn string(&mut self) -> Result<Range<usize>, Fault> {
+        let start = self.at + 1;
+        let mut at = start;
+        loop {
+            let rest = self.text.get(at..).unwrap_or_default();
+            let Some(plain) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) else {
+                self.at = self.text.len();
+                return Err(self.fault("the text ends within a string"));
+            };
+            at += plain;
+            match self.text.get(at) {
+                Some(b'"') => {
+                    self.at = at + 1;
+                    return Ok(start..at);
+                }
+                Some(b'\\') => at += self.escape(at)?,
+                _ if self.tolerant => at += 1,
+                _ => {
+                    self.at = at;
+                    return Err(self.fault("a control character in a string has to be escaped"));
+                }
+            }
+        }
+    }
+
+    /// The length of the escape at a backslash.
+    fn escape(&mut self, at: usize) -> Result<usize, Fault> {
+        let hex =
+            |from: usize| self.text.get(from..from + 4).is_some_and(|four| four.iter().all(u8::is_ascii_hexdigit));
+        match self.text.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
+            Some(b'u') if hex(at + 2) => Ok(6),
+            Some(_) if self.tolerant => Ok(2),
+            _ => {
+                self.at = at;
+                Err(self.fault("an escape that JSON does not have"))
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<Range<usize>, Fault> {
+        let start = self.at;
+        self.take_if(b"-");
+        // No leading zeros.
+        if self.take_if(b"0") == 0 {
+            self.digits()?;
+        }
+        if self.take_if(b".") == 1 {
+            self.digits()?;
+        }
+        if self.take_if(b"eE") == 1 {
+            self.take_if(b"+-");
+            self.digits()?;
+        }
+        Ok(start..self.at)
+    }
+
+    fn digits(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        while self.take_if(b"0123456789") == 1 {}
+        if self.at == start { Err(self.fault("expected a digit")) } else { Ok(()) }
+    }
+
+    fn take_if(&mut self, bytes: &[u8]) -> usize {
+        let taken = usize::from(self.peek().is_some_and(|byte| bytes.contains(&byte)));
+        self.at += taken;
+        taken
+    }
+
+    fn word(&mut self, word: &str, token: Token) -> Result<Token, Fault> {
+        if !self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
+            return Err(self.fault("expected a value"));
+        }
+        self.at += word.len();
+        Ok(token)
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    pub(crate) fn fault(&self, what: &str) -> Fault {
+        Fault::new(what, self.at)
+    }
+
+    fn ended(&self) -> Fault {
+        self.fault("the text ends too early")
+    }
+}
+
+/// A string's bytes without its escapes, and how many of those were no character: half a surrogate pair, which becomes
+/// U+FFFD. `raw` is what a [`Token::String`] spans.
+pub(crate) fn unescape(raw: &str) -> (String, usize) {
+    let mut text = String::with_capacity(raw.len());
+    let (mut rest, mut replaced) = (raw, 0);
+    while let Some((plain, escaped)) = rest.split_once('\\') {
+        text.push_str(plain);
+        let mut chars = escaped.chars();
+        match chars.next() {
+            Some('u') => {
+                let (found, after) = unit(chars.as_str());
+                rest = after;
+                let low = rest.strip_prefix("\\u").map(unit);
+                let pair = low.and_then(|(low, after)| Some((char::decode_utf16([found, low]).next()?.ok()?, after)));
+                match (char::from_u32(found.into()), pair) {
+                    (Some(character), _) => text.push(character),
+                    (None, Some((character, after))) => {
+                        text.push(character);
+                        rest = after;
+                    }
+                    (None, None) => {
+                        text.push(char::REPLACEMENT_CHARACTER);
+                        replaced += 1;
+                    }
+                }
+                continue;
+            }
+            Some('b') => text.push('\u{8}'),
+            Some('f') => text.push('\u{c}'),
+            Some('n') => text.push('\n'),
+            Some('r') => text.push('\r'),
+            Some('t') => text.push('\t'),
+            Some(itself) => text.push(itself),
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    text.push_str(rest);
+    (text, replaced)
+}
+
+/// The UTF-16 unit of four hexadecimal digits, and what follows.
+fn unit(digits: &str) -> (u16, &str) {
+    let (four, rest) = digits.split_at_checked(4).unwrap_or((digits, ""));
+    (u16::from_str_radix(four, 16).unwrap_or(0xfffd), rest)
+}
+
+/// A key for messages.
+pub(crate) fn twice(key: &str, at: usize) -> Fault {
+    Fault::new(format!("key `{}` appears twice", shorten(key, 60)), at)
+}

@@ -1,0 +1,186 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+//! Which event a text is that cannot be read.
+
+use std::path::Path;
+
+use hookbox_protocol::{Dialect, Glimpse, dialect};
+use proptest::{collection::vec, prelude::*};
+
+fn seen(dialect: &str, wire: &[u8]) -> Option<(String, Option<String>)> {
+    let dialect = dialect::by_name(dialect).unwrap();
+    dialect.glimpse(wire, None).map(|Glimpse { name, tool }| (name, tool))
+}
+
+fn bash() -> Option<(String, Option<String>)> {
+    Some(("PreToolUse".into(), Some("Bash".into())))
+}
+
+#[test]
+fn what_cannot_be_read_still_has_a_name() {
+    let head = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":"#;
+    let deep = format!("{head}{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let not_utf8 = [head.as_bytes(), b"\"\xff\"}"].concat();
+    let nul = format!("{head}\"a\0b\"}}");
+    let last = format!(
+        r#"{{"tool_input":{}{},"tool_name":"Bash","hook_event_name":"PreToolUse"}}"#,
+        "[".repeat(5000),
+        "]".repeat(5000)
+    );
+    for wire in [head.as_bytes(), deep.as_bytes(), &not_utf8, nul.as_bytes(), last.as_bytes()] {
+        assert_eq!(seen("claude", wire), bash(), "{}", String::from_utf8_lossy(&wire[..60.min(wire.len())]));
+    }
+    let twice = format!(r#"{head}{{"a":1,"a":2}}}}"#);
+    assert_eq!(seen("claude", twice.as_bytes()), bash());
+    assert_eq!(seen("claude", br#"{"hook_event_name":"PreToolUse","tool_name":5}"#), Some(("PreToolUse".into(), None)));
+}
+
+/// What a tool's input says of events is not the event's name, however the text is broken behind it.
+#[test]
+fn a_name_within_something_else_is_not_the_events() {
+    let nested = format!(
+        r#"{{"tool_input":{{"hook_event_name":"Stop","tool_name":"Read","x":{}1{}}},"hook_event_name":"PreToolUse","tool_name":"Bash"}}"#,
+        "[".repeat(2000),
+        "]".repeat(2000)
+    );
+    assert_eq!(seen("claude", nested.as_bytes()), bash());
+    let written = r#"{"prompt":"{\"hook_event_name\":\"Stop\"}","hook_event_name":"UserPromptSubmit",x"#;
+    assert_eq!(seen("claude", written.as_bytes()), Some(("UserPromptSubmit".into(), None)));
+    // In an array, or deeper than it should be.
+    assert_eq!(seen("claude", br#"[{"hook_event_name":"Stop"}]"#), None);
+    assert_eq!(seen("picoclaw", br#"{"params":{"method":"hook.before_tool"}}"#), None);
+}
+
+/// Where two readers could read two names, there is none.
+#[test]
+fn two_names_are_none() {
+    assert_eq!(seen("claude", br#"{"hook_event_name":"PreToolUse","hook_event_name":"Stop"}"#), None);
+    assert_eq!(seen("claude", br#"{x "a":{"hook_event_name":"Stop"},"hook_event_name":"PreToolUse"}"#), None);
+    assert_eq!(
+        seen("claude", br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Bash"}"#),
+        Some(("PreToolUse".into(), None))
+    );
+}
+
+#[test]
+fn every_dialect_has_its_own_places() {
+    for (dialect, wire) in [
+        ("codebuddy", &br#"{"tool_name":"Bash","hook_event_name":"PreToolUse","#[..]),
+        ("blade", br#"{"toolName":"Bash","hook_event_name":"PreToolUse","#),
+        ("blade-callback", br#"{"event":"PreToolUse","sessionId":"s","toolName":"Bash","toolInput":"#),
+        ("picoclaw", br#"{"jsonrpc":"2.0","id":4,"method":"PreToolUse","params":{"meta":{"tool":"x"},"tool":"Bash","arguments":"#),
+    ] {
+        assert_eq!(seen(dialect, wire), bash(), "{dialect}");
+    }
+    let named = dialect::by_name("claude").unwrap().glimpse(br#"{"tool_name":"Bash","#, Some("PreToolUse")).unwrap();
+    assert_eq!(named, Glimpse { name: "PreToolUse".into(), tool: Some("Bash".into()) });
+}
+
+/// picoclaw waits for its reply also when the request is broken behind its head.
+#[test]
+fn a_broken_request_gets_its_reply() {
+    let dialect = dialect::by_name("picoclaw").unwrap();
+    let wire = br#"{"jsonrpc":"2.0","id":4,"method":"hook.approve_tool","params":{"tool":"exec","arguments":{"a":"#;
+    let reply = dialect.last_resort(wire, "broken").unwrap();
+    assert_eq!(
+        reply,
+        serde_json::json!({ "jsonrpc": "2.0", "id": 4, "result": { "approved": false, "reason": "broken" } })
+    );
+}
+
+fn samples() -> Vec<(&'static dyn Dialect, Vec<u8>, &'static str)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
+    let mut found = Vec::new();
+    for (folder, dialect, key) in [
+        ("claude", "claude", "hook_event_name"),
+        ("codebuddy", "codebuddy", "hook_event_name"),
+        ("picoclaw", "picoclaw", "method"),
+    ] {
+        let mut folders = vec![root.join(folder)];
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|e| e == "json") {
+                    found.push((dialect::by_name(dialect).unwrap(), std::fs::read(path).unwrap(), key));
+                }
+            }
+        }
+    }
+    assert!(found.len() > 100, "{} samples", found.len());
+    found
+}
+
+/// Where `"key":"name"` stands, when it stands there once, with the byte before it.
+fn head(wire: &[u8], key: &str, name: &str) -> Option<std::ops::Range<usize>> {
+    let text = std::str::from_utf8(wire).unwrap();
+    let quoted = format!("\"{key}\"");
+    let mut places = text.match_indices(&quoted);
+    let (start, _) = places.next()?;
+    let value = text[start..].find(&format!("\"{name}\""))?;
+    places.next().is_none().then(|| start.saturating_sub(1)..start + value + name.len() + 2)
+}
+
+/// Every sample, cut off or with one byte changed anywhere: the name is found wherever it is whole.
+#[test]
+fn a_broken_sample_keeps_its_name() {
+    let mut checked = 0;
+    for (dialect, wire, key) in samples() {
+        let name = dialect.decode_event(&wire, None).unwrap().name;
+        let Some(head) = head(&wire, key, &name) else { continue };
+        let found = |wire: &[u8]| dialect.glimpse(wire, None).map(|event| event.name);
+        for at in 0..wire.len() {
+            let cut = found(&wire[..at]);
+            if at >= head.end {
+                assert_eq!(cut.as_deref(), Some(&*name), "cut at {at}");
+            }
+            // A long sample at every eleventh byte: the walk is the same.
+            if wire.len() > 800 && at % 11 != 0 {
+                continue;
+            }
+            for byte in *b"\"\\{}[],:x\xff\0 " {
+                let mut broken = wire.clone();
+                broken[at] = byte;
+                let broken = found(&broken);
+                if !head.contains(&at) {
+                    assert_eq!(
+                        broken.as_deref(),
+                        Some(&*name),
+                        "{byte:?} at {at} of {}",
+                        String::from_utf8_lossy(&wire)
+                    );
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 100_000, "{checked}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_seen_or_not(bytes in vec(any::<u8>(), 0..200)) {
+        for dialect in dialect::ALL {
+            let _ = dialect.glimpse(&bytes, None);
+        }
+    }
+
+    /// What can be read is seen as it is read.
+    #[test]
+    fn what_is_read_and_what_is_seen_are_the_same(pieces in vec(prop::sample::select(&[
+        "{", "}", "[", "]", ",", ":", "\"", "\\", "\"hook_event_name\"", "\"Stop\"", "\"PreToolUse\"", "\"tool_name\"", "\"Bash\"",
+        "\"tool_input\"", "1", "null", " ", "\"a\":", "\"hook_event_name\":\"Stop\"", "\"tool_name\":\"Bash\"",
+    ][..]), 0..24)) {
+        let wire = format!("{{{}}}", pieces.concat());
+        let claude = dialect::by_name("claude").unwrap();
+        if let Ok(event) = claude.decode_event(wire.as_bytes(), None) {
+            let seen = claude.glimpse(wire.as_bytes(), None).unwrap();
+            prop_assert_eq!(&seen.name, &event.name);
+            if let Some(call) = &event.call {
+                prop_assert_eq!(seen.tool.unwrap_or_default(), &*call.name);
+            }
+        }
+    }
+}
