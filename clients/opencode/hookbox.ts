@@ -89,7 +89,7 @@ export const Hookbox = async (opencode?: { directory?: string }): Promise<Hooks>
 
   const event = (name: string, session: string | undefined, fields: Json): Json => ({
     hook_event_name: name,
-    client: "opencode",
+    opencode_plugin: 1,
     session_id: session,
     cwd: directory,
     ...fields,

@@ -76,7 +76,7 @@ test("hooks see OpenCode's tool, arguments, session, call and folder", async () 
   await agent.tool("bash", { ...ls }, tool, "s7");
   assert.deepEqual(JSON.parse(readFileSync(join(directory, "event"), "utf8")), {
     hook_event_name: "PostToolUse",
-    client: "opencode",
+    opencode_plugin: 1,
     session_id: "s7",
     cwd: directory,
     tool_name: "bash",
@@ -131,7 +131,7 @@ test("the end of a turn is told, and cannot fail", async () => {
   const agent = await opencode({ HOOKBOX: program(`cat > ${directory}/event; exit 70`) }, directory);
   await agent.event("session.idle", { sessionID: "s1" });
   const event = JSON.parse(readFileSync(join(directory, "event"), "utf8"));
-  assert.deepEqual(event, { hook_event_name: "Stop", client: "opencode", session_id: "s1", cwd: directory });
+  assert.deepEqual(event, { hook_event_name: "Stop", opencode_plugin: 1, session_id: "s1", cwd: directory });
 });
 
 // Whatever goes wrong, it denies.

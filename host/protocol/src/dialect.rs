@@ -12,7 +12,7 @@ mod recognise;
 
 use serde_json::Value;
 
-pub use recognise::{Mark, Marks, recognise};
+pub use recognise::{Caller, Mark, Marks, caller, recognise};
 
 use crate::{
     command::{Ended, Said, by_exit_code},

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hookbox_protocol::dialect::recognise;
+use hookbox_protocol::dialect::{self, Caller, caller, recognise};
 use serde_json::{Value, json};
 
 /// Folders of samples, and the dialects their clients speak.
@@ -15,6 +15,8 @@ const FOLDERS: &[(&str, &str)] = &[
     ("picoclaw", "picoclaw"),
     ("copilot", "copilot"),
     ("opencode", "opencode"),
+    ("blade/command", "blade"),
+    ("blade/callback", "blade-callback"),
 ];
 
 fn samples() -> PathBuf {
@@ -62,4 +64,58 @@ fn what_anybody_can_have_sent_is_left_open() {
         assert!(names(nobodys.to_string().as_bytes()).is_empty(), "{nobodys}");
     }
     assert!(names(b"{").is_empty());
+}
+
+fn told(configured: &str, wire: &[u8], variables: &[&str]) -> String {
+    let configured = dialect::by_name(configured).expect("a dialect");
+    match caller(configured, wire, None, |name| variables.contains(&name)) {
+        Caller::Own => "own".into(),
+        Caller::Foreign(dialect) => dialect.name().trim_end_matches("@observed").into(),
+        Caller::Unclear(several) => several.iter().map(|d| d.name()).collect::<Vec<_>>().join("|"),
+    }
+}
+
+#[test]
+fn every_recorded_line_under_every_dialect_is_its_own_clients() {
+    for (folder, own) in FOLDERS {
+        for path in files(&samples().join(folder)) {
+            let wire = std::fs::read(&path).expect("readable");
+            let marked = names(&wire) == [*own];
+            for configured in dialect::ALL {
+                let base = configured.name().split('@').next().expect("a name");
+                let found = told(configured.name(), &wire, &[]);
+                let place = format!("{} under {}", path.display(), configured.name());
+                if base == *own {
+                    assert_eq!(found, "own", "{place}");
+                } else if marked {
+                    assert_eq!(found, *own, "{place}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_environment_breaks_ties_only() {
+    let bare = br#"{"hook_event_name":"PreCompact","session_id":"s","cwd":"/p"}"#;
+    assert_eq!(told("claude", bare, &["CODEBUDDY_PROJECT_DIR"]), "own");
+    assert_eq!(told("blade", bare, &["CODEBUDDY_PROJECT_DIR"]), "codebuddy");
+    assert!(told("blade", bare, &["CODEBUDDY_PROJECT_DIR", "CLAUDECODE"]).contains('|'));
+    assert!(told("blade", bare, &[]).contains("claude|codebuddy"));
+    let nobodys = br#"{"hook_event_name":"BrandNewEvent","session_id":"s","cwd":"/p"}"#;
+    assert_eq!(told("blade", nobodys, &["CODEBUDDY_PROJECT_DIR"]), "own");
+    // An agent inside another inherits its environment, and is known by its payload all the same.
+    let copilot = br#"{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":{}}"#;
+    assert_eq!(told("claude", copilot, &["CLAUDECODE"]), "copilot");
+}
+
+#[test]
+fn what_bears_no_mark_is_the_configured_clients_where_it_has_such_an_event() {
+    let bare = br#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash"}"#;
+    for configured in ["claude", "claude@observed", "codebuddy", "blade", "copilot", "opencode"] {
+        assert_eq!(told(configured, bare, &[]), "own", "{configured}");
+    }
+    for nobodys in [&b"{"[..], b"[]", b"{}", b"{\"hook_event_name\":1}"] {
+        assert_eq!(told("picoclaw", nobodys, &[]), "own");
+    }
 }

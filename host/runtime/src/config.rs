@@ -1,5 +1,6 @@
 //! The configuration file: what it may say ([`types`]) and what it means ([`Config`]).
 
+mod caller;
 mod clients;
 mod diagnostic;
 mod file;

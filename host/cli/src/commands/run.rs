@@ -1,5 +1,7 @@
 //! `hookbox run`: one event in, one verdict out.
 
+mod caller;
+
 use std::{
     io::{Read, Write},
     path::{Path, PathBuf},
@@ -38,7 +40,7 @@ pub struct Source {
     /// The configuration; `hooks.json` here, or the client's own settings, when left out
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The hook protocol, when the configuration does not say (default: claude)
+    /// The hook protocol, when the configuration does not say (default: claude); `auto`: the one of whoever calls
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<String>,
     /// The event's name, when its JSON does not carry it
@@ -86,16 +88,22 @@ impl Run {
 /// Judges one event, or says what came in the way and whether that must block.
 fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
     let failed = |error, closed, dialect, wire| Failed { error, closed, dialect, name: source.event.clone(), wire };
-    let guessed = hookbox::dialect::by_name(source.dialect.as_deref().unwrap_or("claude"));
+    let guessed = hookbox::dialect::by_name(source.named().unwrap_or("claude"));
     let path = source.path().map_err(|error| failed(error, closed, guessed, Vec::new()))?;
     let mut config = source.load(&path).map_err(|error| {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let named = source.dialect.is_none().then(|| config::dialect_hint(&text)).flatten();
+        let named = source.named().is_none().then(|| config::dialect_hint(&text)).flatten();
         failed(error, closed || config::fail_closed_hint(&text), named.or(guessed), Vec::new())
     })?;
     config.fail_closed |= closed;
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
     let wire = wire.map_err(|error| failed(error, closed, dialect, Vec::new()))?;
+    let config = match caller::answer(config, source.event.as_deref(), &wire) {
+        Ok(config) => config,
+        // Whose words would block, nobody knows: clients that look at exit codes take 2 for a block.
+        Err(error) => return Err(failed(error, closed, None, wire)),
+    };
+    let dialect = Some(config.dialect);
     let judged = block_on(async {
         let host = host(config).await?;
         let verdict = source.dispatch(&host, &wire).await?;
@@ -125,9 +133,14 @@ impl Source {
             .ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
     }
 
+    /// The dialect that was given, unless the event is to tell it.
+    fn named(&self) -> Option<&str> {
+        self.dialect.as_deref().filter(|name| *name != caller::AUTO)
+    }
+
     /// Loads the configuration, telling of warnings.
     pub fn load(&self, path: &Path) -> anyhow::Result<Config> {
-        let loaded = Config::load(path, self.dialect.as_deref())?;
+        let loaded = Config::load(path, self.named())?;
         loaded.warnings.iter().for_each(report::problem);
         Ok(loaded.config)
     }

@@ -47,6 +47,8 @@ pub struct Marks {
     pub own: &'static [Mark],
     /// On payloads that others could have sent as well.
     pub shared: &'static [Mark],
+    /// Variables that the client sets for its hooks.
+    pub env: &'static [&'static str],
 }
 
 /// The dialects whose clients can have sent this payload, judged by its fields alone: one where it bears a client's own
@@ -54,10 +56,62 @@ pub struct Marks {
 /// is there once, as documented.
 pub fn recognise(wire: &[u8]) -> Vec<&'static dyn Dialect> {
     let Ok(payload) = parse_object(wire) else { return Vec::new() };
-    let bearing = |marks: fn(&Marks) -> &'static [Mark]| -> Vec<&'static dyn Dialect> {
-        let documented = ALL.iter().copied().filter(|dialect| !dialect.name().contains('@'));
-        documented.filter(|dialect| marks(&dialect.marks()).iter().any(|mark| mark.is_on(&payload))).collect()
-    };
-    let own = bearing(|marks| marks.own);
-    if own.is_empty() { bearing(|marks| marks.shared) } else { own }
+    let own = bearing(&payload, |marks| marks.own);
+    if own.is_empty() { bearing(&payload, |marks| marks.shared) } else { own }
+}
+
+fn bearing(payload: &Object, marks: fn(&Marks) -> &'static [Mark]) -> Vec<&'static dyn Dialect> {
+    let documented = ALL.iter().copied().filter(|dialect| !dialect.name().contains('@'));
+    documented.filter(|dialect| marks(&dialect.marks()).iter().any(|mark| mark.is_on(payload))).collect()
+}
+
+/// Who called hooks that are configured for one dialect's client.
+#[derive(Clone)]
+pub enum Caller {
+    /// That client; or nobody can tell, and then it counts as that one.
+    Own,
+    /// Another one. Its profile is the observed one, where there is one: this is the program, not its document.
+    Foreign(&'static dyn Dialect),
+    /// Another one, of which the payload does not tell which.
+    Unclear(Vec<&'static dyn Dialect>),
+}
+
+/// Who called. `name` is the event's where it is given, and `has` tells whether the environment has a variable of that name:
+/// it is asked only where the payload fits several clients, because an agent inside another inherits its environment.
+pub fn caller(configured: &dyn Dialect, wire: &[u8], name: Option<&str>, has: impl Fn(&str) -> bool) -> Caller {
+    let Ok(payload) = parse_object(wire) else { return Caller::Own };
+    let own = bearing(&payload, |marks| marks.own);
+    let shared = bearing(&payload, |marks| marks.shared);
+    let candidates = if own.is_empty() { &shared } else { &own };
+    if candidates.is_empty() || candidates.iter().any(|dialect| base(*dialect) == base(configured)) {
+        return Caller::Own;
+    }
+    // What bears nobody's mark is the configured client's, unless it is an event that only others have.
+    let name = name.or_else(|| payload.get("hook_event_name").and_then(serde_json::Value::as_str));
+    let names = |dialect: &dyn Dialect| name.is_some_and(|name| dialect.spec_by_name(name).is_some());
+    if own.is_empty() && (names(configured) || !candidates.iter().any(|dialect| names(*dialect))) {
+        return Caller::Own;
+    }
+    match candidates.as_slice() {
+        [one] => Caller::Foreign(observed(*one)),
+        several => {
+            let set = |dialect: &&&'static dyn Dialect| dialect.marks().env.iter().any(|name| has(name));
+            let mut hinted = several.iter().filter(set);
+            match (hinted.next(), hinted.next()) {
+                (Some(one), None) => Caller::Foreign(observed(*one)),
+                _ => Caller::Unclear(candidates.clone()),
+            }
+        }
+    }
+}
+
+/// A dialect's name without its profile.
+fn base(dialect: &dyn Dialect) -> &'static str {
+    dialect.name().split('@').next().unwrap_or_default()
+}
+
+fn observed(documented: &'static dyn Dialect) -> &'static dyn Dialect {
+    let profile =
+        |dialect: &&&dyn Dialect| base(**dialect) == base(documented) && dialect.name().ends_with("@observed");
+    ALL.iter().find(profile).copied().unwrap_or(documented)
 }

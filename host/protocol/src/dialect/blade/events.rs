@@ -121,4 +121,5 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["hook_event_name", "user_prompt"]),
     ],
     shared: &[],
+    env: &[],
 };

@@ -138,4 +138,5 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["event", "toolName"]).lacks(&["hook_event_name"]),
     ],
     shared: &[],
+    env: &[],
 };

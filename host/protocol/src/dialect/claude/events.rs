@@ -156,4 +156,5 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["hook_event_name", "seconds_since_last_response"]),
     ],
     shared: &[Mark::has(&["hook_event_name"])],
+    env: &["CLAUDECODE"],
 };

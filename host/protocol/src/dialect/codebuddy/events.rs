@@ -140,8 +140,11 @@ const NOT_INPUT: &[&str] = &[
 ];
 
 /// What tells a payload of this client.
-pub(super) const MARKS: Marks =
-    Marks { own: &[Mark::has(&["hook_event_name", "client", "version"])], shared: &[Mark::has(&["hook_event_name"])] };
+pub(super) const MARKS: Marks = Marks {
+    own: &[Mark::has(&["hook_event_name", "client", "version"])],
+    shared: &[Mark::has(&["hook_event_name"])],
+    env: &["CODEBUDDY_PROJECT_DIR"],
+};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]

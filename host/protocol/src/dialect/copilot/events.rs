@@ -130,12 +130,15 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["sessionId", "timestamp"]).of(&["Notification"]),
         Mark::has(&["toolArgs"]),
         Mark::has(&["hookName"]),
-        Mark::has(&["hook_event_name", "timestamp"]).lacks(&["transcript_path", "project_dir", "hook_execution_id"]),
-        Mark::has(&["hook_event_name", "timestamp"]).lacks(&["project_dir", "hook_execution_id"]).of(&[
-            "Stop",
-            "SubagentStop",
-            "PreCompact",
+        Mark::has(&["hook_event_name", "session_id", "timestamp", "cwd"]).lacks(&[
+            "transcript_path",
+            "project_dir",
+            "hook_execution_id",
         ]),
+        Mark::has(&["hook_event_name", "session_id", "timestamp", "cwd"])
+            .lacks(&["project_dir", "hook_execution_id"])
+            .of(&["Stop", "SubagentStop", "PreCompact"]),
     ],
     shared: &[],
+    env: &["COPILOT_PROJECT_DIR"],
 };

@@ -44,7 +44,8 @@ pub(super) static OTHER: EventSpec = event("", EventKind::OtherEvent, NOTHING);
 pub(super) const MARKS: Marks = Marks {
     own: &[
         Mark::has(&["input", "output"]).lacks(&["hook_event_name", "event", "toolName"]),
-        Mark::has(&["hook_event_name", "client"]).lacks(&["version"]),
+        Mark::has(&["hook_event_name", "opencode_plugin"]),
     ],
     shared: &[Mark::has(&["hook_event_name"])],
+    env: &[],
 };

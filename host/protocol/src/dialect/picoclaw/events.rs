@@ -117,4 +117,4 @@ pub(super) const KINDS: [&str; 19] = [
 ];
 
 /// What tells a payload of this client.
-pub(super) const MARKS: Marks = Marks { own: &[Mark::has(&["jsonrpc", "method"])], shared: &[] };
+pub(super) const MARKS: Marks = Marks { own: &[Mark::has(&["jsonrpc", "method"])], shared: &[], env: &[] };
