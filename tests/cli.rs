@@ -76,9 +76,15 @@ fn project() -> tempfile::TempDir {
 #[test]
 fn run_reports_every_hook() {
     let dir = project();
-    assert_transcript!("run", transcript(dir.path(), &["run"], RM));
-    assert_transcript!("run_json", transcript(dir.path(), &["run", "--diagnostics", "json"], RM));
-    assert_transcript!("run_off", transcript(dir.path(), &["run", "--diagnostics", "off"], RM));
+    assert_transcript!("run", transcript(dir.path(), &["run", "--config", "hooks.json"], RM));
+    assert_transcript!(
+        "run_json",
+        transcript(dir.path(), &["run", "--config", "hooks.json", "--diagnostics", "json"], RM)
+    );
+    assert_transcript!(
+        "run_off",
+        transcript(dir.path(), &["run", "--config", "hooks.json", "--diagnostics", "off"], RM)
+    );
 }
 
 /// A line for every verdict, with what was judged and by what. The event's and the configuration's digests are those of
@@ -87,20 +93,28 @@ fn run_reports_every_hook() {
 fn record_tells_what_was_judged_by_what() {
     let dir = project();
     for _ in 0..2 {
-        transcript(dir.path(), &["run", "--record", "records.jsonl", "--diagnostics", "off"], RM);
+        transcript(
+            dir.path(),
+            &["run", "--config", "hooks.json", "--record", "records.jsonl", "--diagnostics", "off"],
+            RM,
+        );
     }
     let records = fs::read_to_string(dir.path().join("records.jsonl")).unwrap();
     assert_eq!(records.lines().count(), 2);
     assert_transcript!("record", records.lines().next().unwrap());
 
-    let into_a_folder = transcript(dir.path(), &["run", "--record", ".", "--diagnostics", "off"], RM);
+    let into_a_folder =
+        transcript(dir.path(), &["run", "--config", "hooks.json", "--record", ".", "--diagnostics", "off"], RM);
     assert_transcript!("record_unwritable", into_a_folder);
 }
 
 #[test]
 fn explain_names_the_clause() {
     let dir = project();
-    assert_transcript!("explain", transcript(dir.path(), &["explain", "--event", "rm.json"], ""));
+    assert_transcript!(
+        "explain",
+        transcript(dir.path(), &["explain", "--config", "hooks.json", "--event", "rm.json"], "")
+    );
 }
 
 #[test]
@@ -148,7 +162,7 @@ fn check_tells_everything_at_once() {
 #[test]
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
-    for command in ["", "run", "explain", "check", "inspect", "build"] {
+    for command in ["", "run", "explain", "check", "trust", "inspect", "build"] {
         let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
         let text = transcript(dir.path(), &args, "");
         let name = format!("help_{command}");

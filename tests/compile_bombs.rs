@@ -145,7 +145,7 @@ fn a_bomb_in_a_configuration_blocks_where_failures_do() {
     std::fs::write(folder.path().join("hooks.json"), config).unwrap();
     std::fs::write(folder.path().join("bomb.wasm"), values_through_blocks()).unwrap();
     let mut run = Command::new(HOOKBOX);
-    run.arg("run").current_dir(folder.path()).env("XDG_CACHE_HOME", folder.path());
+    run.args(["run", "--config", "hooks.json"]).current_dir(folder.path()).env("XDG_CACHE_HOME", folder.path());
     let output = fed(&mut run, br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");

@@ -7,6 +7,7 @@ mod explain;
 mod inspect;
 mod run;
 mod schema;
+mod trust;
 
 use clap::Subcommand;
 use hookbox::{Host, config::Config};
@@ -22,6 +23,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Find everything that is wrong with a configuration and its hooks
     Check(check::Check),
+    /// Let a configuration that is found in a folder run there, as it is now
+    Trust(trust::Trust),
     /// Show what a component handles and what it asks for
     Inspect(inspect::Inspect),
     /// Compile a hook to a component
@@ -39,6 +42,7 @@ impl Command {
             Self::Run(command) => command.run(),
             Self::Explain(command) => command.run(),
             Self::Check(command) => command.run(),
+            Self::Trust(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Build(command) => command.run(),
             Self::Schema(command) => command.run(),

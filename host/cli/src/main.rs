@@ -4,6 +4,7 @@ mod commands;
 mod exit;
 mod print;
 mod report;
+mod trust;
 
 use std::process::ExitCode;
 

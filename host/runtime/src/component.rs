@@ -200,7 +200,11 @@ fn handled(export: &str) -> Result<Option<EventKind>, LoadError> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+/// A component's bytes.
+///
+/// # Errors
+/// [`LoadError::Read`], [`LoadError::TooLarge`].
+pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let failed = |error| LoadError::Read { path: PathBuf::from(path), error };
     let file = fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();

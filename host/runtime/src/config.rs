@@ -6,6 +6,7 @@ mod diagnostic;
 mod file;
 mod lines;
 mod load;
+mod own_files;
 mod resolve;
 mod schema;
 pub mod types;
@@ -146,6 +147,13 @@ pub enum Handler {
     },
     /// A closure given in code; it stands in no file.
     Callback,
+    /// Nothing: whoever loads the configuration does not let this hook run. It fails on every event.
+    Withheld {
+        /// Why not.
+        why: String,
+        /// What to do about it.
+        help: String,
+    },
 }
 
 /// A component and what it is granted.
@@ -164,6 +172,8 @@ pub struct Wasm {
     pub config: Value,
     /// The host's limits with the hook's own over them.
     pub limits: Limits,
+    /// SHA-256 of the component that is meant, in hexadecimal; `None`: whatever is there.
+    pub digest: Option<String>,
 }
 
 #[cfg(test)]

@@ -3,6 +3,6 @@
 use sha2::{Digest, Sha256};
 
 /// SHA-256 in hexadecimal.
-pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
+pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }

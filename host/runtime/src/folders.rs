@@ -2,6 +2,12 @@
 
 use std::{env, path::PathBuf};
 
+/// hookbox's folder for what it keeps for its user: `$XDG_STATE_HOME/hookbox`, or `~/.local/state/hookbox`; `None` without
+/// a home.
+pub fn state() -> Option<PathBuf> {
+    user("XDG_STATE_HOME", ".local/state")
+}
+
 /// The hookbox folder in what `variable` names, or else in `fallback` under the home directory; `None` without a home.
 /// "All paths set in these environment variables must be absolute. If an implementation encounters a relative path in
 /// any of these variables it should consider the path invalid and ignore it."

@@ -23,7 +23,7 @@ pub struct Check {
 
 impl Check {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let source = Source { config: self.config.or(self.file), dialect: self.dialect, event: None };
+        let source = Source { config: self.config.or(self.file), dialect: self.dialect, event: None, untrusted: false };
         let path = source.path()?;
         let (mut errors, mut warnings) = (0, 0);
         match hookbox::config::Config::load(&path, source.dialect.as_deref()) {
@@ -32,10 +32,11 @@ impl Check {
                 for warning in &loaded.warnings {
                     print::lines(warning).into_iter().for_each(print::out);
                 }
-                let found = block_on(async {
+                let mut found = loaded.config.self_writes();
+                found.extend(block_on(async {
                     let host = host(loaded.config).await?;
                     Ok(host.check().await)
-                })?;
+                })?);
                 for diagnostic in found {
                     print::lines(&diagnostic).into_iter().for_each(print::out);
                     if diagnostic.is_error() { errors += 1 } else { warnings += 1 }

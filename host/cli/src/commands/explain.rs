@@ -30,6 +30,9 @@ pub struct Explain {
     /// The event's name, when its JSON does not carry it
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Run of the configuration only what needs no trust: components without grants, as gates
+    #[arg(long, requires = "config")]
+    untrusted: bool,
 }
 
 impl Explain {
@@ -38,7 +41,7 @@ impl Explain {
             Some(path) => read_event(std::fs::File::open(path).with_context(|| path.display().to_string())?)?,
             None => read_event(std::io::stdin().lock())?,
         };
-        let source = Source { config: self.config, dialect: self.dialect, event: self.name };
+        let source = Source { config: self.config, dialect: self.dialect, event: self.name, untrusted: self.untrusted };
         let verdict = block_on(async {
             let config = source.load(&source.path()?)?;
             let host = host(config).await?;

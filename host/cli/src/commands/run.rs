@@ -16,7 +16,7 @@ use hookbox::{
 use serde_json::Value;
 
 use super::{block_on, host};
-use crate::{exit::Exit, print, report};
+use crate::{exit::Exit, print, report, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
 #[derive(Debug, Args)]
@@ -46,6 +46,9 @@ pub struct Source {
     /// The event's name, when its JSON does not carry it
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
+    /// Run of the configuration only what needs no trust: components without grants, as gates
+    #[arg(long, requires = "config")]
+    pub untrusted: bool,
 }
 
 /// How hooks are reported.
@@ -138,11 +141,18 @@ impl Source {
         self.dialect.as_deref().filter(|name| *name != caller::AUTO)
     }
 
-    /// Loads the configuration, telling of warnings.
+    /// Loads the configuration, telling of warnings. Of one that was found, what its user trusts may run; of one that
+    /// was named, everything, unless its caller says otherwise.
     pub fn load(&self, path: &Path) -> anyhow::Result<Config> {
         let loaded = Config::load(path, self.named())?;
         loaded.warnings.iter().for_each(report::problem);
-        Ok(loaded.config)
+        let mut config = loaded.config;
+        if self.untrusted {
+            trust::confine(&mut config);
+        } else if self.config.is_none() {
+            trust::hold(&mut config);
+        }
+        Ok(config)
     }
 
     /// Judges the event under the name given, or its own.

@@ -26,6 +26,12 @@ pub enum LoadError {
         /// The limit in MiB.
         limit_mib: u64,
     },
+    /// Not the component that was trusted.
+    #[error("{} has changed since it was trusted", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// The bytes are no WebAssembly.
     #[error("not a WebAssembly file")]
     NotWasm,
@@ -106,6 +112,7 @@ impl LoadError {
     pub fn help(&self) -> String {
         match self {
             Self::Read { .. } => "build the hook, or correct `component` in the configuration".into(),
+            Self::Changed { .. } => "look at it, then trust the configuration again with `hookbox trust`".into(),
             Self::TooLarge { .. } => "build it without debug information".into(),
             Self::NotWasm => "`component` must name the .wasm file that `hookbox build` makes".into(),
             Self::CoreModule => {

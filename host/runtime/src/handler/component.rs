@@ -23,6 +23,10 @@ impl Component {
         let folder = host.config().folder();
         let engine = host.engine().await?;
         let component = component::Component::load(engine, &wasm.component, &wasm.permissions, folder).await?;
+        // Of the bytes that were compiled: the file may be another by now.
+        if wasm.digest.as_deref().is_some_and(|digest| digest != component.digest()) {
+            return Err(LoadError::Changed { path: wasm.component.clone() });
+        }
         Ok(Self {
             inner: component,
             tenant: host.config().tenant().to_owned(),

@@ -120,6 +120,10 @@ pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandl
         }
         config::Handler::Prompt { prompt, model } => judge(prompt, model, None).map_err(at)?,
         config::Handler::Agent { prompt, model, max_turns } => judge(prompt, model, Some(*max_turns)).map_err(at)?,
+        config::Handler::Withheld { why, help } => {
+            let message = format!("`{}` is not run: {why}", hook.name);
+            return Err(HookError(host.config.error_at(&hook.pointer, message, Some(help.clone()))));
+        }
         config::Handler::Callback => {
             let message = format!("`{}` is a callback, which only code can add", hook.name);
             return Err(HookError(host.config.error_at(&hook.pointer, message, None)));

@@ -58,6 +58,7 @@ impl Resolver {
             authority: entry.authority.map_or_else(Authority::trusted, authority),
             config: entry.config,
             limits: merge(&self.limits, entry.limits),
+            digest: None,
         }
     }
 

@@ -1,0 +1,267 @@
+//! `hookbox trust`: what a configuration that is found in a folder may do, and whether it may.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use clap::Args;
+use hookbox::{
+    component,
+    config::{
+        Config, Handler, Hook, Wasm,
+        types::{HttpGrant, LlmGrant, Permissions, StateGrant},
+    },
+    sha256,
+};
+use hookbox_protocol::authority::{Authority, Power, Rewrite};
+
+use super::run::Source;
+use crate::{
+    exit::Exit,
+    print, report,
+    trust::{Store, Trusted, place},
+};
+
+/// Let a configuration that is found in a folder run there, as it is now.
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+    /// Only show what it may do
+    #[arg(long)]
+    dry_run: bool,
+    /// Trust it no more
+    #[arg(long, conflicts_with = "dry_run")]
+    revoke: bool,
+    /// List all that is trusted
+    #[arg(long, conflicts_with_all = ["file", "dialect", "dry_run", "revoke"])]
+    list: bool,
+}
+
+impl Trust {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        if self.list {
+            return list();
+        }
+        let source = Source { config: self.file, dialect: self.dialect, event: None, untrusted: false };
+        let file = source.path()?;
+        let place = place(&file);
+        if self.revoke {
+            let word = if Store::open()?.remove(&place)? { "no longer trusted" } else { "was not trusted" };
+            print::out(format_args!("{}: {word}", place.display()));
+            return Ok(Exit::Ok);
+        }
+        // Read once: what is shown is what is trusted.
+        let loaded = Config::load(&place, source.dialect.as_deref())?;
+        loaded.warnings.iter().for_each(report::problem);
+        let config = loaded.config;
+        let components = components(&config)?;
+        show(&config, &components);
+        if self.dry_run {
+            return Ok(Exit::Ok);
+        }
+        let dialect = config.dialect.name().to_owned();
+        Store::open()?.put(&Trusted { file: place, dialect, digest: config.digest, components })?;
+        print::out(format_args!("trusted; to take it back   hookbox trust --revoke {}", file.display()));
+        Ok(Exit::Ok)
+    }
+}
+
+fn list() -> anyhow::Result<Exit> {
+    for trusted in Store::open()?.all()? {
+        let now = Config::load(&trusted.file, Some(&trusted.dialect)).map(|loaded| loaded.config);
+        let word = match now {
+            Err(_) => "cannot be read now",
+            Ok(now) if now.digest != trusted.digest => "has changed since, so not trusted",
+            Ok(now) if components(&now).ok().as_ref() != Some(&trusted.components) => {
+                "components have changed since, which are not trusted"
+            }
+            Ok(_) => "trusted",
+        };
+        print::out(format_args!("{}   {word}", trusted.file.display()));
+    }
+    Ok(Exit::Ok)
+}
+
+/// The digest of each hook's component.
+fn components(config: &Config) -> anyhow::Result<BTreeMap<String, String>> {
+    let mut digests = BTreeMap::new();
+    for hook in &config.hooks {
+        if let Handler::Wasm(wasm) = &hook.handler {
+            let bytes = component::read(&wasm.component).map_err(|error| {
+                Exit::Config.error(format!("`{}`: {error}; what is not there cannot be trusted", hook.name))
+            })?;
+            digests.insert(hook.pointer.clone(), sha256(&bytes));
+        }
+    }
+    Ok(digests)
+}
+
+fn show(config: &Config, components: &BTreeMap<String, String>) {
+    let short = |digest: &str| digest.get(..12).unwrap_or(digest).to_owned();
+    print::out(format_args!(
+        "{}   {}   sha256:{}…",
+        config.file.display(),
+        config.dialect.name(),
+        short(&config.digest)
+    ));
+    let mut commands = false;
+    for hook in &config.hooks {
+        let digest = components.get(&hook.pointer).map(|digest| format!("   sha256:{}…", short(digest)));
+        print::out(format_args!("  {}   {}{}", events(hook), what(&hook.handler), digest.unwrap_or_default()));
+        for line in may(config, &hook.handler) {
+            print::out(format_args!("      {line}"));
+        }
+        commands |= matches!(hook.handler, Handler::Command { .. });
+    }
+    if config.hooks.is_empty() {
+        print::out("  no hooks");
+    }
+    for line in host(config) {
+        print::out(format_args!("  {line}"));
+    }
+    if commands {
+        print::out(
+            "  Commands run as you do, outside the sandbox. Scripts and programs that they start are not covered:",
+        );
+        print::out("  whoever may change those may change what runs, and nothing here will notice.");
+    }
+}
+
+/// When a hook runs.
+fn events(hook: &Hook) -> String {
+    let events = if hook.events.is_empty() { "all its events".to_owned() } else { join(&hook.events) };
+    let matcher =
+        hook.matcher_text.as_deref().filter(|text| !text.is_empty()).map(|text| format!(" {}", print::quoted(text)));
+    format!("{events}{}", matcher.unwrap_or_default())
+}
+
+/// What runs, in full: what is cut short cannot be judged.
+fn what(handler: &Handler) -> String {
+    match handler {
+        Handler::Wasm(wasm) => format!("component {}", print::name(&wasm.component.to_string_lossy())),
+        Handler::Command { command, args: None, .. } => format!("command {}", print::quoted(command)),
+        Handler::Command { command, args: Some(args), .. } => {
+            let words: Vec<String> = [command].into_iter().chain(args).map(|word| print::quoted(word)).collect();
+            format!("command {}", words.join(" "))
+        }
+        Handler::Http { url, .. } => format!("http POST of the event to {}", print::quoted(url)),
+        Handler::Prompt { prompt, .. } => format!("prompt {}", print::quoted(prompt)),
+        Handler::Agent { prompt, max_turns, .. } => {
+            format!("agent, {max_turns} turns at most, that may read the project: {}", print::quoted(prompt))
+        }
+        Handler::Callback => "callback".into(),
+        Handler::Withheld { why, .. } => why.clone(),
+    }
+}
+
+/// What it may decide and reach.
+fn may(config: &Config, handler: &Handler) -> Vec<String> {
+    match handler {
+        Handler::Wasm(Wasm { authority, permissions, .. }) => {
+            [format!("may decide   {}", decides(authority))].into_iter().chain(reaches(permissions)).collect()
+        }
+        Handler::Command { .. } => vec!["may decide   everything, and do what you may".into()],
+        Handler::Http { headers, .. } => {
+            let names: Vec<String> = headers.iter().map(|(name, _)| print::name(name)).collect();
+            let sends = format!(
+                "sends        the event{}",
+                if names.is_empty() { String::new() } else { format!(", with the headers {}", names.join(", ")) }
+            );
+            vec!["may decide   everything".into(), sends]
+        }
+        Handler::Prompt { model, .. } | Handler::Agent { model, .. } => {
+            let named = model.as_deref().or(config.settings.llm.as_ref().and_then(|llm| llm.model.as_deref()));
+            let model = named.map_or_else(String::new, |model| format!(" {}", print::name(model)));
+            vec!["may decide   everything".into(), format!("sends        the event to the language model{model}")]
+        }
+        Handler::Callback | Handler::Withheld { .. } => Vec::new(),
+    }
+}
+
+fn decides(authority: &Authority) -> String {
+    if *authority == Authority::trusted() {
+        return "everything".into();
+    }
+    let words = authority.decide.iter().map(|power| {
+        match power {
+            Power::Deny => "deny",
+            Power::Ask => "ask",
+            Power::Allow => "allow",
+            Power::Skip => "skip",
+            Power::Respond => "respond",
+            Power::Abort => "abort",
+        }
+        .to_owned()
+    });
+    let rewrites = match &authority.rewrite {
+        Rewrite::All => Some("rewrite everything".to_owned()),
+        Rewrite::Only(pointers) if pointers.is_empty() => None,
+        Rewrite::Only(pointers) => Some(format!("rewrite {}", join(pointers))),
+    };
+    let context = authority.context.then(|| "add context".to_owned());
+    let message = authority.system_message.then(|| "message to the user".to_owned());
+    let words: Vec<String> = words.chain(rewrites).chain(context).chain(message).collect();
+    if words.is_empty() { "nothing".into() } else { words.join(", ") }
+}
+
+fn reaches(permissions: &Permissions) -> Vec<String> {
+    let Permissions { state, http, llm, read, write, env } = permissions;
+    let mut lines = Vec::new();
+    let mut line = |word: &str, text: String| lines.push(format!("{word:12} {text}"));
+    match state {
+        Some(StateGrant::Detailed(details)) => {
+            let shared = details.namespace.as_deref().map(|name| format!(", shared as {}", print::name(name)));
+            line("keeps", format!("state{}", shared.unwrap_or_default()));
+        }
+        Some(StateGrant::Enabled(true)) => line("keeps", "state".into()),
+        _ => {}
+    }
+    for grant in http {
+        line(
+            "sends",
+            match grant {
+                HttpGrant::Origin(origin) => format!("requests to {}", print::name(origin)),
+                HttpGrant::Detailed(details) => {
+                    let private = if details.private { ", in private networks too" } else { "" };
+                    format!("requests to {} ({}){private}", print::name(&details.origin), join(&details.methods))
+                }
+            },
+        );
+    }
+    if !matches!(llm, None | Some(LlmGrant::Enabled(false))) {
+        line("asks", "the language model".into());
+    }
+    for (folders, word) in [(read, "reads"), (write, "writes")] {
+        for (guest, host) in folders {
+            line(word, format!("{} as {}", print::name(host), print::name(guest)));
+        }
+    }
+    if !env.is_empty() {
+        line("sees", format!("the variables {}", join(env)));
+    }
+    lines
+}
+
+/// What the file says of the host.
+fn host(config: &Config) -> Vec<String> {
+    let settings = &config.settings;
+    let mut lines = Vec::new();
+    if let Some(llm) = &settings.llm {
+        let place = llm.base_url.as_deref().map_or_else(String::new, |url| format!(" at {}", print::quoted(url)));
+        let key = llm
+            .api_key_env
+            .as_deref()
+            .map_or_else(String::new, |name| format!(", with the key in ${}", print::name(name)));
+        lines.push(format!("language model{place}{key}"));
+    }
+    lines.extend(settings.tenant.as_deref().map(|tenant| format!("state of the tenant {}", print::name(tenant))));
+    lines.extend(settings.state_file.as_deref().map(|file| format!("state in {}", print::name(file))));
+    lines
+}
+
+fn join(words: &[String]) -> String {
+    words.iter().map(|word| print::name(word)).collect::<Vec<_>>().join(", ")
+}

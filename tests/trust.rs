@@ -1,0 +1,338 @@
+//! A checkout is not trusted: what a configuration that was merely found may do, and what is remembered of it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "support/process.rs"]
+mod process;
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::{Command, Output},
+};
+
+use process::fed;
+use serde_json::{Value, json};
+
+const EVENT: &str =
+    r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
+
+/// A project, and the home of whoever opens it.
+struct Checkout {
+    dir: tempfile::TempDir,
+    home: tempfile::TempDir,
+}
+
+impl Checkout {
+    /// With these hooks for a tool call.
+    fn new(hooks: &Value) -> Self {
+        let checkout = Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() };
+        checkout.write(&json!({ "hooks": { "PreToolUse": [{ "hooks": hooks }] } }));
+        // It denies every tool call.
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frozen/guest-0.2.0.wasm");
+        fs::copy(guard, checkout.dir.path().join("guard.wasm")).unwrap();
+        checkout
+    }
+
+    /// With a command that leaves a trace.
+    fn marking() -> Self {
+        Self::new(&json!([{ "type": "command", "command": "touch ran" }]))
+    }
+
+    fn write(&self, config: &Value) {
+        fs::write(self.dir.path().join("hooks.json"), config.to_string()).unwrap();
+    }
+
+    fn hookbox_in(dir: &Path, home: &Path, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+        fed(
+            command.args(args).current_dir(dir).env("XDG_STATE_HOME", home).env("XDG_CACHE_HOME", home),
+            EVENT.as_bytes(),
+        )
+    }
+
+    fn hookbox(&self, args: &[&str]) -> Output {
+        Self::hookbox_in(self.dir.path(), self.home.path(), args)
+    }
+
+    fn trust(&self) -> String {
+        let output = self.hookbox(&["trust", "hooks.json"]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Whether the command that leaves a trace has run since the last time.
+    fn ran(&self) -> bool {
+        fs::remove_file(self.dir.path().join("ran")).is_ok()
+    }
+
+    /// Another component that does the same.
+    fn replace_component(&self) {
+        let path = self.dir.path().join("guard.wasm");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.extend(*b"\0\x02\x01x");
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn decision(output: &Output) -> Value {
+    let wire: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    wire["hookSpecificOutput"]["permissionDecision"].clone()
+}
+
+#[test]
+fn a_configuration_that_was_found_runs_nothing() {
+    let checkout = Checkout::marking();
+    let output = checkout.hookbox(&["run"]);
+    assert_eq!(output.status.code(), Some(78), "{output:?}");
+    assert!(stderr(&output).contains("hooks.json was found here, and nobody trusted it"), "{output:?}");
+    assert!(stderr(&output).contains("hookbox trust hooks.json"), "{output:?}");
+    let explained = checkout.hookbox(&["explain"]);
+    assert!(String::from_utf8_lossy(&explained.stdout).contains("failed   load: "), "{explained:?}");
+    assert!(!checkout.ran());
+
+    fs::create_dir(checkout.dir.path().join(".claude")).unwrap();
+    fs::rename(checkout.dir.path().join("hooks.json"), checkout.dir.path().join(".claude/settings.json")).unwrap();
+    let output = checkout.hookbox(&["run"]);
+    assert!(stderr(&output).contains("hookbox trust .claude/settings.json"), "{output:?}");
+    assert!(!checkout.ran());
+    assert!(checkout.hookbox(&["trust"]).status.success());
+    assert!(checkout.hookbox(&["run"]).status.success());
+    assert!(checkout.ran());
+}
+
+#[test]
+fn a_gate_that_is_to_be_shut_stays_shut() {
+    let checkout = Checkout::marking();
+    checkout.write(&json!({ "failClosed": true, "hooks": { "PreToolUse": [{ "hooks": [
+        { "type": "command", "command": "touch ran" }] }] } }));
+    assert_eq!(checkout.hookbox(&["run"]).status.code(), Some(2));
+    let policies = json!([{ "type": "command", "command": "touch ran", "onFailure": "block" }]);
+    checkout.write(&json!({ "hooks": { "PreToolUse": [{ "hooks": policies }] } }));
+    let output = checkout.hookbox(&["run"]);
+    assert_eq!(decision(&output), "deny");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("hookbox trust hooks.json"), "{output:?}");
+    assert!(!checkout.ran());
+}
+
+#[test]
+fn the_callers_word_needs_no_trust() {
+    let checkout = Checkout::marking();
+    assert!(checkout.hookbox(&["run", "--config", "hooks.json"]).status.success());
+    assert!(checkout.ran());
+}
+
+#[test]
+fn trust_holds_until_something_changes() {
+    let checkout = Checkout::new(&json!([
+        { "type": "command", "command": "touch ran" }, { "type": "wasm", "component": "guard.wasm" }]));
+    checkout.trust();
+    assert_eq!(decision(&checkout.hookbox(&["run"])), "deny");
+    assert!(checkout.ran());
+
+    // The component: its hook fails, the others go on.
+    checkout.replace_component();
+    let output = checkout.hookbox(&["run"]);
+    assert!(stderr(&output).contains("guard.wasm"), "{output:?}");
+    assert!(stderr(&output).contains("has changed since it was trusted"), "{output:?}");
+    assert_eq!(output.status.code(), Some(78), "{output:?}");
+    assert!(checkout.ran());
+    checkout.trust();
+    assert_eq!(decision(&checkout.hookbox(&["run"])), "deny");
+    assert!(checkout.ran());
+
+    // The file: nothing of it runs.
+    let mut text = fs::read_to_string(checkout.dir.path().join("hooks.json")).unwrap();
+    text.push('\n');
+    fs::write(checkout.dir.path().join("hooks.json"), text).unwrap();
+    let output = checkout.hookbox(&["run"]);
+    assert!(stderr(&output).contains("hooks.json has changed since it was trusted"), "{output:?}");
+    assert!(!checkout.ran());
+
+    // Another dialect: the same bytes, read otherwise.
+    checkout.trust();
+    let output = checkout.hookbox(&["run", "--dialect", "codebuddy"]);
+    assert!(stderr(&output).contains("is trusted under claude, not under codebuddy"), "{output:?}");
+    assert!(!checkout.ran());
+}
+
+/// What is judged is what was trusted, even when a hook that is trusted changes the file meanwhile.
+#[test]
+fn what_changes_under_way_is_not_used() {
+    let checkout = Checkout::new(&json!([
+        { "type": "command", "command": "printf '\\0\\2\\1x' >> guard.wasm; echo ' ' >> hooks.json" },
+        { "type": "wasm", "component": "guard.wasm" }]));
+    checkout.trust();
+    // The event that changes them is still judged by what was trusted.
+    assert_eq!(decision(&checkout.hookbox(&["run"])), "deny");
+    let output = checkout.hookbox(&["run"]);
+    assert!(stderr(&output).contains("has changed since it was trusted"), "{output:?}");
+}
+
+#[test]
+fn trust_is_shown_listed_and_taken_back() {
+    let checkout = Checkout::new(&json!([
+        { "type": "command", "command": "touch ran; echo \u{1b}[2K a long command line, which is shown in full" },
+        { "type": "wasm", "component": "guard.wasm", "authority": "gate",
+          "permissions": { "http": ["https://example.com"], "write": { "/out": "out" }, "env": ["HOME"] } },
+        { "type": "http", "url": "https://example.com/hook" },
+        { "type": "prompt", "prompt": "Is this so?" },
+    ]));
+    let dry = checkout.hookbox(&["trust", "--dry-run"]);
+    let shown = String::from_utf8(dry.stdout).unwrap();
+    for expected in [
+        r"touch ran; echo \u{1b}[2K a long command line, which is shown in full",
+        "Scripts and programs that they start are not covered",
+        "deny, ask, add context",
+        "requests to https://example.com",
+        "out as /out",
+        "the variables HOME",
+        r#"POST of the event to "https://example.com/hook""#,
+        r#"prompt "Is this so?""#,
+    ] {
+        assert!(shown.contains(expected), "{expected}\n{shown}");
+    }
+    assert_eq!(checkout.hookbox(&["run"]).status.code(), Some(78));
+    assert!(!checkout.ran());
+
+    checkout.trust();
+    let list = || String::from_utf8(checkout.hookbox(&["trust", "--list"]).stdout).unwrap();
+    assert_eq!(list().lines().count(), 1);
+    assert!(list().trim_end().ends_with("hooks.json   trusted"), "{}", list());
+    checkout.replace_component();
+    assert!(list().contains("components have changed since"), "{}", list());
+    assert!(checkout.hookbox(&["trust", "--revoke"]).status.success());
+    assert_eq!(list(), "");
+    checkout.hookbox(&["run"]);
+    assert!(!checkout.ran());
+}
+
+#[test]
+fn one_users_trust_is_nobody_elses() {
+    let checkout = Checkout::marking();
+    checkout.trust();
+    let other = tempfile::tempdir().unwrap();
+    let output = Checkout::hookbox_in(checkout.dir.path(), other.path(), &["run"]);
+    assert_eq!(output.status.code(), Some(78), "{output:?}");
+    assert!(!checkout.ran());
+
+    let folder = checkout.home.path().join("hookbox/trust");
+    let entry = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(checkout.hookbox(&["run"]).status.success());
+    assert!(checkout.ran());
+    // What others may have written counts for nothing.
+    for (path, usual) in [(&entry, 0o600), (&folder, 0o700)] {
+        fs::set_permissions(path, PermissionsExt::from_mode(usual | 0o022)).unwrap();
+        let output = checkout.hookbox(&["run"]);
+        assert!(stderr(&output).contains("others may write to it"), "{output:?}");
+        assert!(!checkout.ran());
+        fs::set_permissions(path, PermissionsExt::from_mode(usual)).unwrap();
+    }
+    // Nor does what is only linked to.
+    let away = checkout.home.path().join("away");
+    for path in [&entry, &folder] {
+        fs::rename(path, &away).unwrap();
+        symlink(&away, path).unwrap();
+        let output = checkout.hookbox(&["run"]);
+        assert_eq!(output.status.code(), Some(78), "{output:?}");
+        assert!(!checkout.ran());
+        fs::remove_file(path).unwrap();
+        fs::rename(&away, path).unwrap();
+    }
+    assert!(checkout.hookbox(&["run"]).status.success());
+}
+
+/// A link in a repository leads to a configuration that is trusted elsewhere: its commands would run here.
+#[test]
+fn a_link_borrows_no_trust() {
+    let checkout = Checkout::marking();
+    checkout.trust();
+    let hostile = tempfile::tempdir().unwrap();
+    symlink(checkout.dir.path().join("hooks.json"), hostile.path().join("hooks.json")).unwrap();
+    let output = Checkout::hookbox_in(hostile.path(), checkout.home.path(), &["run"]);
+    assert_eq!(output.status.code(), Some(78), "{output:?}");
+
+    let settings = checkout.dir.path().join(".claude");
+    fs::create_dir(&settings).unwrap();
+    fs::rename(checkout.dir.path().join("hooks.json"), settings.join("settings.json")).unwrap();
+    assert!(checkout.hookbox(&["trust"]).status.success());
+    fs::remove_file(hostile.path().join("hooks.json")).unwrap();
+    symlink(&settings, hostile.path().join(".claude")).unwrap();
+    let output = Checkout::hookbox_in(hostile.path(), checkout.home.path(), &["run"]);
+    assert_eq!(output.status.code(), Some(78), "{output:?}");
+    assert!(!hostile.path().join("ran").exists() && !checkout.ran());
+
+    // The project itself may be reached through a link.
+    let link = checkout.home.path().join("project");
+    symlink(checkout.dir.path(), &link).unwrap();
+    assert!(Checkout::hookbox_in(&link, checkout.home.path(), &["run"]).status.success());
+    assert!(checkout.ran());
+}
+
+#[test]
+fn untrusted_gives_a_file_what_needs_no_trust() {
+    let checkout = Checkout::new(&json!([]));
+    let judged = |hook: Value| {
+        checkout.write(&json!({
+            "host": { "stateFile": "state-of-theirs.db", "tenant": "another" },
+            "hooks": { "PreToolUse": [{ "hooks": [hook] }] }
+        }));
+        checkout.hookbox(&["run", "--untrusted", "--config", "hooks.json"])
+    };
+    let guard = |more: Value| {
+        let mut hook = json!({ "type": "wasm", "component": "guard.wasm" });
+        hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        hook
+    };
+    assert_eq!(decision(&judged(guard(json!({})))), "deny");
+    assert_eq!(decision(&judged(guard(json!({ "permissions": { "state": true } })))), "deny");
+    assert!(!checkout.dir.path().join("state-of-theirs.db").exists());
+    for permissions in [
+        json!({ "state": { "namespace": "others" } }),
+        json!({ "http": ["https://example.com"] }),
+        json!({ "llm": true }),
+        json!({ "read": { "/": "." } }),
+        json!({ "write": { "/": "." } }),
+        json!({ "env": ["HOME"] }),
+    ] {
+        let output = judged(guard(json!({ "permissions": permissions })));
+        assert_eq!(output.status.code(), Some(78), "{permissions} {output:?}");
+        assert!(stderr(&output).contains("--untrusted"), "{output:?}");
+    }
+    let blocking = json!({ "type": "command", "command": "touch ran", "onFailure": "block" });
+    assert_eq!(decision(&judged(blocking)), "deny");
+    assert!(!checkout.ran());
+    let without_a_name = checkout.hookbox(&["run", "--untrusted"]);
+    assert_eq!(without_a_name.status.code(), Some(64), "{without_a_name:?}");
+}
+
+#[test]
+fn check_tells_of_hooks_that_may_write_to_their_own_configuration() {
+    let grant = |folder: &str| {
+        json!([{ "type": "wasm", "component": "hooks/guard.wasm",
+                                        "permissions": { "write": { "/out": folder } } }])
+    };
+    let checkout = Checkout::new(&grant("."));
+    for folder in ["hooks", "out"] {
+        fs::create_dir(checkout.dir.path().join(folder)).unwrap();
+    }
+    fs::rename(checkout.dir.path().join("guard.wasm"), checkout.dir.path().join("hooks/guard.wasm")).unwrap();
+    symlink("..", checkout.dir.path().join("out/up")).unwrap();
+    for (folder, told) in
+        [(".", Some("hooks.json")), ("hooks", Some("guard.wasm")), ("out/up", Some("hooks.json")), ("out", None)]
+    {
+        checkout.write(&json!({ "hooks": { "PreToolUse": [{ "hooks": grant(folder) }] } }));
+        let text = String::from_utf8(checkout.hookbox(&["check"]).stdout).unwrap();
+        let warning = text.lines().find(|line| line.starts_with("warning: ") && line.contains("may write to"));
+        match told {
+            Some(name) => assert!(warning.unwrap_or_else(|| panic!("{folder}: {text}")).contains(name), "{text}"),
+            None => assert!(warning.is_none(), "{text}"),
+        }
+    }
+}
