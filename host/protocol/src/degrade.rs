@@ -117,12 +117,25 @@ fn lose_rewrite(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>
         (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) => {
             block_instead(spec, output, notes, &lost, "the result");
         }
-        // The permission was for the rewritten call.
-        (EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool, Some(Decision::Allow)) => {
-            (output.decision, output.reason) = (None, None);
+        (_, Some(Decision::Allow)) => {
+            lose_allow(spec, output);
             notes.push(Note::degraded(format!("{lost}, so it does not say allow either")));
         }
         _ => notes.push(Note::dropped(lost)),
+    }
+}
+
+/// Takes back the `allow` beside a rewrite that is lost: the permission was for the rewritten call.
+pub(crate) fn lose_allow(spec: &EventSpec, output: &mut HookOutput) {
+    if output.decision != Some(Decision::Allow) {
+        return;
+    }
+    (output.decision, output.reason, output.updated_permissions) = (None, None, None);
+    let can_say = |kind| spec.expressible.decisions.contains(&kind);
+    // Where a permission is asked for and nobody can be asked, to say nothing is to approve.
+    if spec.kind == EventKind::PermissionRequest && can_say(DecisionKind::Deny) && !can_say(DecisionKind::Ask) {
+        output.decision = Some(Decision::Deny);
+        output.reason = Some("a hook approved another call, which this agent cannot be told".to_owned());
     }
 }
 

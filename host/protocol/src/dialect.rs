@@ -142,6 +142,16 @@ pub trait Dialect: Send + Sync + 'static {
     /// [`Event::raw`] with what `answer` rewrote.
     fn rewrite(&self, _event: &mut Event, _answer: &HookOutput) {}
 
+    /// Whether a hook can have another tool run instead of the one that was called.
+    fn rewrites_tool(&self, _kind: EventKind) -> bool {
+        false
+    }
+
+    /// Whether the client gives [`HookOutput::system_message`] to the model: then it needs the authority for context too.
+    fn message_is_context(&self) -> bool {
+        false
+    }
+
     /// Merges the outputs of all hooks, in configuration order. `event` is the one the client sent, also where the
     /// dialect chains. Answers are already within what the event's row can say (see [`crate::degrade`]).
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome;

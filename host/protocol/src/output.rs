@@ -14,6 +14,8 @@ pub struct HookOutput {
     /// The whole new value of what the event carries: a tool's input or output, a prompt (a JSON string), a model
     /// request or response. Which one follows from the event.
     pub updated: Option<Value>,
+    /// How far the rewrite's authority reaches, where it is not all there is.
+    pub rewrite_bounds: RewriteBounds,
     /// `PicoClaw`: another tool to run instead.
     pub updated_tool: Option<String>,
     /// Claude: permission updates that go with an `allow` of a permission request.
@@ -33,6 +35,16 @@ pub struct HookOutput {
     /// Fields of the dialect's output this type does not know, kept as they came. Keys inside `hookSpecificOutput`
     /// stand under that key.
     pub extra: Object,
+}
+
+/// How a rewrite merges with what other hooks say: by default as the dialect's specification has it. Set by
+/// [`crate::authority`], for [`crate::authority::merge`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RewriteBounds {
+    /// It is a change: where it is as the event had it, it says nothing about what other hooks made of it.
+    pub change: bool,
+    /// Its hook may not `allow`, so no `allow` covers it.
+    pub uncovered: bool,
 }
 
 /// A decision about an event.
@@ -183,6 +195,7 @@ impl HookOutput {
     pub fn fall_back(&mut self) -> Option<Note> {
         let decision = self.decision.take()?;
         (self.reason, self.updated, self.interrupt) = (None, None, false);
+        self.rewrite_bounds = RewriteBounds::default();
         Some(Note::dropped(format!("{} falls back to the hooks that are asked next", decision.kind().word())))
     }
 
@@ -208,20 +221,44 @@ impl HookOutput {
     }
 }
 
+/// Whether two keys are one to some reader: Go's, for example, takes a key in any case, with Unicode's folding.
+pub(crate) fn same_key(one: &str, other: &str) -> bool {
+    fn folded(key: &str) -> impl Iterator<Item = char> {
+        // Upper case first: U+017F and the like become ASCII only that way. The dot is what is left of U+0130.
+        key.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).filter(|c| *c != '\u{307}')
+    }
+    one == other || folded(one).eq(folded(other))
+}
+
+/// Whether a field that nobody took may be passed on.
+pub(crate) fn is_unknown(key: &str, known: &[&str]) -> bool {
+    /// Where other known fields stand, so it is kept, in this spelling.
+    const PLACE: &str = "hookSpecificOutput";
+    (key == PLACE || !same_key(key, PLACE)) && !known.iter().any(|known| same_key(key, known))
+}
+
 fn strip(object: &mut Object, known: &[&str], notes: &mut Vec<Note>) {
     object.retain(|key, value| {
-        let keep = !known.contains(&key.as_str());
-        if !keep {
+        let keep = is_unknown(key, known);
+        if keep {
+            strip_value(value, known, notes);
+        } else {
             let note = Note::dropped(format!("extra may not carry `{key}`, which the contract knows"));
             // Once for each key, however often it stands there.
             if !notes.contains(&note) {
                 notes.push(note);
             }
-        } else if let Value::Object(inner) = value {
-            strip(inner, known, notes);
         }
         keep
     });
+}
+
+fn strip_value(value: &mut Value, known: &[&str], notes: &mut Vec<Note>) {
+    match value {
+        Value::Object(inner) => strip(inner, known, notes),
+        Value::Array(items) => items.iter_mut().for_each(|item| strip_value(item, known, notes)),
+        _ => {}
+    }
 }
 
 /// The text of a [`Decision::Respond`]'s result, for where the result itself cannot be given.

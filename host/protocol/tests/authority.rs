@@ -2,12 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{
-    Decision, DecisionKind, Event, Halt, HookOutput, Scope,
-    authority::{Authority, Power, Rewrite},
+    Decision, DecisionKind, Dialect, Event, Halt, HookOutput, Scope,
+    authority::{Authority, Power, Rewrite, express, merge},
     dialect,
+    output::RewriteBounds,
 };
 use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Value, json};
+
+fn claude() -> &'static dyn Dialect {
+    dialect::by_name("claude").unwrap()
+}
 
 fn event(name: &str) -> Event {
     let wire = json!({
@@ -15,7 +20,7 @@ fn event(name: &str) -> Event {
         "tool_name": "Bash", "tool_input": {"command": "ls", "commands": 1, "env": {"A": "1"}},
         "tool_response": {"stdout": "x"}, "stop_hook_active": false,
     });
-    dialect::by_name("claude").unwrap().decode_event(wire.to_string().as_bytes(), None).unwrap()
+    claude().decode_event(wire.to_string().as_bytes(), None).unwrap()
 }
 
 const EVENTS: [&str; 5] = ["PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "Stop"];
@@ -27,11 +32,9 @@ fn authority() -> impl Strategy<Value = Authority> {
         4 => pointers.prop_map(|p| Rewrite::Only(p.into_iter().map(str::to_owned).collect())),
     ];
     let powers = prop::sample::subsequence(Power::ALL.to_vec(), 0..=6);
-    (powers, rewrite, any::<bool>(), any::<bool>()).prop_map(|(decide, rewrite, context, system_message)| Authority {
-        decide,
-        rewrite,
-        context,
-        system_message,
+    let env = prop::sample::subsequence(vec!["*", "A", "A*", "LD_*"], 0..=4);
+    (powers, rewrite, any::<bool>(), any::<bool>(), env).prop_map(|(decide, rewrite, context, system_message, env)| {
+        Authority { decide, rewrite, context, system_message, env: env.into_iter().map(str::to_owned).collect() }
     })
 }
 
@@ -108,7 +111,7 @@ proptest! {
     ) {
         let event = event(name);
         let before = output.clone();
-        let notes = authority.limit(&event, &mut output);
+        let notes = authority.limit(claude(), &event, &mut output);
         let may = |power| authority.decide.contains(&power);
         let within = match output.decision_kind() {
             None => true,
@@ -122,9 +125,13 @@ proptest! {
         prop_assert!(output.halt.is_none() || may(Power::Abort));
         prop_assert!(!output.interrupt || may(Power::Abort));
         prop_assert!(output.updated_permissions.is_none() || may(Power::Allow));
-        prop_assert!((output.context.is_none() && output.env.is_empty()) || authority.context);
-        prop_assert!(output.system_message.is_none() || authority.system_message);
-        prop_assert!(output.extra.is_empty() || authority == Authority::trusted());
+        prop_assert!(output.context.is_none() || authority.context);
+        prop_assert!(output.env.is_empty() || authority.env.iter().any(|pattern| pattern != "LD_*"));
+        prop_assert!(output.system_message.is_none() || authority.system_message && authority.context);
+        prop_assert!(!output.suppress_output || authority.system_message);
+        let any_env = authority.env.iter().any(|pattern| pattern == "*");
+        let rest = Authority { env: Authority::trusted().env, ..authority.clone() };
+        prop_assert!(output.extra.is_empty() || any_env && rest == Authority::trusted());
         if let (Rewrite::Only(pointers), Some(updated)) = (&authority.rewrite, &output.updated) {
             prop_assert!(output.updated_tool.is_none());
             let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -137,14 +144,15 @@ proptest! {
                 prop_assert!(pointers.iter().any(|p| is_under(&place, p)), "{place} changed under {pointers:?}");
             }
         }
-        let unchanged = |a: &HookOutput| HookOutput { updated: None, ..a.clone() };
+        let unchanged =
+            |a: &HookOutput| HookOutput { updated: None, rewrite_bounds: RewriteBounds::default(), ..a.clone() };
         prop_assert!(!notes.is_empty() || unchanged(&before) == unchanged(&output), "something was taken in silence");
     }
 
     #[test]
     fn trusted_changes_nothing(name in prop::sample::select(&EVENTS[..]), output in output()) {
         let mut limited = output.clone();
-        prop_assert!(Authority::trusted().limit(&event(name), &mut limited).is_empty());
+        prop_assert!(Authority::trusted().limit(claude(), &event(name), &mut limited).is_empty());
         prop_assert_eq!(limited, output);
     }
 
@@ -152,9 +160,9 @@ proptest! {
     fn limiting_twice_is_limiting_once(
         name in prop::sample::select(&EVENTS[..]), authority in authority(), mut output in output(),
     ) {
-        authority.limit(&event(name), &mut output);
+        authority.limit(claude(), &event(name), &mut output);
         let once = output.clone();
-        prop_assert!(authority.limit(&event(name), &mut output).is_empty());
+        prop_assert!(authority.limit(claude(), &event(name), &mut output).is_empty());
         prop_assert_eq!(output, once);
     }
 
@@ -163,13 +171,13 @@ proptest! {
         name in prop::sample::select(&EVENTS[..]), authority in authority(), mut output in output(),
     ) {
         let before = output.decision_kind();
-        authority.limit(&event(name), &mut output);
+        authority.limit(claude(), &event(name), &mut output);
         prop_assert!(output.decision_kind() != Some(DecisionKind::Allow) || before == Some(DecisionKind::Allow));
     }
 }
 
 fn limited(authority: &Authority, name: &str, mut output: HookOutput) -> HookOutput {
-    authority.limit(&event(name), &mut output);
+    authority.limit(claude(), &event(name), &mut output);
     output
 }
 
@@ -218,6 +226,133 @@ fn a_permission_for_a_rewrite_goes_with_the_rewrite() {
     let output = HookOutput { updated: Some(wanted), ..HookOutput::decided(Decision::Allow, "now it is safe") };
     let part = limited(&rewriter("/command"), "PreToolUse", output.clone());
     assert_eq!(part.updated, Some(json!({"command": "ls -l", "commands": 1, "env": {"A": "1"}})));
-    assert_eq!(part.decision, Some(Decision::Allow));
-    assert_eq!(limited(&rewriter("/file_path"), "PreToolUse", output), HookOutput::default());
+    assert_eq!((part.decision, part.reason), (None, None), "part of what was allowed is lost");
+    assert_eq!(limited(&rewriter("/file_path"), "PreToolUse", output.clone()), HookOutput::default());
+    let whole = Authority { rewrite: Rewrite::Only(vec!["/command".into(), "/commands".into()]), ..rewriter("/") };
+    assert_eq!(limited(&whole, "PreToolUse", output).decision, Some(Decision::Allow));
+}
+
+/// What was allowed was another tool, with the same input.
+#[test]
+fn a_permission_for_another_tool_goes_with_the_tool() {
+    let same = event("PreToolUse").call.unwrap().input;
+    for updated in [None, Some(same)] {
+        let output = HookOutput {
+            updated,
+            updated_tool: Some("Read".into()),
+            ..HookOutput::decided(Decision::Allow, "reading is fine")
+        };
+        assert_eq!(limited(&may(&[Power::Allow]), "PreToolUse", output.clone()), HookOutput::default());
+        // And where the dialect has no other tools, authority or not.
+        let mut everything = output;
+        assert!(!express(claude(), &event("PreToolUse"), None, &mut everything).is_empty());
+        assert_eq!((everything.decision, everything.updated_tool), (None, None));
+    }
+}
+
+/// No opinion on picoclaw's `approve_tool` is an approval.
+#[test]
+fn a_lost_rewrite_is_no_approval_where_silence_is_one() {
+    let picoclaw = dialect::by_name("picoclaw").unwrap();
+    let wire = json!({ "jsonrpc": "2.0", "id": 1, "method": "hook.approve_tool", "params": { "tool": "exec", "arguments": { "command": "rm" } } });
+    let event = picoclaw.decode_event(wire.to_string().as_bytes(), None).unwrap();
+    let allow =
+        HookOutput { updated: Some(json!({"command": "ls"})), ..HookOutput::decided(Decision::Allow, "now safe") };
+    for authority in [may(&[Power::Allow]), Authority::trusted()] {
+        let mut output = allow.clone();
+        authority.limit(picoclaw, &event, &mut output);
+        express(picoclaw, &event, Some(&authority), &mut output);
+        let wire = picoclaw.encode_outcome(&event, &merge(picoclaw, &event, &[output]).output).unwrap();
+        assert_eq!(wire["result"]["approved"], false, "{wire}");
+    }
+}
+
+/// What makes programs run something else is set by no hook, however it is spelt.
+#[test]
+fn environment_variables_that_run_something_are_refused() {
+    let names = [
+        "LD_PRELOAD",
+        "ld_preload",
+        "DYLD_INSERT_LIBRARIES",
+        "BASH_ENV",
+        "BASH_FUNC_ls%%",
+        "ENV",
+        "SHELLOPTS",
+        "PROMPT_COMMAND",
+        "PS4",
+        "IFS",
+        "PATH",
+        "Path",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "NODE_OPTIONS",
+        "PERL5LIB",
+        "PERL5OPT",
+        "RUBYOPT",
+        "JAVA_TOOL_OPTIONS",
+        "_JAVA_OPTIONS",
+        "GIT_SSH_COMMAND",
+        "GIT_CONFIG_COUNT",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PAGER",
+        "PAGER",
+        "EDITOR",
+        "HOOKBOX_DEPTH",
+        "hookbox_depth",
+        "LESSOPEN",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "ZDOTDIR",
+        "GCONV_PATH",
+        "RUSTC_WRAPPER",
+        "CARGO_BUILD_RUSTC",
+        "npm_config_script_shell",
+        "CLAUDE_ENV_FILE",
+        "SSH_ASKPASS",
+        "TAR_OPTIONS",
+        "",
+        "A=B",
+        "A B",
+        "A\nLD_PRELOAD",
+        "1A",
+        "LD_PRELOAD\0",
+        "\u{17f}HELL",
+        "A;B",
+    ];
+    let output = |name: &str, value: Value| HookOutput {
+        env: [(name.to_owned(), value)].into_iter().collect(),
+        ..HookOutput::default()
+    };
+    for name in names {
+        let mut output = output(name, json!("x"));
+        let notes = Authority::trusted().limit(claude(), &event("PreToolUse"), &mut output);
+        assert!(output.env.is_empty() && notes.len() == 1, "{name:?} {notes:?}");
+    }
+    for value in ["a\nLD_PRELOAD=b", "a\rb", "a\0b"] {
+        assert!(limited(&Authority::trusted(), "PreToolUse", output("A", json!(value))).env.is_empty(), "{value:?}");
+    }
+    for name in ["CI", "NODE_ENV", "GIT_AUTHOR_NAME", "RUST_LOG", "database_url", "GOOGLE_CLOUD_PROJECT"] {
+        assert_eq!(limited(&Authority::trusted(), "PreToolUse", output(name, json!("x"))).env.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn environment_variables_are_granted_by_name() {
+    let env = json!({"CI": "1", "CI_JOB": "2", "OTHER": "3"}).as_object().unwrap().clone();
+    let said = HookOutput { env, ..HookOutput::default() };
+    for (granted, expected) in [
+        (vec![], vec![]),
+        (vec!["CI"], vec!["CI"]),
+        (vec!["CI_*"], vec!["CI_JOB"]),
+        (vec!["CI*"], vec!["CI", "CI_JOB"]),
+        (vec!["*"], vec!["CI", "CI_JOB", "OTHER"]),
+        (vec!["ci"], vec![]),
+    ] {
+        let env = granted.iter().map(|name| (*name).to_owned()).collect();
+        let set = limited(&Authority { env, ..Authority::gate() }, "PreToolUse", said.clone()).env;
+        assert_eq!(set.keys().collect::<Vec<_>>(), expected, "{granted:?}");
+    }
+    for preset in [Authority::gate(), Authority::rewriter()] {
+        assert!(limited(&preset, "PreToolUse", said.clone()).env.is_empty());
+    }
 }

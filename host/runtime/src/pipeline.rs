@@ -2,7 +2,7 @@
 //! line, stdio and daemon all come through [`dispatch`].
 
 use futures_util::{StreamExt, stream};
-use hookbox_protocol::{Event, dialect::Flow};
+use hookbox_protocol::{Event, authority, dialect::Flow};
 
 use crate::{
     error::DispatchError,
@@ -30,7 +30,7 @@ pub(crate) async fn judge(host: &Host, event: Event) -> Verdict {
             break;
         }
     }
-    let outcome = dialect.merge(&event, &outputs(&reports));
+    let outcome = authority::merge(dialect, &event, &outputs(&reports));
     let wire = dialect.encode_outcome(&event, &outcome.output);
     let verdict = Verdict::new(dialect, &event, reports, outcome, wire);
     telemetry::judged(host.config(), &verdict);

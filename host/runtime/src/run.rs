@@ -3,8 +3,11 @@
 use std::{sync::Arc, time::Instant};
 
 use hookbox_protocol::{
-    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput, Note, authority::Authority, degrade::degrade,
-    dialect::EventSpec, failure::failed_output, matcher::Matcher,
+    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput, Note,
+    authority::{Authority, express},
+    dialect::EventSpec,
+    failure::failed_output,
+    matcher::Matcher,
 };
 
 use crate::{
@@ -135,11 +138,12 @@ fn count(
     result: &Result<HookOutput, Failure>,
 ) -> (HookOutput, Vec<Note>) {
     let mut notes = Vec::new();
+    let authority = authority(hook);
     let mut output = match result {
         Ok(output) => {
             let mut output = output.clone();
-            if let Some(authority) = authority(hook) {
-                notes.extend(authority.limit(event, &mut output));
+            if let Some(authority) = &authority {
+                notes.extend(authority.limit(host.dialect(), event, &mut output));
             }
             output
         }
@@ -153,15 +157,17 @@ fn count(
         notes.push(Note::dropped("an observer is told, not asked"));
         output = HookOutput::default();
     }
-    notes.extend(degrade(spec, &mut output));
+    notes.extend(express(host.dialect(), event, authority.as_ref(), &mut output));
     (output, notes)
 }
 
-/// Handlers that are not sandboxed can do everything anyway; limiting their words would promise what does not hold.
-fn authority(hook: &config::Hook) -> Option<&Authority> {
+/// A command can do everything anyway; limiting its words would promise what does not hold. What comes from a server or a
+/// model is trusted, as a component is that names nothing else.
+fn authority(hook: &config::Hook) -> Option<Authority> {
     match &hook.handler {
-        config::Handler::Wasm(wasm) => Some(&wasm.authority),
-        _ => None,
+        config::Handler::Wasm(wasm) => Some(wasm.authority.clone()),
+        config::Handler::Command { .. } => None,
+        _ => Some(Authority::trusted()),
     }
 }
 

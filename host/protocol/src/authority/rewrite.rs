@@ -1,6 +1,28 @@
-//! Which parts of a rewrite are granted.
+//! Which parts of a rewrite are granted, and what they change of a value.
 
 use serde_json::Value;
+
+use crate::event::{Event, Input};
+
+/// What an output's [`HookOutput::updated`] would replace.
+pub(super) fn carried(event: &Event) -> Value {
+    match (&event.input, &event.call) {
+        (Input::PreToolUse(_) | Input::PermissionRequest(_) | Input::CanUseTool(_), Some(call)) => call.input.clone(),
+        (Input::PostToolUse(input), _) => input.output.clone().unwrap_or_default(),
+        (Input::UserPromptSubmit(input), _) => input.prompt.clone().into(),
+        (Input::BeforeLlm(input), _) => {
+            let members = [
+                ("model", input.model.clone().map(Into::into)),
+                ("messages", input.messages.clone()),
+                ("tools", input.tools.clone()),
+                ("options", input.options.clone()),
+            ];
+            members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+        }
+        (Input::AfterLlm(input), _) => input.response.clone().unwrap_or_default(),
+        _ => Value::Null,
+    }
+}
 
 /// `old` with those differences of `new` that are at or below one of the JSON pointers (RFC 6901). A pointer grants
 /// what it points at: `/command` says nothing about `/commands`, nor about the object that `/a/b` would need to be in.
@@ -47,6 +69,52 @@ fn below<'a>(paths: &[&'a [String]], token: &str) -> Vec<&'a [String]> {
         .collect()
 }
 
+/// Makes of `now` what a hook changed that was given `old` and said `new`. Whether all of it could be made: not where
+/// what it changed a part of is gone.
+pub(super) fn change(old: &Value, new: &Value, now: &mut Value) -> bool {
+    if old == new {
+        return true;
+    }
+    match (old, new, now) {
+        (Value::Object(old), Value::Object(new), Value::Object(now)) => {
+            now.retain(|key, _| new.contains_key(key) || !old.contains_key(key));
+            let mut whole = true;
+            for (key, new) in new {
+                whole &= match (old.get(key), now.get_mut(key)) {
+                    (Some(old), Some(now)) => change(old, new, now),
+                    (Some(old), None) if old == new => true,
+                    (Some(old), None) if parts(old, new) => false,
+                    _ => {
+                        now.insert(key.clone(), new.clone());
+                        true
+                    }
+                };
+            }
+            whole
+        }
+        // Items that moved cannot be told from items that changed.
+        (Value::Array(old), Value::Array(new), Value::Array(now))
+            if old.len() == new.len() && old.len() == now.len() =>
+        {
+            old.iter().zip(new).zip(now).fold(true, |whole, ((old, new), now)| change(old, new, now) && whole)
+        }
+        (old, new, _) if parts(old, new) => false,
+        (_, new, now) => {
+            *now = new.clone();
+            true
+        }
+    }
+}
+
+/// Whether a difference is one of members or items, and not of the whole.
+fn parts(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Object(_), Value::Object(_)) => true,
+        (Value::Array(old), Value::Array(new)) => old.len() == new.len(),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -75,6 +143,39 @@ mod tests {
         ];
         for (old, new, pointer, expected) in cases {
             assert_eq!(granted(&old, &new, &[pointer.to_owned()]), expected, "{old} to {new} under {pointer}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_made_of_what_others_made_of_the_value() {
+        let cases = [
+            // The change, and what stands beside it as another hook left it.
+            (
+                json!({"n": 1, "s": "secret"}),
+                json!({"n": 2, "s": "secret"}),
+                json!({"n": 1, "s": "x"}),
+                json!({"n": 2, "s": "x"}),
+                true,
+            ),
+            (json!({"n": 1}), json!({}), json!({"n": 5, "s": 1}), json!({"s": 1}), true),
+            (json!({}), json!({"n": 1}), json!({"s": 1}), json!({"s": 1, "n": 1}), true),
+            (
+                json!({"a": {"b": 1}}),
+                json!({"a": {"b": 2}}),
+                json!({"a": {"c": 1}}),
+                json!({"a": {"c": 1, "b": 2}}),
+                true,
+            ),
+            (json!([1, 2]), json!([1, 9]), json!(["x", 2]), json!(["x", 9]), true),
+            (json!([1, 2]), json!([1]), json!(["x", 2]), json!([1]), true),
+            // What it was a part of is gone.
+            (json!({"a": {"b": 1}}), json!({"a": {"b": 2}}), json!({}), json!({}), false),
+            (json!({"a": {"b": 1}}), json!({"a": {"b": 2}}), json!({"a": "x"}), json!({"a": "x"}), false),
+            (json!([1, 2]), json!([1, 9]), json!([2]), json!([2]), false),
+        ];
+        for (old, new, mut now, expected, whole) in cases {
+            assert_eq!(change(&old, &new, &mut now), whole, "{old} to {new}");
+            assert_eq!(now, expected, "{old} to {new}");
         }
     }
 }

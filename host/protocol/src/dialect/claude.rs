@@ -76,6 +76,11 @@ impl Dialect for Claude {
         output::decode(self.observed, event, wire)
     }
 
+    /// decisions.md#claude: "`systemMessage` is put into the conversation, where the model reads it".
+    fn message_is_context(&self) -> bool {
+        true
+    }
+
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
         merge::merge(self.observed, event, outputs)
     }

@@ -16,7 +16,7 @@ use crate::{
     dialect::{Dialect, EventSpec},
     event::{Event, decode_fields, encode_fields, fields::FieldType},
     json::{DecodeError, Object, parse_wire, token},
-    output::{Decision, Halt, HookOutput, Note, Scope, join},
+    output::{Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
 };
 
 /// Takes known fields out of an output object; what is left over is kept as `extra`.
@@ -62,6 +62,19 @@ impl FieldReader {
     /// Whether a field is still to be taken, and an object.
     pub(crate) fn is_object(&self, key: &str) -> bool {
         self.object.get(key).is_some_and(Value::is_object)
+    }
+
+    /// Takes whatever the contract knows, however it is spelt, out of what is left; the keys of what is not null.
+    pub(crate) fn take_known(&mut self, known: &[&str]) -> Vec<String> {
+        let mut taken = Vec::new();
+        self.object.retain(|key, value| {
+            let keep = is_unknown(key, known);
+            if !keep && !value.is_null() {
+                taken.push(key.clone());
+            }
+            keep
+        });
+        taken
     }
 
     /// Whether a field is still to be taken.
@@ -230,17 +243,10 @@ pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason
 
 /// decisions.md#outputs: "A field that the event or the place does not have has no effect and is reported." A known
 /// field where it has no effect is taken out and told of, so that the output does not look as if it had.
-pub(crate) fn report_misplaced(
-    fields: &mut FieldReader,
-    known: &[&str],
-    notes: &mut Vec<Note>,
-) -> Result<(), DecodeError> {
-    for key in known {
-        if fields.take::<Value>(key)?.is_some() {
-            notes.push(Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(key))));
-        }
+pub(crate) fn report_misplaced(fields: &mut FieldReader, known: &[&str], notes: &mut Vec<Note>) {
+    for key in fields.take_known(known) {
+        notes.push(Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(&key))));
     }
-    Ok(())
 }
 
 /// Writes `hookSpecificOutput` with the event's name, unless there is nothing to write.

@@ -93,6 +93,10 @@ impl Dialect for Picoclaw {
         }
     }
 
+    fn rewrites_tool(&self, kind: EventKind) -> bool {
+        kind == EventKind::PreToolUse
+    }
+
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
         merge::merge(event, outputs)
     }

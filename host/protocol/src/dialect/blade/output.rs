@@ -67,7 +67,7 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     let Fields { mut specific, mut top } = fields;
     let marked = event.kind() == EventKind::OtherEvent && output.decision.is_some();
     for place in specific.iter_mut().chain([&mut top]) {
-        report_misplaced(place, KNOWN_KEYS, &mut notes)?;
+        report_misplaced(place, KNOWN_KEYS, &mut notes);
     }
     keep_extra(&mut output, top, specific);
     if marked && shows_form(wire, MARK) {

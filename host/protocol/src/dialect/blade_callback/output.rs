@@ -32,10 +32,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     };
     // blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems": the one's words say nothing in
     // the other, and must not look as if they had.
-    for key in KNOWN_KEYS {
-        if top.take::<Value>(key)?.is_some() {
-            notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
-        }
+    for key in top.take_known(KNOWN_KEYS) {
+        notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
     }
     output.extra = top.rest();
     Ok((output, notes))

@@ -43,9 +43,9 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     decide(&mut output, decision, reason);
     if let Some(specific) = &mut specific {
         take_specific_fields(observed, event.kind(), specific, &mut output)?;
-        report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
+        report_misplaced(specific, KNOWN_KEYS, &mut notes);
     }
-    report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
+    report_misplaced(&mut top, KNOWN_KEYS, &mut notes);
     let marked = event.kind() == EventKind::OtherEvent && shows_form(wire, MARK);
     keep_extra(&mut output, top, specific);
     if marked {

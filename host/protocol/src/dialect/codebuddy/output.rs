@@ -39,12 +39,12 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let mut specific = take_specific(&mut top, event, &mut notes)?;
     if let Some(specific) = &mut specific {
         take_specific_fields(event.kind(), specific, &mut output)?;
-        report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
+        report_misplaced(specific, KNOWN_KEYS, &mut notes);
     }
     if output.decision.is_some() {
         output.reason = output.reason.or(reason);
     }
-    report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
+    report_misplaced(&mut top, KNOWN_KEYS, &mut notes);
     keep_extra(&mut output, top, specific);
     if event.kind() == EventKind::OtherEvent {
         for form in [MARK, PERMISSION] {

@@ -154,6 +154,10 @@ fn leftover(spoke: bool, event: &Event, top: &mut FieldReader, notes: &mut Vec<N
             notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
         }
     }
+    // The same keys in another spelling.
+    for key in top.take_known(KNOWN_KEYS) {
+        notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
+    }
     Ok(())
 }
 

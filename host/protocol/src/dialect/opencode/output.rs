@@ -54,9 +54,9 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
             Some(key) => specific.take(key)?,
             None => None,
         };
-        report_misplaced(specific, KNOWN_KEYS, &mut notes)?;
+        report_misplaced(specific, KNOWN_KEYS, &mut notes);
     }
-    report_misplaced(&mut top, KNOWN_KEYS, &mut notes)?;
+    report_misplaced(&mut top, KNOWN_KEYS, &mut notes);
     keep_extra(&mut output, top, specific);
     Ok((output, notes))
 }

@@ -39,10 +39,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
         EventKind::PermissionRequest => decode_approval(&mut top, &mut notes)?,
         _ => decode_action(event, &mut top, &mut notes)?,
     };
-    for key in KNOWN_KEYS {
-        if top.take::<Value>(key)?.is_some() {
-            notes.push(Note::dropped(format!("`{key}` has no effect here")));
-        }
+    for key in top.take_known(KNOWN_KEYS) {
+        notes.push(Note::dropped(format!("`{key}` has no effect here")));
     }
     output.extra = top.rest();
     Ok((output, notes))

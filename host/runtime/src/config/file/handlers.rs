@@ -150,9 +150,12 @@ pub(in crate::config) struct AuthorityDetails {
     /// Whether it may add to the model's context.
     #[serde(default)]
     pub(in crate::config) context: bool,
-    /// Whether it may show the user a message.
+    /// Whether it may show the user a message, and hide what hooks print.
     #[serde(default)]
     pub(in crate::config) system_message: bool,
+    /// Names of environment variables it may set for the session; `*` stands for any characters.
+    #[serde(default)]
+    pub(in crate::config) env: Vec<String>,
 }
 
 /// `"all"`, or JSON pointers.

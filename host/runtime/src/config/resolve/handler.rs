@@ -175,6 +175,7 @@ fn authority(entry: AuthorityEntry) -> Authority {
             },
             context: details.context,
             system_message: details.system_message,
+            env: details.env,
         },
     }
 }

@@ -1,0 +1,125 @@
+//! Which environment variables a hook may set for a session.
+
+use crate::{
+    json::{Object, shorten},
+    output::Note,
+};
+
+/// The grant of every name.
+pub(super) const ANY: &str = "*";
+
+/// Names with which programs are made to run something else than they were written to: by their loader, shell,
+/// interpreter or compiler, through files they read at their start, or as the editor, pager or helper they start. And
+/// hookbox's own. `*` stands for any characters.
+const REFUSED: &[&str] = &[
+    // Ours and the agents'.
+    "HOOKBOX_* CLAUDE_* CODEBUDDY_* BLADE_* PICOCLAW_* CODEX_* GEMINI_* COPILOT_* OPENCODE_*",
+    // Loaders and the C library.
+    "LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH *_PRELOAD *_LIBRARY_PATH GCONV_PATH GETCONF_DIR GLIBC_* MALLOC_*",
+    "LOCPATH NLSPATH HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_* NIS_PATH TZDIR TERMINFO* TERMCAP OPENSSL_*",
+    "SSL_* *_CA_BUNDLE *_PLUGIN_PATH *_MODULES *_MODULE_PATH",
+    // Where programs and their settings are found.
+    "PATH PATHEXT HOME USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA XDG_* SYSTEMROOT WINDIR COMSPEC",
+    "__COMPAT_LAYER",
+    // Shells.
+    "ENV SHELL SHELLOPTS BASH* IFS PS0 PS1 PS2 PS3 PS4 PROMPT* CDPATH FPATH MODULE_PATH ZDOTDIR ZSH* FCEDIT",
+    "HISTFILE INPUTRC MAILPATH PSMODULEPATH *_SHELL *_COMMAND FZF_* PWD OLDPWD",
+    // Editors, pagers and other helpers.
+    "EDITOR VISUAL PAGER BROWSER LESS LESSOPEN LESSCLOSE LESSKEY* LESSEDIT MORE MANPAGER *_EDITOR *_PAGER *_BROWSER *_ASKPASS *_RSH *_SSH",
+    "*_PROXY_COMMAND EXINIT VIMINIT GVIMINIT VIMRUNTIME MYVIMRC VIM NVIM_* EMACS* SCREENRC SYSSCREENRC TMUX*",
+    "HG* GNUPGHOME KUBECONFIG DOCKER_* AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_* TAR_OPTIONS",
+    "GREP_OPTIONS ZIPOPT UNZIP RSYNC_* WGETRC CURL_HOME SUDO_*",
+    // Interpreters and what installs for them.
+    "PYTHON* PIP_* PIPENV_* PIPX_* UV_* POETRY_* CONDA_* VIRTUAL_ENV PERL* RUBY* GEM_* BUNDLE* NODE_* NPM_* YARN_* PNPM_*",
+    "COREPACK_* BUN_* DENO_* TS_NODE_* ELECTRON_* JAVA_* _JAVA_* JDK_* CLASSPATH MAVEN_* GRADLE_* ANT_* SBT_*",
+    "KOTLIN_* GROOVY_* PHP* COMPOSER* LUA_* R_* RPROFILE JULIA_* GUILE_* TCL* ERL_* ELIXIR_* AWKPATH AWKLIBPATH",
+    "DOTNET_* CORECLR_* COR_* COMPLUS_* MONO_* NUGET_* HOMEBREW_*",
+    // Compilers and builds.
+    "CC CXX CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS COMPILER_PATH GCC_* CGO_* MAKE MAKEFILES MAKEFLAGS",
+    "MFLAGS GNUMAKEFLAGS RUSTC* RUSTDOC* RUSTFLAGS RUSTUP_* CARGO* *_WRAPPER *_RUNNER *_LINKER GOFLAGS GOROOT",
+    "GOPATH GOENV GOTOOLCHAIN GOPROXY GOSUMDB GONOSUMDB GOINSECURE GOBIN PKG_CONFIG* CMAKE_* CONFIG_SITE",
+    "ACLOCAL_PATH CONFIG_SHELL",
+    // git runs a good dozen things, and reads settings that name more.
+    "GIT_*",
+];
+
+/// What is of such a name and only says how to behave.
+const HARMLESS: &[&str] =
+    &["GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS NODE_ENV CARGO_TERM_*"];
+
+/// Takes out what is not granted, and what nobody may set.
+pub(super) fn limit(granted: &[String], env: &mut Object, notes: &mut Vec<Note>) {
+    let (mut refused, mut lost) = (Vec::new(), Vec::new());
+    env.retain(|name, value| {
+        // A line break would end the variable in a file of variables, and begin another.
+        let breaks = value.as_str().is_none_or(|value| value.contains(['\n', '\r', '\0']));
+        if !is_name(name) || breaks || is_refused(name) {
+            refused.push(shorten(name, 60));
+        } else if !granted.iter().any(|pattern| matches(pattern, name)) {
+            lost.push(shorten(name, 60));
+        } else {
+            return true;
+        }
+        false
+    });
+    for (names, why) in [(lost, "this hook may not set"), (refused, "no hook may set")] {
+        if let Some((first, more)) = names.split_first() {
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            notes.push(Note::dropped(format!("{why} the environment variable {first}{more}")));
+        }
+    }
+}
+
+/// Letters, digits and `_`: anything else means something to one shell or another.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Windows and some shells do not tell `Path` from `PATH`.
+fn is_refused(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let any =
+        |patterns: &[&str]| patterns.iter().flat_map(|group| group.split(' ')).any(|pattern| matches(pattern, &name));
+    any(REFUSED) && !any(HARMLESS)
+}
+
+/// Whether a name is of a pattern in which `*` stands for any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let Some((between, end)) = rest.rsplit_once('*') else { return name.ends_with(rest) };
+    for part in between.split('*') {
+        let Some(at) = name.find(part) else { return false };
+        name = name.get(at + part.len()..).unwrap_or_default();
+    }
+    name.ends_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("CI", "CI", true),
+            ("CI", "CI_X", false),
+            ("CI_*", "CI_X", true),
+            ("CI_*", "CI_", true),
+            ("CI_*", "XCI_", false),
+            ("*_X", "A_X", true),
+            ("*_X", "A_XY", false),
+            ("A*B*C", "AxBxC", true),
+            ("A*B*C", "AC", false),
+            ("A*B*C", "ABC", true),
+            ("A*A", "A", false),
+            ("*", "", true),
+            ("**", "A", true),
+            ("ci_*", "CI_X", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

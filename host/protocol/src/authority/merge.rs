@@ -1,0 +1,116 @@
+//! Where what hooks of less than full authority rewrote meets what others say.
+
+use super::rewrite::{carried, change};
+use crate::{
+    Dialect, Outcome,
+    dialect::Flow,
+    event::{Event, EventKind},
+    output::{Decision, DecisionKind, HookOutput, Note, RewriteBounds},
+};
+
+/// Merges as [`Dialect::merge`] does, under two laws (decisions.md, "Authority"):
+///
+/// - No hook without authority over a value changes it in the verdict, whatever others say and in whatever order. A
+///   rewrite that is a [change](RewriteBounds::change) is made of the value as merged so far.
+/// - No rewrite of a hook that may not allow is covered by an `allow`: that `allow` is lost.
+///
+/// Outputs of hooks of full authority are merged as the dialect's specification says.
+pub fn merge(dialect: &dyn Dialect, event: &Event, outputs: &[HookOutput]) -> Outcome {
+    if outputs.iter().all(|output| output.rewrite_bounds == RewriteBounds::default()) {
+        return dialect.merge(event, outputs);
+    }
+    let mut outputs = outputs.to_vec();
+    let mut notes = drop_uncovered(event.kind(), &mut outputs);
+    let uncovered = uncovered_apart(&outputs);
+    notes.extend(make_changes(dialect, event, &mut outputs));
+    let mut outcome = dialect.merge(event, &outputs);
+    if outcome.output.decision_kind() == Some(DecisionKind::Allow)
+        && let Some(mut without) = uncovered
+    {
+        make_changes(dialect, event, &mut without);
+        if dialect.merge(event, &without).output.updated != outcome.output.updated {
+            notes.extend(lose_allows(dialect, event, outputs, &mut outcome));
+        }
+    }
+    outcome.notes.extend(notes);
+    outcome
+}
+
+/// A permission's rewrite goes with the `allow` it came with. One that came from a hook that may not allow goes with
+/// none, and a permission event has no other place for it.
+fn drop_uncovered(kind: EventKind, outputs: &mut [HookOutput]) -> Vec<(Option<usize>, Note)> {
+    if !matches!(kind, EventKind::PermissionRequest | EventKind::CanUseTool | EventKind::OtherEvent) {
+        return Vec::new();
+    }
+    let dropped = outputs.iter_mut().enumerate().filter(|(_, output)| output.rewrite_bounds.uncovered);
+    dropped
+        .map(|(index, output)| {
+            (output.updated, output.rewrite_bounds) = (None, RewriteBounds::default());
+            (Some(index), Note::dropped("its rewrite has no effect: it needs an allow, and this hook may not allow"))
+        })
+        .collect()
+}
+
+/// The outputs as they were without the rewrites that no `allow` covers, if there are any.
+fn uncovered_apart(outputs: &[HookOutput]) -> Option<Vec<HookOutput>> {
+    outputs.iter().any(|output| output.rewrite_bounds.uncovered).then(|| {
+        let mut outputs = outputs.to_vec();
+        for output in outputs.iter_mut().filter(|output| output.rewrite_bounds.uncovered) {
+            output.updated = None;
+        }
+        outputs
+    })
+}
+
+/// Makes every change a whole value: what the hooks before it rewrote, with the change made.
+fn make_changes(dialect: &dyn Dialect, event: &Event, outputs: &mut [HookOutput]) -> Vec<(Option<usize>, Note)> {
+    let mut notes = Vec::new();
+    // In a chain each hook was given what the ones before it made of the event, so its value is whole already. Where the
+    // specification has one permission callback, ours are all given the same.
+    if dialect.flow() == Flow::Chained && event.kind() != EventKind::CanUseTool {
+        return notes;
+    }
+    let old = carried(event);
+    for index in 0..outputs.len() {
+        let Some((new, true)) = outputs.get(index).and_then(|o| Some((o.updated.clone()?, o.rewrite_bounds.change)))
+        else {
+            continue;
+        };
+        // What this hook and later ones decide counts for what becomes of earlier rewrites; what they rewrite does not.
+        let mut before = outputs.to_vec();
+        before.iter_mut().skip(index).for_each(|output| output.updated = None);
+        let mut now = dialect.merge(event, &before).output.updated.unwrap_or_else(|| old.clone());
+        let whole = change(&old, &new, &mut now);
+        let Some(output) = outputs.get_mut(index) else { continue };
+        output.updated = Some(now);
+        if !whole {
+            let mut lost = "what it rewrote a part of, another hook replaced";
+            // The permission was for the rewritten call.
+            if output.decision == Some(Decision::Allow) {
+                (output.decision, output.reason, output.updated_permissions) = (None, None, None);
+                lost = "what it rewrote a part of, another hook replaced, so it does not say allow either";
+            }
+            notes.push((Some(index), Note::dropped(lost)));
+        }
+    }
+    notes
+}
+
+/// Merges anew without any `allow`; what is rewritten stays.
+fn lose_allows(
+    dialect: &dyn Dialect,
+    event: &Event,
+    mut outputs: Vec<HookOutput>,
+    outcome: &mut Outcome,
+) -> Vec<(Option<usize>, Note)> {
+    let mut notes = Vec::new();
+    for (index, output) in outputs.iter_mut().enumerate().filter(|(_, o)| o.decision == Some(Decision::Allow)) {
+        (output.decision, output.reason, output.updated_permissions) = (None, None, None);
+        notes.push((Some(index), Note::dropped("its allow is lost: a hook that may not allow rewrote the call")));
+    }
+    let updated = outcome.output.updated.take();
+    *outcome = dialect.merge(event, &outputs);
+    outcome.output.updated = updated;
+    outcome.clause = "decisions.md#authority: No rewrite of a hook that may not allow is covered by an `allow`";
+    notes
+}
