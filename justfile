@@ -66,7 +66,7 @@ generate:
 
 # The fuzz targets, a minute each; libFuzzer needs a nightly toolchain
 fuzz seconds="60": fuzz-installed
-    for target in decode merge encode; do \
+    for target in decode merge encode authority; do \
         cargo +nightly fuzz run $target --target-dir {{target}}/fuzz -- -max_total_time={{seconds}} -max_len=4096; done
 
 [private]

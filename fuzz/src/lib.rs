@@ -1,6 +1,8 @@
 //! What every dialect must survive, whatever the bytes. The fuzz targets and `tests/total.rs` call these.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "authority.rs"]
+mod authority_laws;
 #[path = "event.rs"]
 mod event;
 
@@ -57,6 +59,15 @@ pub fn merge(data: &[u8]) {
         let said = outcome.clone();
         assert!(degrade(spec, &mut outcome).is_empty(), "{} {} cannot say {said:?}", dialect.name(), spec.name);
     }
+}
+
+/// Any set of hooks, each within its authority, keeps the laws of authority.
+#[allow(dead_code)] // the tests call the laws one by one
+pub fn authority(data: &[u8]) {
+    let hooks = authority_laws::hooks(data);
+    authority_laws::changes_only_what_it_may(&hooks);
+    authority_laws::allows_only_what_may_be_allowed(&hooks);
+    authority_laws::says_only_what_it_may(&hooks);
 }
 
 /// Any answer, however a handler wrote it, is written as the dialect has it: no null, and it can be read again.
