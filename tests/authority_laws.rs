@@ -1,12 +1,9 @@
 //! The laws of decisions.md, "Authority", over random hooks, pointers and orders, under every dialect.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "../fuzz/src/authority.rs"]
-mod authority;
-#[path = "../fuzz/src/event.rs"]
-mod event;
-
-use authority::{allows_only_what_may_be_allowed, changes_only_what_it_may, hooks, says_only_what_it_may};
+use hookbox_testing::authority_laws::{
+    allows_only_what_may_be_allowed, changes_only_what_it_may, hooks, says_only_what_it_may,
+};
 use proptest::{collection::vec, prelude::*};
 
 proptest! {

@@ -1,16 +1,13 @@
 //! Whatever comes in on stdin: a clear error on stderr, a documented exit code, nothing on stdout, no panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/process.rs"]
-mod process;
-
 use std::{
     fs,
     path::Path,
     process::{Command, Output},
 };
 
-use process::fed;
+use hookbox_testing::process::fed;
 use serde_json::json;
 
 fn run(config: &Path, wire: &[u8]) -> Output {

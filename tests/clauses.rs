@@ -1,18 +1,12 @@
 //! What is quoted stands in `docs/spec`: by the vectors, by `explain`, and by the comments of the code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/spec.rs"]
-mod spec;
-#[allow(dead_code, reason = "the vectors are read here, not run")]
-#[path = "support/vectors.rs"]
-mod vectors;
-
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use spec::Pages;
+use hookbox_testing::{spec::Pages, vectors};
 
 #[test]
 fn every_vector_quotes_the_specification() {

@@ -1,15 +1,11 @@
 //! Whole command-line transcripts: what a person sees.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/guests.rs"]
-mod guests;
-#[path = "support/process.rs"]
-mod process;
-
+use hookbox_testing::examples;
 use std::{fs, path::Path, process::Command};
 
+use hookbox_testing::process::fed;
 use insta::{assert_snapshot, with_settings};
-use process::fed;
 
 /// Runs `hookbox` in a folder and shows everything that came of it.
 fn transcript(dir: &Path, args: &[&str], stdin: &str) -> String {
@@ -50,7 +46,7 @@ const RM: &str =
 /// A folder with the command guard, a command that allows, one that fails, and one that does not match.
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    fs::copy(guests::component("command-guard"), dir.path().join("guard.wasm")).unwrap();
+    fs::copy(examples::component("command-guard"), dir.path().join("guard.wasm")).unwrap();
     let allow = r#"echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\",\"updatedInput\":{\"command\":\"true\"}}}'"#;
     let config = format!(
         r#"{{
@@ -131,7 +127,7 @@ fn inspect_shows_three_groups() {
 fn check_tells_everything_at_once() {
     let dir = project();
     assert_transcript!("check_good", transcript(dir.path(), &["check"], ""));
-    fs::copy(guests::component("rate-limit"), dir.path().join("rate-limit.wasm")).unwrap();
+    fs::copy(examples::component("rate-limit"), dir.path().join("rate-limit.wasm")).unwrap();
     let config = r#"{
   "dialect": "claude",
   "hooks": {

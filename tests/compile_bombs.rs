@@ -3,19 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-#[path = "support/process.rs"]
-mod process;
-
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
 
-use hookbox::{
-    Compiler, Component, Engine, EngineOptions, LoadError,
-    config::types::{CompileLimits, Permissions},
-};
-use process::fed;
+use hookbox_sandbox::{CompileLimits, Compiler, Component, Engine, EngineOptions, LoadError, Permissions};
+use hookbox_testing::process::fed;
 
 const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
 /// Little, so that the tests are quick; what an ordinary hook takes is a tenth of it.

@@ -1,14 +1,6 @@
 //! The merge vectors are normative. Each of them runs through every front end; a front end is one line in [`FRONT_ENDS`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/process.rs"]
-mod process;
-#[allow(dead_code, reason = "comments are looked at elsewhere")]
-#[path = "support/spec.rs"]
-mod spec;
-#[path = "support/vectors.rs"]
-mod vectors;
-
 use std::{
     collections::BTreeSet,
     path::Path,
@@ -20,10 +12,12 @@ use std::{
 };
 
 use hookbox::{Host, dialect, verdict::Status};
-use process::fed;
+use hookbox_testing::{
+    process::fed,
+    spec::Pages,
+    vectors::{self, Vector},
+};
 use serde_json::Value;
-use spec::Pages;
-use vectors::Vector;
 
 /// What a front end made of a vector.
 struct Made {

@@ -1,9 +1,7 @@
 //! Every guest example does what its `case.json` says, through `hookbox run`, with the configuration it is shipped with.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/guests.rs"]
-mod guests;
-
+use hookbox_testing::examples;
 use std::{
     fs,
     io::Write,
@@ -32,15 +30,15 @@ fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
 
 #[test]
 fn every_example_does_what_its_case_says() {
-    let names = guests::names();
+    let names = examples::names();
     assert!(names.len() >= 5, "the examples are gone: {names:?}");
     for name in names {
-        let source = guests::examples_dir().join(&name);
+        let source = examples::examples_dir().join(&name);
         let cases = fs::read(source.join("case.json")).unwrap_or_else(|_| panic!("{name} has no case.json"));
         let cases: Vec<Value> = serde_json::from_slice(&cases).unwrap();
         assert!(cases.len() >= 2, "{name} needs a case where it speaks and one where it does not");
         let dir = tempfile::tempdir().unwrap();
-        fs::copy(guests::component(&name), dir.path().join(format!("{name}.wasm"))).unwrap();
+        fs::copy(examples::component(&name), dir.path().join(format!("{name}.wasm"))).unwrap();
         let shipped: Value = serde_json::from_slice(&fs::read(source.join("hooks.json")).unwrap()).unwrap();
         for case in cases {
             let mut config = shipped.clone();
@@ -61,16 +59,16 @@ fn every_example_does_what_its_case_says() {
 
 #[test]
 fn a_hook_for_wasip2_runs_too() {
-    let target = guests::target_dir();
+    let target = examples::target_dir();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--profile", "guest", "--target", "wasm32-wasip2", "--package", "command-guard"]);
-    cargo.arg("--target-dir").arg(&target).env_remove("CARGO_ENCODED_RUSTFLAGS").current_dir(guests::examples_dir());
+    cargo.arg("--target-dir").arg(&target).env_remove("CARGO_ENCODED_RUSTFLAGS").current_dir(examples::examples_dir());
     assert!(cargo.status().unwrap().success());
     let dir = tempfile::tempdir().unwrap();
     let component = target.join("wasm32-wasip2/guest/command_guard.wasm");
     fs::copy(component, dir.path().join("command-guard.wasm")).unwrap();
     let config = dir.path().join("hooks.json");
-    fs::copy(guests::examples_dir().join("command-guard/hooks.json"), &config).unwrap();
+    fs::copy(examples::examples_dir().join("command-guard/hooks.json"), &config).unwrap();
     let event = serde_json::json!({
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "rm -rf /" }
     });

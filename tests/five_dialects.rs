@@ -4,9 +4,7 @@
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/guests.rs"]
-mod guests;
-
+use hookbox_testing::examples;
 use std::path::Path;
 
 use hookbox::{Host, dialect, dialect::ConfigShape, verdict::Status};
@@ -59,7 +57,7 @@ impl Row {
 async fn check(example: &str, options: Value, specs: Vec<Row>) {
     let dialects: Vec<&str> = specs.iter().map(|spec| spec.dialect).collect();
     assert_eq!(dialects, ["claude", "codebuddy", "blade", "blade-callback", "picoclaw"], "{example}");
-    let component = guests::component(example);
+    let component = examples::component(example);
     for spec in specs {
         let mut handler = json!({ "type": "wasm", "component": component });
         handler.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());

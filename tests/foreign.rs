@@ -1,9 +1,6 @@
 //! A client that runs the hooks in another one's settings sends its own payloads there. A hook that denies holds all the same.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/process.rs"]
-mod process;
-
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -18,7 +15,7 @@ use hookbox::{
     DecisionKind, Dialect,
     dialect::{self, ConfigShape, recognise},
 };
-use process::fed;
+use hookbox_testing::process::fed;
 use serde_json::{Value, json};
 
 fn files(dir: &Path) -> Vec<PathBuf> {

@@ -1,13 +1,10 @@
 //! Components of earlier releases, checked in as they were built, load and decide from now on (docs/contract.md).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/process.rs"]
-mod process;
-
 use std::{fs, path::PathBuf, process::Command};
 
 use hookbox::EventKind;
-use process::fed;
+use hookbox_testing::process::fed;
 use serde_json::{Value, json};
 
 fn frozen() -> Vec<PathBuf> {

@@ -1,16 +1,13 @@
 //! Named laws of merging and degrading, for every dialect they hold in.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "../fuzz/src/event.rs"]
-mod event;
-
-use event::event;
 use hookbox_protocol::{
     Decision, DecisionKind, Dialect, Event, EventKind, Halt, HookOutput, Outcome, Scope,
     degrade::degrade,
     dialect::{self, EventSpec, Flow},
     output::join,
 };
+use hookbox_testing::event;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json;
 

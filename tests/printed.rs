@@ -2,9 +2,6 @@
 //! terminal as anything but text. And what nobody reads fails nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/process.rs"]
-mod process;
-
 use std::{
     fs::{self, OpenOptions},
     io::Write,
@@ -12,7 +9,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use process::fed;
+use hookbox_testing::process::fed;
 use serde_json::{Value, json};
 
 /// Moves the cursor up and clears the line, begins one of its own, and turns the rest around.

@@ -1,9 +1,7 @@
 //! Every line recorded from a real client, through a component that says nothing: the client is told nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/guests.rs"]
-mod guests;
-
+use hookbox_testing::examples;
 use std::{
     collections::BTreeSet,
     fs,
@@ -42,7 +40,7 @@ async fn silent(host: &Host, wire: &[u8], path: &Path) -> Option<Value> {
 #[tokio::test]
 async fn a_hook_that_says_nothing_changes_nothing() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
-    let handler = json!({ "type": "wasm", "component": guests::component("do-nothing") });
+    let handler = json!({ "type": "wasm", "component": examples::component("do-nothing") });
     for (folder, dialect, at_least) in
         [("claude", "claude", 75), ("claude_sdk_callback", "claude", 30), ("codebuddy", "codebuddy", 60)]
     {
@@ -65,7 +63,7 @@ async fn a_hook_that_says_nothing_changes_nothing() {
 #[tokio::test]
 async fn picoclaw_goes_on() {
     let samples = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/picoclaw"));
-    let mut handler = json!({ "type": "wasm", "component": guests::component("do-nothing") });
+    let mut handler = json!({ "type": "wasm", "component": examples::component("do-nothing") });
     handler["intercept"] = json!(["before_llm", "after_llm", "before_tool", "after_tool", "approve_tool"]);
     handler["observe"] = json!(["*"]);
     let host = host("picoclaw", json!({ "quiet": handler })).await;

@@ -1,9 +1,7 @@
 //! Whatever the bytes, every dialect answers with a value or an error: the checks of the fuzz targets, in small.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "../fuzz/src/lib.rs"]
-mod fuzz;
-
+use hookbox_testing::fuzzing;
 use std::{path::Path, sync::LazyLock};
 
 use hookbox_protocol::dialect;
@@ -123,23 +121,23 @@ proptest! {
 
     #[test]
     fn bytes_are_an_event_or_an_error(bytes in vec(any::<u8>(), 0..64)) {
-        everywhere(&bytes, fuzz::decode);
+        everywhere(&bytes, fuzzing::decode);
     }
 
     #[test]
     fn json_is_an_event_or_an_error(wire in wire()) {
-        everywhere(wire.to_string().as_bytes(), fuzz::decode);
+        everywhere(wire.to_string().as_bytes(), fuzzing::decode);
     }
 
     #[test]
     fn json_lines_are_answers_or_errors(lines in vec(wire(), 0..4)) {
         let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-        everywhere(lines.join("\n").as_bytes(), fuzz::merge);
+        everywhere(lines.join("\n").as_bytes(), fuzzing::merge);
     }
 
     #[test]
     fn what_an_answer_becomes_can_be_read_again(wire in wire()) {
-        everywhere(wire.to_string().as_bytes(), fuzz::encode);
+        everywhere(wire.to_string().as_bytes(), fuzzing::encode);
     }
 
     #[test]
@@ -148,6 +146,6 @@ proptest! {
         let at = at.index(sample.len());
         sample[at] = byte;
         sample.truncate(if cut { at + 1 } else { sample.len() });
-        everywhere(&sample, fuzz::decode);
+        everywhere(&sample, fuzzing::decode);
     }
 }

@@ -1,9 +1,6 @@
 //! A checkout is not trusted: what a configuration that was merely found may do, and what is remembered of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-#[path = "support/process.rs"]
-mod process;
-
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
@@ -11,7 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-use process::fed;
+use hookbox_testing::process::fed;
 use serde_json::{Value, json};
 
 const EVENT: &str =

@@ -2,10 +2,9 @@
 
 use hookbox::{Cause::*, EventKind};
 
-use crate::{
-    guest,
-    stage::{End::*, Guest, gate, handling},
-};
+use hookbox_testing::guest;
+
+use crate::stage::{End::*, Guest, gate, handling};
 
 /// What every lie about a value is called.
 const MALFORMED: &str = "handed the host something malformed";

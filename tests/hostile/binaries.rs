@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use hookbox::Cause::Trap;
 
-use crate::{
-    guest,
-    stage::{End::*, Guest, component, gate},
-};
+use hookbox_testing::guest;
+
+use crate::stage::{End::*, Guest, component, gate};
 
 const HEADER: &[u8] = b"\0asm\x0d\0\x01\0";
 

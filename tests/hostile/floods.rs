@@ -1,6 +1,6 @@
 //! Guests that wear the host out: with calls, text, sleep and randomness.
 
-use hookbox::{Cause::*, config::types::Limits};
+use hookbox::{Cause::*, Limits};
 
 use crate::stage::{End::Fails, Guest, importing};
 

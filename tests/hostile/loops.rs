@@ -1,11 +1,10 @@
 //! Guests that do not end.
 
-use hookbox::{Cause::*, config::types::Limits};
+use hookbox::{Cause::*, Limits};
 
-use crate::{
-    guest,
-    stage::{End::Fails, Guest, gate, handling},
-};
+use hookbox_testing::guest;
+
+use crate::stage::{End::Fails, Guest, gate, handling};
 
 const SPIN: &str = "(loop $again (br $again))";
 

@@ -1,11 +1,10 @@
 //! Guests that want all there is.
 
-use hookbox::{Cause::*, config::types::Limits};
+use hookbox::{Cause::*, Limits};
 
-use crate::{
-    guest,
-    stage::{End::*, Guest, gate},
-};
+use hookbox_testing::guest;
+
+use crate::stage::{End::*, Guest, gate};
 
 /// A `cabi_realloc` that grows memory by so many pages each time it is asked.
 fn greedy_realloc(pages: u32) -> Guest {

@@ -1,8 +1,10 @@
 //! Honest components with some bytes changed: whatever becomes of them, the host stays whole.
 
-use hookbox::config::types::Limits;
+use hookbox::Limits;
 
-use crate::{guest, stage::Guest};
+use hookbox_testing::guest;
+
+use crate::stage::Guest;
 
 /// Pseudo-random, and the same in every run.
 struct Dice(u64);

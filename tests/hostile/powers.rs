@@ -2,12 +2,12 @@
 
 use std::{fs, path::Path};
 
-use hookbox::{Decision, EventKind, Host, Status, ToolCall, Verdict, config::Config, dialect, verdict::Ran};
+use hookbox::{Decision, EventKind, Host, ToolCall, Verdict, config::Config, dialect, verdict::HookReport};
+use hookbox_testing::guest;
 use serde_json::{Value, json};
 
 use crate::{
     answers::{at::pre_tool_use as at, field},
-    guest,
     stage::handling,
 };
 
@@ -70,15 +70,14 @@ async fn together(dialect: &str, guests: &[(String, String, Value)]) -> Value {
     host.pre_tool_use(hookbox::EventContext::default(), call).await.wire.unwrap()
 }
 
-fn ran(verdict: &Verdict) -> &Ran {
-    match &verdict.hooks()[0].status {
-        Status::Ran(ran) => ran,
-        other => panic!("{other:?}"),
-    }
+fn ran(verdict: &Verdict) -> &HookReport {
+    let hook = &verdict.hooks()[0];
+    assert!(hook.run().is_some(), "{hook:?}");
+    hook
 }
 
 /// What one hook says under every dialect, and what holds of it.
-async fn under_every_dialect(body: &str, items: &str, more: Value, holds: impl Fn(&Ran, &str) -> bool) {
+async fn under_every_dialect(body: &str, items: &str, more: Value, holds: impl Fn(&HookReport, &str) -> bool) {
     for dialect in DIALECTS {
         let verdict = verdict(dialect, body, items, &more).await;
         let wire = String::from_utf8(verdict.wire()).unwrap();
@@ -91,7 +90,7 @@ fn gate() -> Value {
 }
 
 /// Expressible no, or ends everything: the call does not happen.
-fn stops(ran: &Ran) -> bool {
+fn stops(ran: &HookReport) -> bool {
     matches!(ran.counted.decision, Some(Decision::Deny | Decision::Skip | Decision::Ask)) || ran.counted.halt.is_some()
 }
 
@@ -104,38 +103,38 @@ async fn wire_of_a_denial(dialect: &str, extra: Option<&str>) -> Value {
 hostile_tests! {
     async fn allowing_without_authority() {
         under_every_dialect(&decision(ALLOW), "", gate(), |ran, wire| {
-            ran.counted.decision.is_none() && !ran.notes.is_empty() && !wire.contains("\"allow\"")
+            ran.counted.decision.is_none() && !ran.run().unwrap().notes.is_empty() && !wire.contains("\"allow\"")
         }).await;
     }
     async fn asking_without_authority() {
         under_every_dialect(&decision(ASK), "", json!({ "authority": { "decide": ["deny"] } }), |ran, _| {
-            stops(ran) && ran.counted.decision != Some(Decision::Ask) && !ran.notes.is_empty()
+            stops(ran) && ran.counted.decision != Some(Decision::Ask) && !ran.run().unwrap().notes.is_empty()
         }).await;
     }
     async fn skipping_without_authority() {
-        under_every_dialect(&decision(SKIP), "", gate(), |ran, _| stops(ran) && !ran.notes.is_empty()).await;
+        under_every_dialect(&decision(SKIP), "", gate(), |ran, _| stops(ran) && !ran.run().unwrap().notes.is_empty()).await;
     }
     /// `respond` would let a hook make up what a tool said.
     async fn responding_without_authority() {
         let body = format!("{} (i32.store (i32.const 8) (i32.const 32768)) (i32.store (i32.const 12) (i32.const 4))", decision(RESPOND));
         under_every_dialect(&body, r#"(data (i32.const 32768) "done")"#, gate(), |ran, _| {
-            stops(ran) && !matches!(ran.counted.decision, Some(Decision::Respond(_))) && !ran.notes.is_empty()
+            stops(ran) && !matches!(ran.counted.decision, Some(Decision::Respond(_))) && !ran.run().unwrap().notes.is_empty()
         }).await;
     }
     async fn aborting_without_authority() {
         under_every_dialect(ABORT, "", gate(), |ran, wire| {
-            stops(ran) && !ran.notes.is_empty() && !wire.contains("hard_abort") && !wire.contains("\"continue\":false")
+            stops(ran) && !ran.run().unwrap().notes.is_empty() && !wire.contains("hard_abort") && !wire.contains("\"continue\":false")
         }).await;
     }
     async fn denying_without_authority() {
         under_every_dialect(&decision(DENY), "", json!({ "authority": { "decide": [] } }), |ran, _| {
-            ran.counted.decision.is_none() && ran.counted.halt.is_none() && !ran.notes.is_empty()
+            ran.counted.decision.is_none() && ran.counted.halt.is_none() && !ran.run().unwrap().notes.is_empty()
         }).await;
     }
     async fn rewriting_without_authority() {
         let (body, data) = field(at::UPDATED_INPUT, r#"{"command":"rm -rf /","cwd":"/tmp"}"#);
         under_every_dialect(&body, &data, gate(), |ran, wire| {
-            ran.counted.updated.is_none() && !wire.contains("rm -rf") && !ran.notes.is_empty()
+            ran.counted.updated.is_none() && !wire.contains("rm -rf") && !ran.run().unwrap().notes.is_empty()
         }).await;
     }
     async fn rewriting_outside_the_granted_pointer() {
@@ -150,7 +149,7 @@ hostile_tests! {
             let (body, data) = field(at::UPDATED_INPUT, text);
             under_every_dialect(&body, &data, authority.clone(), |ran, _| {
                 ran.counted.updated.iter().all(|new| new["command"] == "ls" && new.as_object().unwrap().len() <= 2)
-                    && !ran.notes.is_empty()
+                    && !ran.run().unwrap().notes.is_empty()
             }).await;
         }
     }
@@ -167,7 +166,7 @@ hostile_tests! {
         let (body, data) = field(at::UPDATED_INPUT, r#"{"command":"true","cwd":"/sandbox"}"#);
         let authority = json!({ "authority": { "decide": ["allow"], "rewrite": ["/cwd"] } });
         under_every_dialect(&format!("{} {body}", decision(ALLOW)), &data, authority, |ran, wire| {
-            ran.counted.decision.is_none() && !ran.notes.is_empty() && !wire.contains("\"allow\"")
+            ran.counted.decision.is_none() && !ran.run().unwrap().notes.is_empty() && !wire.contains("\"allow\"")
         }).await;
     }
     /// A hook that may rewrite one member writes the others as they were before somebody took the secret out.
@@ -210,9 +209,9 @@ hostile_tests! {
         let body = format!("{} {} (i32.store8 (i32.const 92) (i32.const 1))", word(68), word(80));
         let data = r#"(data (i32.const 32768) "WORDS")"#;
         under_every_dialect(&body, data, json!({ "authority": { "decide": ["deny"] } }), |ran, wire| {
-            let said = ran.result.as_ref().unwrap();
+            let said = ran.run().unwrap().result.as_ref().unwrap();
             said.context.is_some() && said.system_message.is_some() && said.suppress_output
-                && !wire.contains("WORDS") && !wire.contains("suppressOutput") && !ran.notes.is_empty()
+                && !wire.contains("WORDS") && !wire.contains("suppressOutput") && !ran.run().unwrap().notes.is_empty()
         }).await;
         // Under claude the model reads the message.
         let message = json!({ "authority": { "systemMessage": true } });
@@ -246,17 +245,17 @@ hostile_tests! {
             let host = host_of("blade", &json!({ "SessionStart": [{ "hooks": [handler] }] }), folder.path()).await;
             let verdict = host.dispatch(br#"{"hook_event_name":"SessionStart","source":"startup"}"#).await.unwrap();
             assert_eq!(verdict.wire, Some(expected), "{authority} {:?}", ran(&verdict));
-            assert!(!ran(&verdict).notes.is_empty());
+            assert!(!ran(&verdict).run().unwrap().notes.is_empty());
         }
     }
     async fn another_tool_without_authority() {
         let (body, data) = field(at::UPDATED_TOOL, "Write");
-        under_every_dialect(&body, &data, gate(), |ran, _| ran.counted.updated_tool.is_none() && !ran.notes.is_empty()).await;
+        under_every_dialect(&body, &data, gate(), |ran, _| ran.counted.updated_tool.is_none() && !ran.run().unwrap().notes.is_empty()).await;
     }
     async fn unknown_fields_without_authority() {
         let (body, data) = field(at::EXTRA, r#"{"anything":{"command":"rm"}}"#);
         under_every_dialect(&body, &data, gate(), |ran, wire| {
-            ran.counted.extra.is_empty() && !wire.contains("anything") && !ran.notes.is_empty()
+            ran.counted.extra.is_empty() && !wire.contains("anything") && !ran.run().unwrap().notes.is_empty()
         }).await;
     }
     /// Every key that any dialect knows, at the top and inside, from a hook that is trusted with unknown ones.
@@ -315,13 +314,13 @@ hostile_tests! {
     async fn failing_where_failures_block() {
         let limits = json!({ "onFailure": "block", "limits": { "fuel": 1000 } });
         for body in ["(loop $again (br $again))", "(unreachable)", "(return (i32.const -4))"] {
-            under_every_dialect(body, "", limits.clone(), |ran, _| ran.result.is_err() && stops(ran)).await;
+            under_every_dialect(body, "", limits.clone(), |ran, _| ran.run().unwrap().result.is_err() && stops(ran)).await;
         }
     }
     /// And where they do not, nobody else is kept from deciding.
     async fn failing_where_failures_are_ignored() {
         under_every_dialect("(unreachable)", "", json!({ "onFailure": "ignore" }), |ran, _| {
-            ran.result.is_err() && ran.counted.decision.is_none() && ran.counted.halt.is_none()
+            ran.run().unwrap().result.is_err() && ran.counted.decision.is_none() && ran.counted.halt.is_none()
         }).await;
     }
 }

@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use hookbox::{LoadError, config::types::Permissions};
+use hookbox::{LoadError, Permissions};
 
-use crate::{
-    guest,
-    stage::{Guest, component, host_is_intact, importing},
-};
+use hookbox_testing::guest;
+
+use crate::stage::{Guest, component, host_is_intact, importing};
 
 const FILES: &str = "
     package wasi:cli@0.2.3 {

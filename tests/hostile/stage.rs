@@ -7,14 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookbox::{
-    CallContext, CallReport, Cause, Component, Engine, Event, EventKind, LoadError,
-    capability::Capabilities,
-    config::types::{Limits, Permissions},
-    event::Input,
-};
+use hookbox::{Cause, Event, EventKind, event::Input};
+use hookbox_sandbox::{CallContext, Component, Engine, Limits, LoadError, Permissions, Run, capability::Capabilities};
 
-use crate::guest;
+use hookbox_testing::guest;
 
 /// One engine for all of them, so that whoever harms it harms the neighbours.
 static ENGINE: LazyLock<Engine> = LazyLock::new(guest::engine);
@@ -72,7 +68,7 @@ impl Guest {
         Component::from_bytes(&ENGINE, &self.bytes, &self.permissions, &self.folder)
     }
 
-    pub async fn run(self) -> Result<CallReport, LoadError> {
+    pub async fn run(self) -> Result<Run, LoadError> {
         let component = self.load()?;
         let context =
             CallContext { capabilities: Arc::new(self.capabilities), ..guest::context(self.limits, self.timeout) };
@@ -127,14 +123,14 @@ pub enum End {
     /// It does not load, for this variant of [`LoadError`], and says this about it.
     Refused(&'static str, &'static str),
     /// It answers, and this holds of the answer.
-    Answers(fn(&CallReport) -> bool),
+    Answers(fn(&Run) -> bool),
 }
 
 /// Lets a guest do what it does, and sees how it and its neighbour are.
 pub async fn judge(guest: Guest, end: End) {
     let begin = Instant::now();
     match (guest.run().await, end) {
-        (Ok(CallReport { result: Err(failure), .. }), End::Fails(cause, words)) => {
+        (Ok(Run { result: Err(failure), .. }), End::Fails(cause, words)) => {
             assert_eq!(failure.cause, cause, "{failure}");
             assert!(failure.message.contains(words), "{failure}");
             assert!(failure.message.len() < 4096, "a message of {} bytes", failure.message.len());

@@ -7,12 +7,12 @@ use std::{
 };
 
 use hookbox::{
-    CallReport, Cause,
+    Cause, Limits, Permissions, Run,
     capability::{
         Capabilities, Scope, Spent, State, StateError,
         state::{HookState, SqliteStore},
     },
-    config::types::{Limits, Permissions, StateDetails, StateGrant},
+    sandbox::permission::{StateDetails, StateGrant},
 };
 
 use crate::stage::{Guest, hex, importing};
@@ -63,7 +63,7 @@ const OVER_QUOTA: &str =
 /// Traps unless the result is `ok`.
 const STORED: &str = "(if (i32.load8_u (i32.const 8192)) (then (unreachable)))";
 
-async fn run(guest: Guest) -> CallReport {
+async fn run(guest: Guest) -> Run {
     guest.run().await.unwrap()
 }
 

@@ -21,7 +21,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    if let Some(ended) = hookbox::compiler::serve_if_asked() {
+    if let Some(ended) = hookbox::sandbox::compiler::serve_if_asked() {
         return ended;
     }
     tracing_subscriber::fmt()

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use hookbox::{
-    BuildError, HookError, Verdict,
+    BuildError, HookError, HookReport, LogLine, Verdict,
     config::{ConfigErrors, Diagnostic},
-    verdict::{HookReport, LogLine, Status},
 };
 use serde_json::{Value, json};
 
@@ -111,7 +110,7 @@ fn causes(error: &anyhow::Error) -> String {
 
 /// One hook: word, time, fuel, reason.
 fn outcome(hook: &HookReport) -> String {
-    let Status::Ran(ran) = &hook.status else { return hook.word().to_owned() };
+    let Some(ran) = hook.run() else { return hook.word().to_owned() };
     let mut line = format!("{:8} {:>8}", hook.word(), time(ran.time));
     if let Some(fuel) = ran.fuel {
         line.extend([format!("  {fuel} fuel")]);
@@ -125,7 +124,7 @@ fn outcome(hook: &HookReport) -> String {
 
 /// Notes and log lines of a hook.
 pub fn asides(hook: &HookReport) -> Vec<String> {
-    let Status::Ran(ran) = &hook.status else { return Vec::new() };
+    let Some(ran) = hook.run() else { return Vec::new() };
     let notes = ran.notes.iter().map(|note| format!("{}: {}", note.kind.word(), note.text));
     let logs = ran.logs.iter().map(|line| format!("log {}: {}", line.level.word(), line.message));
     notes.chain(logs).collect()
@@ -134,7 +133,7 @@ pub fn asides(hook: &HookReport) -> Vec<String> {
 /// The hook's record, with what it wrote to the log.
 fn hook_json(hook: &HookReport) -> Value {
     let mut line = hook.record();
-    if let (Status::Ran(ran), Some(line)) = (&hook.status, line.as_object_mut()) {
+    if let (Some(ran), Some(line)) = (hook.run(), line.as_object_mut()) {
         let log = |log: &LogLine| json!({ "level": log.level.word(), "message": log.message });
         line.insert("logs".into(), ran.logs.iter().map(log).collect());
     }

@@ -13,12 +13,11 @@ use std::{
 
 use anyhow::Context;
 use hookbox::{
-    config::{
-        Config, Handler, Hook,
-        types::{HostSettings, Limits, Permissions, StateDetails, StateGrant},
-    },
+    Limits, Permissions,
+    config::{Config, Handler, Hook, HostSettings},
     folders,
     private::Folder,
+    sandbox::permission::{StateDetails, StateGrant},
     sha256,
 };
 use hookbox_protocol::authority::Authority;

@@ -6,9 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
-#[path = "../tests/guest/mod.rs"]
-mod guest;
-
+use hookbox_testing::guest;
 use std::{
     path::Path,
     sync::{
@@ -18,10 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookbox::{
-    Component, Engine, EngineOptions,
-    config::types::{Limits, Permissions},
-};
+use hookbox_sandbox::{Component, Engine, EngineOptions, Limits, Permissions};
 
 const CALLS: usize = 5000;
 /// The honest tenant's event comes this often.

@@ -1,15 +1,15 @@
-//! The configuration file: what it may say ([`types`]) and what it means ([`Config`]).
+//! The configuration file: what it may say, and what it means ([`Config`]).
 
 mod caller;
 mod clients;
 mod diagnostic;
 mod file;
+mod host;
 mod lines;
 mod load;
 mod own_files;
 mod resolve;
 mod schema;
-pub mod types;
 mod validate;
 
 use std::{
@@ -19,12 +19,15 @@ use std::{
 };
 
 use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority, matcher::Matcher};
+use hookbox_sandbox::{Limits, Permissions};
 use serde_json::Value;
 
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
+pub use host::HostSettings;
 pub use load::{Loaded, dialect_hint, fail_closed_hint, find};
+#[cfg(feature = "schema")]
+pub use schema::generated;
 pub use schema::schema;
-use types::{Limits, Permissions};
 
 /// A loaded configuration: every hook, in the order in which its dialect merges them.
 #[derive(Clone)]
@@ -44,7 +47,7 @@ pub struct Config {
     /// SHA-256 of the file's bytes, in hexadecimal, for records.
     pub digest: String,
     /// The `state`, `llm` and `tenant` settings of the host.
-    pub settings: types::HostSettings,
+    pub settings: HostSettings,
 }
 
 impl Config {

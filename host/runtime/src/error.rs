@@ -1,11 +1,8 @@
 //! Every way hookbox itself can fail. What a hook does wrong is a [`hookbox_protocol::Failure`] instead.
 
-mod load;
-
 use hookbox_protocol::{DecodeError, matcher::MatchError};
+use hookbox_sandbox::{LoadError, capability::LlmError};
 use thiserror::Error;
-
-pub use load::LoadError;
 
 use crate::config::Diagnostic;
 
@@ -37,4 +34,57 @@ pub enum DispatchError {
     /// The input is no event of the dialect.
     #[error("event: {0}")]
     Decode(#[from] DecodeError),
+}
+
+/// Why a hook cannot be used. The message says what is wrong, [`HookLoadError::help`] what to do.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HookLoadError {
+    /// Its component cannot be loaded.
+    #[error(transparent)]
+    Component(#[from] LoadError),
+    /// A permission cannot be given as it stands.
+    #[error("its permissions cannot be given: {0}")]
+    Grant(String),
+    /// State is granted, and neither the configuration nor the environment says where to keep it.
+    #[error("asks for state, and there is no place to keep it")]
+    NoState,
+    /// It needs an HTTP client, and this program has none.
+    #[error("needs an HTTP client, and this program has none")]
+    NoHttp,
+    /// A language model is needed, and none is configured.
+    #[error("needs a language model, and none is configured")]
+    NoModel,
+    /// The configured language model cannot be asked.
+    #[error("the language model {0}")]
+    Model(#[from] LlmError),
+    /// The configuration keeps it from running.
+    #[error("is not run: {why}")]
+    Withheld {
+        /// Why.
+        why: String,
+        /// What to do.
+        help: String,
+    },
+    /// It is a callback of a configuration that was loaded elsewhere.
+    #[error("is a callback, which only code can add")]
+    Callback,
+}
+
+impl HookLoadError {
+    /// What to do about it, in one line.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Component(error) => error.help(),
+            Self::Grant(_) => "correct `permissions` in the configuration".into(),
+            Self::NoState => "set `stateFile` in `host`, or the environment variable HOME".into(),
+            Self::NoHttp => "build hookbox with its feature `http`, or give the runtime a client of your own".into(),
+            Self::NoModel => {
+                r#"to configure one, add   "host": { "llm": { "provider": "anthropic", "model": "…" } }"#.into()
+            }
+            Self::Model(_) => "correct `llm` in `host`, or set the environment variable its key is in".into(),
+            Self::Withheld { help, .. } => help.clone(),
+            Self::Callback => "add it with `HostBuilder::callback`".into(),
+        }
+    }
 }

@@ -5,24 +5,26 @@ mod callback;
 mod command;
 mod component;
 pub mod http;
-mod judge;
 pub mod prompt;
+mod question;
 mod unusable;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use hookbox_protocol::{Dialect, Event, EventKind, Failure, HookOutput, Note};
+use hookbox_sandbox::Run;
 use tokio::time::Instant;
 
+pub(crate) use agent::Agent;
 pub use callback::Callback;
 pub(crate) use command::Command;
 pub(crate) use component::Component;
 pub(crate) use http::Http;
-pub(crate) use judge::Judge;
+pub(crate) use prompt::Prompt;
 pub(crate) use unusable::Unusable;
 
-use crate::{config::Diagnostic, verdict::LogLine};
+use crate::config::Diagnostic;
 
 /// One call of one hook.
 pub struct Call<'a> {
@@ -32,29 +34,6 @@ pub struct Call<'a> {
     pub dialect: &'static dyn Dialect,
     /// When it must be done. The pipeline drops the call then; a handler need not watch it, only clean up on drop.
     pub deadline: Instant,
-}
-
-/// What a call came to.
-#[derive(Debug)]
-pub struct Report {
-    /// The answer, or why there is none.
-    pub result: Result<HookOutput, Failure>,
-    /// What should be known about the answer.
-    pub notes: Vec<Note>,
-    /// Fuel used, for components.
-    pub fuel: Option<u64>,
-    /// What the hook wrote for people.
-    pub logs: Vec<LogLine>,
-}
-
-impl From<Result<(HookOutput, Vec<Note>), Failure>> for Report {
-    fn from(result: Result<(HookOutput, Vec<Note>), Failure>) -> Self {
-        let (result, notes) = match result {
-            Ok((output, notes)) => (Ok(output), notes),
-            Err(failure) => (Err(failure), Vec::new()),
-        };
-        Self { result, notes, fuel: None, logs: Vec::new() }
-    }
 }
 
 /// Something that answers events.
@@ -76,7 +55,7 @@ pub trait Handler: Send + Sync {
     }
 
     /// Answers one event.
-    async fn call(&self, call: Call<'_>) -> Report;
+    async fn call(&self, call: Call<'_>) -> Run;
 }
 
 /// Reads what a handler that speaks the dialect's JSON printed: one object, or nothing.

@@ -4,6 +4,7 @@ mod builder;
 mod load;
 
 use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event::Input};
+use hookbox_sandbox::{Engine, LoadError, Permissions};
 use tokio::sync::OnceCell;
 
 pub use builder::HostBuilder;
@@ -11,8 +12,7 @@ pub use builder::HostBuilder;
 use crate::{
     capability::Capabilities,
     config::{self, Config, Diagnostic, Severity},
-    engine::Engine,
-    error::{DispatchError, HookError, LoadError},
+    error::{DispatchError, HookError, HookLoadError},
     handler::SharedHandler,
     pipeline,
     verdict::Verdict,
@@ -48,7 +48,7 @@ impl Host {
         self.config.dialect
     }
 
-    /// Judges one event: wire JSON in, verdict out.
+    /// Dispatches one event: wire JSON in, verdict out.
     ///
     /// # Errors
     /// [`DispatchError`]: the input is no event. What hooks do wrong, and that they cannot be loaded, is in the verdict.
@@ -64,14 +64,14 @@ impl Host {
         pipeline::dispatch(self, wire.as_ref(), Some(name)).await
     }
 
-    /// Judges a typed event that never was on a wire.
-    pub async fn judge(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
-        pipeline::judge(self, Event::new(self.dialect(), context, call, input)).await
+    /// Dispatches a typed event that never was on a wire.
+    pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
+        pipeline::dispatch_event(self, Event::new(self.dialect(), context, call, input)).await
     }
 
-    /// Judges a tool call that is about to happen.
+    /// Dispatches a tool call that is about to happen.
     pub async fn pre_tool_use(&self, context: EventContext, call: ToolCall) -> Verdict {
-        self.judge(context, Some(call), Input::empty(EventKind::PreToolUse)).await
+        self.dispatch_event(context, Some(call), Input::empty(EventKind::PreToolUse)).await
     }
 
     /// The hooks, unless the configuration turns all of them off.
@@ -90,7 +90,7 @@ impl Host {
     }
 
     /// What a hook's permissions give it, ready to use.
-    pub(crate) fn capabilities(&self, permissions: &config::types::Permissions) -> Result<Capabilities, LoadError> {
+    pub(crate) fn capabilities(&self, permissions: &Permissions) -> Result<Capabilities, HookLoadError> {
         self.resources.capabilities(&self.config, permissions)
     }
 

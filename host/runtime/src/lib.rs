@@ -19,38 +19,27 @@
 //! # }
 //! ```
 
-mod bindings;
-mod cache;
-pub mod call;
 pub mod capability;
 mod clock;
-pub mod compiler;
-pub mod component;
 pub mod config;
-mod digest;
-pub mod engine;
 pub mod error;
 pub mod folders;
 pub mod handler;
 pub mod host;
-pub mod permission;
 mod pipeline;
 pub mod private;
 mod record;
 mod run;
-mod sandbox;
 mod telemetry;
 pub mod verdict;
 
-pub use call::{CallContext, CallReport};
-pub use compiler::Compiler;
-pub use component::Component;
-pub use digest::sha256;
-pub use engine::{Engine, EngineOptions};
-pub use error::{BuildError, DispatchError, HookError, LoadError};
+pub use error::{BuildError, DispatchError, HookError, HookLoadError};
 pub use hookbox_protocol::{
     Cause, Decision, DecisionKind, DecodeError, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy, Halt,
     HookOutput, Note, NoteKind, OwnFailure, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
+};
+pub use hookbox_sandbox::{
+    self as sandbox, CompileLimits, Limits, LoadError, LogLevel, LogLine, Permissions, Run, sha256,
 };
 pub use host::{Host, HostBuilder};
 pub use verdict::{HookReport, Status, Verdict};

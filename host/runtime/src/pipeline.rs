@@ -15,11 +15,11 @@ use crate::{
 /// Wire JSON in, verdict out.
 pub(crate) async fn dispatch(host: &Host, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
     let event = host.dialect().decode_event(wire, name)?;
-    Ok(judge(host, event).await)
+    Ok(dispatch_event(host, event).await)
 }
 
 /// A typed event in, verdict out.
-pub(crate) async fn judge(host: &Host, event: Event) -> Verdict {
+pub(crate) async fn dispatch_event(host: &Host, event: Event) -> Verdict {
     let dialect = host.dialect();
     let mut reports: Vec<HookReport> = Vec::new();
     for stage in dialect.stages(event.kind()) {
@@ -33,7 +33,7 @@ pub(crate) async fn judge(host: &Host, event: Event) -> Verdict {
     let outcome = authority::merge(dialect, &event, &outputs(&reports));
     let wire = dialect.encode_outcome(&event, &outcome.output);
     let verdict = Verdict::new(dialect, &event, reports, outcome, wire);
-    telemetry::judged(host.config(), &verdict);
+    telemetry::dispatched(host.config(), &verdict);
     verdict
 }
 

@@ -1,13 +1,13 @@
 //! Provenance: what was judged, by what, and how it came out, as JSON.
 
 use hookbox_protocol::HookOutput;
+use hookbox_sandbox::sha256;
 use serde_json::{Map, Value, json};
 
 use crate::{
     clock::unix_ms,
-    digest::sha256,
     host::Host,
-    verdict::{HookReport, Ran, Status, Verdict},
+    verdict::{HookReport, Status, Verdict},
 };
 
 impl Verdict {
@@ -40,24 +40,24 @@ impl HookReport {
         put("hook", json!(self.name));
         put("pointer", json!(self.pointer));
         put("verdict", json!(self.word()));
-        if let Status::Ran(ran) = &self.status {
-            put("timeUs", json!(u64::try_from(ran.time.as_micros()).unwrap_or(u64::MAX)));
-            if let Some(fuel) = ran.fuel {
+        if let Some(run) = self.run() {
+            put("timeUs", json!(u64::try_from(run.time.as_micros()).unwrap_or(u64::MAX)));
+            if let Some(fuel) = run.fuel {
                 put("fuel", json!(fuel));
             }
-            if let Some(digest) = &ran.digest {
+            if let Some(digest) = &self.digest {
                 put("componentDigest", json!(digest));
             }
-            match &ran.result {
+            match &run.result {
                 Ok(output) => output.reason.iter().for_each(|reason| put("reason", json!(reason))),
                 Err(failure) => {
                     put("cause", json!(failure.cause.word()));
                     put("message", json!(failure.message));
-                    put("countedAs", json!(ran.counted.word()));
+                    put("countedAs", json!(self.counted.word()));
                 }
             }
             let note = |note: &hookbox_protocol::Note| json!({ "kind": note.kind.word(), "text": note.text });
-            put("notes", ran.notes.iter().map(note).collect());
+            put("notes", run.notes.iter().map(note).collect());
         }
         Value::Object(line)
     }
@@ -65,17 +65,10 @@ impl HookReport {
     /// What became of it, in a word or two.
     pub fn word(&self) -> &'static str {
         match &self.status {
-            Status::Ran(ran) => ran.word(),
+            Status::Ran(run) => run.result.as_ref().map_or("failed", HookOutput::word),
             Status::NotMatched => "not matched",
             Status::NotHandled => "not handled",
             Status::NotReached => "not reached",
         }
-    }
-}
-
-impl Ran {
-    /// What it said in a word, or that it failed.
-    pub fn word(&self) -> &'static str {
-        self.result.as_ref().map_or("failed", HookOutput::word)
     }
 }

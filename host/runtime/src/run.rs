@@ -9,13 +9,14 @@ use hookbox_protocol::{
     failure::failed_output,
     matcher::Matcher,
 };
+use hookbox_sandbox::Run;
 
 use crate::{
     config,
     handler::{Call, SharedHandler, Unusable},
     host::{Host, Slot},
     telemetry,
-    verdict::{HookReport, Ran, Status},
+    verdict::{HookReport, Status},
 };
 
 /// A hook that is subscribed to an event, and whether it is to run.
@@ -32,6 +33,9 @@ impl Selected<'_> {
             pointer: hook.pointer.clone(),
             matcher: hook.matcher_text.clone(),
             status,
+            counted: HookOutput::default(),
+            digest: None,
+            unusable: None,
         }
     }
 
@@ -91,26 +95,18 @@ pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> H
     let started = Instant::now();
     let deadline = tokio::time::Instant::from_std(started) + hook.timeout;
     let call = Call { event, dialect: host.dialect(), deadline };
-    let mut report = tokio::time::timeout_at(deadline, handler.call(call)).await.unwrap_or_else(|_| {
+    let mut run = tokio::time::timeout_at(deadline, handler.call(call)).await.unwrap_or_else(|_| {
         let after = format!("ran past its timeout of {} s", hook.timeout.as_secs_f64());
-        Err(Failure::new(Cause::Timeout, after)).into()
+        Run::new(Err(Failure::new(Cause::Timeout, after)))
     });
+    run.time = started.elapsed();
     let spec = host.dialect().spec_of(event);
-    let (counted, notes) = count(host, spec, hook, event, &report.result);
-    report.notes.extend(notes);
-    let digest = handler.digest().map(str::to_owned);
-    let ran = Ran {
-        result: report.result,
-        counted,
-        notes: report.notes,
-        time: started.elapsed(),
-        fuel: report.fuel,
-        logs: report.logs,
-        digest,
-        unusable: handler.unusable().cloned(),
-    };
-    telemetry::hook_ran(host.config(), event.kind().name(), &hook.name, &ran);
-    selected.report(Status::Ran(Box::new(ran)))
+    let (counted, notes) = count(host, spec, hook, event, &run.result);
+    run.notes.extend(notes);
+    let (digest, unusable) = (handler.digest().map(str::to_owned), handler.unusable().cloned());
+    let report = HookReport { counted, digest, unusable, ..selected.report(Status::Ran(Box::new(run))) };
+    telemetry::hook_ran(host.config(), event.kind().name(), &report);
+    report
 }
 
 /// Each hook sees the event as the hooks before it left it, until one of them ends it.
@@ -120,9 +116,9 @@ pub(crate) async fn run_chain(host: &Host, event: &mut Event, selected: Vec<Sele
     let mut ended = false;
     for hook in selected {
         let report = if ended { hook.not_reached() } else { run(host, event, hook).await };
-        if let Status::Ran(ran) = &report.status {
-            ended = ended || dialect.stops(event, &ran.counted);
-            dialect.rewrite(event, &ran.counted);
+        if report.run().is_some() {
+            ended = ended || dialect.stops(event, &report.counted);
+            dialect.rewrite(event, &report.counted);
         }
         reports.push(report);
     }

@@ -7,24 +7,25 @@ use metrics::{Label, counter, histogram};
 
 use crate::{
     config::Config,
-    verdict::{Ran, Verdict},
+    verdict::{HookReport, Verdict},
 };
 
 /// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
-pub(crate) fn hook_ran(config: &Config, event: &'static str, hook: &str, ran: &Ran) {
-    let labels = [of_event(config, event).as_slice(), &[Label::new("hook", hook.to_owned())]].concat();
-    let cause = ran.result.as_ref().err().map_or("", |failure| failure.cause.word());
-    let told = [Label::from_static_parts("verdict", ran.word()), Label::from_static_parts("cause", cause)];
+pub(crate) fn hook_ran(config: &Config, event: &'static str, report: &HookReport) {
+    let Some(run) = report.run() else { return };
+    let labels = [of_event(config, event).as_slice(), &[Label::new("hook", report.name.clone())]].concat();
+    let cause = run.result.as_ref().err().map_or("", |failure| failure.cause.word());
+    let told = [Label::from_static_parts("verdict", report.word()), Label::from_static_parts("cause", cause)];
     counter!("hookbox_hook_calls_total", [labels.as_slice(), &told].concat()).increment(1);
-    if let Some(fuel) = ran.fuel {
+    if let Some(fuel) = run.fuel {
         #[expect(clippy::cast_precision_loss, reason = "a statistic")]
         histogram!("hookbox_hook_fuel", labels.clone()).record(fuel as f64);
     }
-    histogram!("hookbox_hook_seconds", labels).record(ran.time.as_secs_f64());
+    histogram!("hookbox_hook_seconds", labels).record(run.time.as_secs_f64());
 }
 
-/// One event was judged.
-pub(crate) fn judged(config: &Config, verdict: &Verdict) {
+/// One event got its verdict.
+pub(crate) fn dispatched(config: &Config, verdict: &Verdict) {
     let word = Label::from_static_parts("verdict", verdict.outcome.output.word());
     let labels = [of_event(config, verdict.kind.name()).as_slice(), &[word]].concat();
     counter!("hookbox_verdicts_total", labels).increment(1);

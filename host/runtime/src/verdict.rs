@@ -1,11 +1,9 @@
 //! What became of one event, and how.
 
-use std::time::Duration;
-
-use hookbox_protocol::{DecisionKind, Dialect, Event, EventKind, Failure, HookOutput, Note, Outcome};
+use hookbox_protocol::{DecisionKind, Dialect, Event, EventKind, Failure, HookOutput, Outcome};
+use hookbox_sandbox::Run;
 use serde_json::Value;
 
-pub use crate::call::{LogLevel, LogLine};
 use crate::config::Diagnostic;
 
 /// The verdict of all hooks on one event.
@@ -38,8 +36,8 @@ impl Verdict {
         outcome.notes.extend(event.notes.iter().map(|note| (None, note.clone())));
         // Each hook gets the notes the merge made about its answer.
         outcome.notes.retain(|(index, note)| match index.and_then(|index| hooks.get_mut(index)) {
-            Some(HookReport { status: Status::Ran(ran), .. }) => {
-                ran.notes.push(note.clone());
+            Some(HookReport { status: Status::Ran(run), .. }) => {
+                run.notes.push(note.clone());
                 false
             }
             _ => true,
@@ -70,7 +68,7 @@ impl Verdict {
 
     /// Why hooks could not be loaded: what, where and what to do. Each of them failed with [`hookbox_protocol::Cause::Load`].
     pub fn unusable(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.hooks.iter().filter_map(|hook| hook.ran()?.unusable.as_ref())
+        self.hooks.iter().filter_map(|hook| hook.unusable.as_ref())
     }
 
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
@@ -82,7 +80,7 @@ impl Verdict {
 
     /// Whether some hook that ran failed.
     pub fn any_failed(&self) -> bool {
-        self.hooks.iter().filter_map(HookReport::ran).any(|ran| ran.result.is_err())
+        self.hooks.iter().filter_map(HookReport::run).any(|run| run.result.is_err())
     }
 }
 
@@ -97,13 +95,19 @@ pub struct HookReport {
     pub matcher: Option<String>,
     /// What became of it.
     pub status: Status,
+    /// What counts of what it said: after failure policy, authority and degradation. Nothing when it did not run.
+    pub counted: HookOutput,
+    /// SHA-256 of the component, in hexadecimal.
+    pub digest: Option<String>,
+    /// Why it could not be loaded, if it failed for that.
+    pub unusable: Option<Diagnostic>,
 }
 
 impl HookReport {
     /// Takes its decision out, because another stage is asked; what else it said still counts.
     pub(crate) fn fall_back(&mut self) {
-        if let Status::Ran(ran) = &mut self.status {
-            ran.notes.extend(ran.counted.fall_back());
+        if let Status::Ran(run) = &mut self.status {
+            run.notes.extend(self.counted.fall_back());
         }
     }
 
@@ -112,59 +116,40 @@ impl HookReport {
         &self.name
     }
 
-    fn ran(&self) -> Option<&Ran> {
+    /// How it ran, if it did.
+    pub fn run(&self) -> Option<&Run> {
         match &self.status {
-            Status::Ran(ran) => Some(ran),
+            Status::Ran(run) => Some(run),
             _ => None,
         }
     }
 
     /// What it said, or how it failed, when it ran.
     pub fn outcome(&self) -> Option<&Result<HookOutput, Failure>> {
-        self.ran().map(|ran| &ran.result)
+        self.run().map(|run| &run.result)
     }
 
     /// Fuel it used: instructions, roughly. `None` for handlers that are not components.
     pub fn fuel(&self) -> Option<u64> {
-        self.ran()?.fuel
+        self.run()?.fuel
     }
 }
 
 /// What counts of each hook, in order. A hook that did not run said nothing.
 pub(crate) fn outputs(hooks: &[HookReport]) -> Vec<HookOutput> {
-    hooks.iter().map(|hook| hook.ran().map(|ran| ran.counted.clone()).unwrap_or_default()).collect()
+    hooks.iter().map(|hook| hook.counted.clone()).collect()
 }
 
 /// What became of a hook.
 #[derive(Debug, Clone)]
 pub enum Status {
-    /// It ran.
-    Ran(Box<Ran>),
+    /// It ran. The notes of the run are all there are about the hook: also what was taken out or changed of what it said,
+    /// and what the merge dropped.
+    Ran(Box<Run>),
     /// Its matcher does not take this event.
     NotMatched,
     /// The component does not export this event.
     NotHandled,
     /// An earlier hook ended the event.
     NotReached,
-}
-
-/// A hook that ran.
-#[derive(Debug, Clone)]
-pub struct Ran {
-    /// What it said, or why it said nothing.
-    pub result: Result<HookOutput, Failure>,
-    /// What counts of it: after failure behaviour, authority and degradation.
-    pub counted: HookOutput,
-    /// What was taken out or changed on the way there, and what the merge dropped.
-    pub notes: Vec<Note>,
-    /// How long it ran.
-    pub time: Duration,
-    /// Fuel it used, for components.
-    pub fuel: Option<u64>,
-    /// What it wrote to the log, or to stderr.
-    pub logs: Vec<LogLine>,
-    /// SHA-256 of the component, in hexadecimal.
-    pub digest: Option<String>,
-    /// Why it could not be loaded, if it failed for that.
-    pub unusable: Option<Diagnostic>,
 }

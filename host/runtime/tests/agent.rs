@@ -1,24 +1,27 @@
 //! Agents, and hooks judged by a model, against a server that speaks the providers' wire.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod server;
-
 use std::{
     fs,
     os::unix::fs::symlink,
     path::Path,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use hookbox::{
     Cause, Decision, Event, Failure, HookOutput, Host,
-    capability::llm::HttpModel,
-    config::types::{LlmProvider, LlmSettings},
+    capability::{
+        http::ReqwestClient,
+        llm::{HttpModel, LlmProvider, LlmSettings},
+    },
     handler::agent::run_agent,
 };
+use hookbox_testing::server::{Server, response};
 use serde_json::{Value, json};
-use server::{Server, response};
 
 const BOTH: [LlmProvider; 2] = [LlmProvider::Anthropic, LlmProvider::OpenaiCompatible];
 
@@ -115,7 +118,11 @@ async fn run(
     project: Option<&Path>,
 ) -> Result<HookOutput, Failure> {
     let (base_url, api_key_env) = (Some(server.url("")), Some("PATH".into()));
-    let model = HttpModel::new(&LlmSettings { provider, base_url, model: Some("m".into()), api_key_env }).unwrap();
+    let model = HttpModel::new(
+        Arc::new(ReqwestClient::default()),
+        &LlmSettings { provider, base_url, model: Some("m".into()), api_key_env },
+    )
+    .unwrap();
     run_agent(&model, "Fine?", None, turns, &event(project)).await
 }
 

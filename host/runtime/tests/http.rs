@@ -1,17 +1,21 @@
 //! The http capability and the http handler against a real server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod server;
-
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use hookbox::{
     Cause,
-    capability::{Http, HttpError, HttpRequest, HttpResponse, Scope, Spent, http::HookHttp},
-    config::types::{HttpDetails, HttpGrant},
+    capability::{
+        Http, HttpError, HttpRequest, HttpResponse, Scope, Spent,
+        http::{HookHttp, ReqwestClient},
+    },
     handler::http::post,
+    sandbox::permission::{HttpDetails, HttpGrant},
 };
-use server::{Server, response};
+use hookbox_testing::server::{Server, response};
 
 fn scope(milliseconds: u64) -> Scope {
     Scope {
@@ -33,7 +37,7 @@ fn get(url: impl Into<String>) -> HttpRequest {
 }
 
 async fn send(grants: &[HttpGrant], request: HttpRequest) -> Result<HttpResponse, HttpError> {
-    HookHttp::granted(grants).unwrap().unwrap().send(&scope(10_000), request).await
+    HookHttp::granted(Arc::new(ReqwestClient::default()), grants).unwrap().send(&scope(10_000), request).await
 }
 
 fn is_denied(result: &Result<HttpResponse, HttpError>) -> bool {
@@ -158,7 +162,7 @@ async fn bodies_are_held_to_their_size_also_without_a_length() {
 #[tokio::test]
 async fn a_slow_server_meets_the_deadline() {
     let server = Server::start(|_| "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nslow…".into()).await;
-    let http = HookHttp::granted(&[detailed(server.url(""), &["GET"])]).unwrap().unwrap();
+    let http = HookHttp::granted(Arc::new(ReqwestClient::default()), &[detailed(server.url(""), &["GET"])]).unwrap();
     let started = Instant::now();
     assert_eq!(http.send(&scope(150), get(server.url("/"))).await, Err(HttpError::Timeout));
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
@@ -166,6 +170,7 @@ async fn a_slow_server_meets_the_deadline() {
 
 #[tokio::test]
 async fn the_handler_posts_the_event_and_takes_2xx_only() {
+    let client = ReqwestClient::default();
     let server = Server::start(|request| match request.split(' ').nth(1).unwrap() {
         "/ok" => response("200 OK", "", r#"{"continue":true}"#),
         "/empty" => response("204 No Content", "", ""),
@@ -175,11 +180,11 @@ async fn the_handler_posts_the_event_and_takes_2xx_only() {
     })
     .await;
     let token = [("Authorization".to_owned(), "Bearer x".to_owned())];
-    assert_eq!(post(&server.url("/ok"), &token, r#"{"a":1}"#).await.unwrap(), br#"{"continue":true}"#);
+    assert_eq!(post(&client, &server.url("/ok"), &token, r#"{"a":1}"#).await.unwrap(), br#"{"continue":true}"#);
     let got = &server.requests()[0];
     assert!(got.contains("authorization: Bearer x\r\n") && got.contains("content-type: application/json\r\n"), "{got}");
     assert!(got.ends_with("\r\n\r\n{\"a\":1}"), "{got}");
-    assert_eq!(post(&server.url("/empty"), &[], "{}").await.unwrap(), b"");
+    assert_eq!(post(&client, &server.url("/empty"), &[], "{}").await.unwrap(), b"");
     for (url, cause) in [
         (server.url("/moved"), Cause::Http),
         (server.url("/other"), Cause::Http),
@@ -187,6 +192,6 @@ async fn the_handler_posts_the_event_and_takes_2xx_only() {
         ("http://127.0.0.1:1/".into(), Cause::Http),
         ("no url".into(), Cause::Http),
     ] {
-        assert_eq!(post(&url, &[], "{}").await.unwrap_err().cause, cause, "{url}");
+        assert_eq!(post(&client, &url, &[], "{}").await.unwrap_err().cause, cause, "{url}");
     }
 }

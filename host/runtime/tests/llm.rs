@@ -1,8 +1,6 @@
 //! Language models against a server that speaks the providers' wire, and what is built on them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod server;
-
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -12,18 +10,20 @@ use hookbox::{
     Cause, Decision,
     capability::{
         Llm, LlmError, LlmPrompt, Scope, Spent,
-        llm::{HookLlm, HttpModel},
+        http::ReqwestClient,
+        llm::{HookLlm, HttpModel, LlmProvider, LlmSettings},
     },
-    config::types::{LlmDetails, LlmGrant, LlmProvider, LlmSettings},
     handler::prompt::run_prompt,
+    sandbox::permission::{LlmDetails, LlmGrant},
 };
+use hookbox_testing::server::{Server, response};
 use serde_json::{Value, json};
-use server::{Server, response};
 
 /// The key is some variable that every test run has: a test may not set one.
 fn model(provider: LlmProvider, base_url: String) -> HttpModel {
     let api_key_env = Some("PATH".into());
-    HttpModel::new(&LlmSettings { provider, base_url: Some(base_url), model: Some("m".into()), api_key_env }).unwrap()
+    let settings = LlmSettings { provider, base_url: Some(base_url), model: Some("m".into()), api_key_env };
+    HttpModel::new(Arc::new(ReqwestClient::default()), &settings).unwrap()
 }
 
 async fn anthropic(text: &'static str) -> Server {

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod guest;
-
+use hookbox_testing::guest;
 use std::{
     collections::BTreeMap,
     path::Path,

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-mod guest;
-
 use hookbox::{Cause, Host, Status, Verdict, config::Config};
+use hookbox_testing::guest;
 use serde_json::{Value, json};
 
 const EVENT: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;

@@ -16,7 +16,7 @@ use hookbox::{
         Scope, Spent, State, StateError,
         state::{HookState, MAX_KEY_BYTES, SqliteStore},
     },
-    config::types::{StateDetails, StateGrant},
+    sandbox::permission::{StateDetails, StateGrant},
 };
 
 fn state(file: &Path, details: StateDetails) -> HookState {

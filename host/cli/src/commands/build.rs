@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::component::inspect;
+use hookbox::sandbox::component::inspect;
 use wasm_metadata::AddMetadata;
 
 use self::language::{Compiled, Project};

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use hookbox::{
     LoadError,
-    component::{Inspection, inspect},
+    sandbox::component::{Inspection, inspect},
 };
 
 use crate::{exit::Exit, print};

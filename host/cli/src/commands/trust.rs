@@ -4,10 +4,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::Args;
 use hookbox::{
-    component,
-    config::{
-        Config, Handler, Hook, Wasm,
-        types::{HttpGrant, LlmGrant, Permissions, StateGrant},
+    Permissions,
+    config::{Config, Handler, Hook, Wasm},
+    sandbox::{
+        component,
+        permission::{HttpGrant, LlmGrant, StateGrant},
     },
     sha256,
 };

@@ -1,17 +1,29 @@
 //! `hookbox:hooks/http`: one exchange with a host on the hook's allow-list.
 
 mod address;
-pub(crate) mod client;
+mod client;
+#[cfg(feature = "http")]
+mod reqwest;
+
+use std::{net::IpAddr, sync::Arc};
 
 use async_trait::async_trait;
-use reqwest::{
-    Method, Url,
-    header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue},
+use hookbox_sandbox::{
+    capability::{Http, HttpError, HttpRequest, HttpResponse, Scope},
+    permission::{HttpDetails, HttpGrant},
 };
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method,
+    header::{AUTHORIZATION, CONTENT_TYPE, COOKIE},
+};
+use url::Url;
 
-use self::client::{Exchange, Reach};
-use super::{Http, HttpError, HttpRequest, HttpResponse, Scope};
-use crate::config::types::{HttpDetails, HttpGrant};
+#[cfg(feature = "http")]
+pub use self::reqwest::ReqwestClient;
+pub use self::{
+    address::is_public,
+    client::{Exchange, HttpClient, Reach},
+};
 
 /// Redirects that are followed at most; each must lead to an origin on the list.
 const MAX_REDIRECTS: usize = 5;
@@ -37,8 +49,8 @@ const REFUSED_HEADERS: [&str; 12] = [
 ];
 
 /// The http capability of one hook.
-#[derive(Debug)]
 pub struct HookHttp {
+    client: Arc<dyn HttpClient>,
     grants: Vec<Grant>,
 }
 
@@ -51,13 +63,12 @@ struct Grant {
 }
 
 impl HookHttp {
-    /// The capability that these grants give; `None` when there are none.
+    /// The capability that these grants give over `client`.
     ///
     /// # Errors
     /// [`HttpError::Failed`] for an origin that is none.
-    pub fn granted(grants: &[HttpGrant]) -> Result<Option<Self>, HttpError> {
-        let grants: Vec<Grant> = grants.iter().map(Grant::new).collect::<Result<_, _>>()?;
-        Ok((!grants.is_empty()).then_some(Self { grants }))
+    pub fn granted(client: Arc<dyn HttpClient>, grants: &[HttpGrant]) -> Result<Self, HttpError> {
+        Ok(Self { client, grants: grants.iter().map(Grant::new).collect::<Result<_, _>>()? })
     }
 
     /// The grant for this method and URL.
@@ -87,15 +98,20 @@ impl HookHttp {
                     grant.max_body
                 )));
             }
-            let response = client::send(Exchange {
+            // The URL parser has made plain addresses of forms such as `0x7f.1`. Names are the client's to resolve.
+            let literal = url.host_str().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
+            if let Some(address) = literal.filter(|address| grant.reach == Reach::Public && !is_public(*address)) {
+                return Err(HttpError::Denied(address::not_public(&address.to_string(), address)));
+            }
+            let exchange = Exchange {
                 reach: grant.reach,
-                method: method.clone(),
-                url: url.clone(),
-                headers: headers.clone(),
+                method: method.to_string(),
+                url: url.to_string(),
+                headers: client::pairs(&headers),
                 body: body.clone(),
                 max_response: grant.max_body,
-            })
-            .await?;
+            };
+            let response = self.client.send(exchange).await?;
             let Some(next) = location(&url, &response)? else { return Ok(response) };
             if url.scheme() == "https" && next.scheme() != "https" {
                 return Err(HttpError::Denied("a redirect leaves https".into()));
@@ -112,7 +128,7 @@ impl HookHttp {
             };
             if becomes_get {
                 (method, body) = (Method::GET, None);
-                headers.remove("content-type");
+                headers.remove(CONTENT_TYPE);
             }
             url = next;
         }

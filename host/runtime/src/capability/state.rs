@@ -3,15 +3,19 @@
 //! [`HookState`] is what one hook was granted: it finds the [`Space`] of a call and holds the hook to its sizes. A
 //! [`Store`] keeps the values; [`SqliteStore`] is the embedded one.
 
+#[cfg(feature = "state-sqlite")]
 mod sqlite;
 
 use std::{fmt, sync::Arc, time::Instant};
 
 use async_trait::async_trait;
 
-use super::{Scope, State, StateError};
-use crate::config::types::{StateDetails, StateGrant};
+use hookbox_sandbox::{
+    capability::{Scope, State, StateError},
+    permission::{StateDetails, StateGrant},
+};
 
+#[cfg(feature = "state-sqlite")]
 pub use sqlite::{SqliteStore, default_file};
 
 /// Bytes of a key at most. Values are as long as the grant says.

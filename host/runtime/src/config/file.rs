@@ -5,23 +5,25 @@ mod lenient;
 
 use std::collections::BTreeMap;
 
-use hookbox_protocol::dialect;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use hookbox_sandbox::Limits;
 use serde::{Deserialize, de::DeserializeOwned};
+#[cfg(feature = "schema")]
+use {hookbox_sandbox::WEEK, schemars::JsonSchema};
 
 pub(super) use handlers::*;
 pub(super) use lenient::{Checked, Ordered};
 
-use super::types::{HostSettings, Limits, WEEK};
+use super::HostSettings;
 
 /// A hookbox configuration, or the settings file of a client: keys that only the client knows are left alone.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", bound = "H: DeserializeOwned")]
-#[schemars(title = "hookbox configuration")]
+#[cfg_attr(feature = "schema", schemars(title = "hookbox configuration"))]
 pub(super) struct File<H> {
     /// The hook protocol; `claude` unless given.
     #[serde(default)]
-    #[schemars(schema_with = "dialect_names")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "super::schema::dialect_names"))]
     #[expect(dead_code, reason = "read before the rest, because the form of `hooks` depends on it")]
     pub(super) dialect: Checked<String>,
     /// The JSON Schema of this file, for editors.
@@ -49,20 +51,21 @@ pub(super) struct File<H> {
 }
 
 /// claude, codebuddy, blade: event → matcher groups.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Groups {
     /// Whether any hook runs; yes unless given.
     pub(super) enabled: Option<bool>,
     /// Seconds a hook may take that says nothing of its own.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(super) default_timeout: Option<f64>,
     /// What a hook that runs past its timeout counts as.
     pub(super) timeout_behavior: Option<SpecBehavior>,
     /// What a hook that fails counts as.
     pub(super) failure_behavior: Option<SpecBehavior>,
     /// Hooks that run at once at most.
-    #[schemars(extend("minimum" = 1))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub(super) max_concurrent_hooks: Option<u32>,
     /// The events.
     #[serde(flatten)]
@@ -70,24 +73,26 @@ pub(super) struct Groups {
 }
 
 /// Handlers with one matcher.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("additionalProperties" = false))]
+#[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = false)))]
 pub(super) struct Group {
     /// Which tools (or sources, reasons, …) the handlers are for; all of them unless given.
     pub(super) matcher: Option<String>,
     /// Seconds each of the handlers may take that says nothing of its own.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(super) timeout: Option<f64>,
     /// The same in milliseconds.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK * 1000))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK * 1000)))]
     pub(super) timeout_ms: Option<f64>,
     /// The handlers.
     pub(super) hooks: Vec<Checked<Entry>>,
 }
 
 /// blade-callback: event → handlers.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub(super) struct Flat {
     /// The events.
     #[serde(flatten)]
@@ -95,7 +100,8 @@ pub(super) struct Flat {
 }
 
 /// picoclaw: name → handler.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub(super) struct Named {
     /// The hooks.
     #[serde(flatten)]
@@ -103,8 +109,9 @@ pub(super) struct Named {
 }
 
 /// A handler.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("unevaluatedProperties" = false))]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct Entry {
     #[serde(flatten)]
     pub(super) options: Options,
@@ -113,8 +120,9 @@ pub(super) struct Entry {
 }
 
 /// A handler with its matcher.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("unevaluatedProperties" = false))]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct FlatEntry {
     /// Which tools the handler is for; all of them unless given.
     pub(super) matcher: Option<String>,
@@ -125,8 +133,9 @@ pub(super) struct FlatEntry {
 }
 
 /// A handler with its events.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("unevaluatedProperties" = false))]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct NamedEntry {
     /// Whether it runs; yes unless given.
     pub(super) enabled: Option<bool>,
@@ -143,9 +152,4 @@ pub(super) struct NamedEntry {
     pub(super) options: Options,
     #[serde(flatten)]
     pub(super) runs: Runs,
-}
-
-fn dialect_names(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<_> = dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-    json_schema!({ "type": "string", "enum": names })
 }

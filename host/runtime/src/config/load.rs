@@ -10,18 +10,17 @@ use hookbox_protocol::{
     dialect::{self, ConfigShape},
     json::{self, Object, describe, token},
 };
+use hookbox_sandbox::sha256;
 use serde_json::Value;
 
 use super::{
-    Config, ConfigErrors, Diagnostic, clients,
+    Config, ConfigErrors, Diagnostic, HostSettings, clients,
     diagnostic::{Finding, Severity, nearest, suggestion},
     lines,
     resolve::Resolver,
     schema::{self, DEFAULT_DIALECT},
-    types::HostSettings,
     validate,
 };
-use crate::digest::sha256;
 
 /// A configuration, and what in it has no effect.
 #[derive(Debug, Clone)]

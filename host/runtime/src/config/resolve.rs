@@ -6,15 +6,14 @@ mod handler;
 use std::{path::PathBuf, time::Duration};
 
 use hookbox_protocol::{Dialect, FailurePolicy, json::token, matcher::Matcher};
-
+use hookbox_sandbox::Limits;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Handler, Hook,
+    Handler, Hook, HostSettings,
     diagnostic::Finding,
     file::{Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs},
-    types::{HostSettings, Limits},
 };
 
 /// The event name under which the permission callback's handler is listed.

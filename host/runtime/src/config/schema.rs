@@ -1,46 +1,41 @@
-//! The JSON Schema of the file, from its types.
+//! The JSON Schema of the file: what editors read, and what a file is held against.
 
-use hookbox_protocol::dialect::{self, ConfigShape};
-use schemars::{Schema, SchemaGenerator, schema_for};
+#[cfg(feature = "schema")]
+mod generate;
+
+use hookbox_protocol::dialect::ConfigShape;
 use serde_json::{Value, json};
 
-use super::file::{File, Flat, Groups, Named};
+#[cfg(feature = "schema")]
+pub use generate::generated;
+#[cfg(feature = "schema")]
+pub(super) use generate::{add_unused, dialect_names};
 
 /// The dialect of a file that names none.
 pub(super) const DEFAULT_DIALECT: &str = "claude";
 
+/// `docs/hookbox.schema.json`, so that checking a configuration needs no generator.
+const SHIPPED: &str = include_str!("hookbox.schema.json");
+
+/// The JSON Schema of the configuration file, for editors.
+pub fn schema() -> Value {
+    // A test holds that it is JSON.
+    serde_json::from_str(SHIPPED).unwrap_or_default()
+}
+
 /// The schema of a file whose `hooks` have one shape.
 pub(super) fn of_shape(shape: ConfigShape) -> Value {
-    match shape {
-        ConfigShape::Groups => schema_for!(File<Groups>),
-        ConfigShape::Flat => schema_for!(File<Flat>),
-        ConfigShape::Named => schema_for!(File<Named>),
+    let mut schema = schema();
+    let hooks = match shape {
+        ConfigShape::Groups => "Groups",
+        ConfigShape::Flat => "Flat",
+        ConfigShape::Named => "Named",
+    };
+    if let Some(schema) = schema.as_object_mut() {
+        schema.shift_remove("allOf");
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert("hooks".into(), json!({ "$ref": format!("#/$defs/{hooks}") }));
+        }
     }
-    .to_value()
-}
-
-/// The JSON Schema of the configuration file, for editors; checked in at `docs/hookbox.schema.json`.
-pub fn schema() -> Value {
-    let mut generator = SchemaGenerator::default();
-    let shapes = [
-        (ConfigShape::Groups, generator.subschema_for::<Groups>()),
-        (ConfigShape::Flat, generator.subschema_for::<Flat>()),
-        (ConfigShape::Named, generator.subschema_for::<Named>()),
-    ];
-    let mut schema = generator.into_root_schema_for::<File<Value>>();
-    let conditions: Vec<Value> = shapes.into_iter().map(|(shape, hooks)| condition(shape, &hooks)).collect();
-    schema.insert("allOf".into(), conditions.into());
-    schema.to_value()
-}
-
-/// "If the dialect is one of these, `hooks` looks like that."
-fn condition(shape: ConfigShape, hooks: &Schema) -> Value {
-    let names: Vec<_> =
-        dialect::ALL.iter().filter(|dialect| dialect.shape() == shape).map(|dialect| dialect.name()).collect();
-    // A file without a dialect is one of the default dialect's shape.
-    let required: &[&str] = if names.contains(&DEFAULT_DIALECT) { &[] } else { &["dialect"] };
-    json!({
-        "if": { "properties": { "dialect": { "enum": names } }, "required": required },
-        "then": { "properties": { "hooks": hooks } },
-    })
+    schema
 }

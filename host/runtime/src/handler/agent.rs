@@ -9,14 +9,39 @@ mod tools;
 
 use std::{path::PathBuf, sync::Arc};
 
+use async_trait::async_trait;
 use hookbox_protocol::{Cause, Event, Failure, HookOutput};
+use hookbox_sandbox::Run;
 
-use super::judge::{MAX_TOKENS, SYSTEM, failure, fill, verdict};
+use super::{
+    Call, Handler,
+    question::{MAX_TOKENS, SYSTEM, answer, failure, fill},
+};
 use crate::capability::llm::{Conversation, Message, Model, ToolResult, ToolUse};
 use project::Project;
 
 /// Calls of tools in one turn at most.
 const MAX_CALLS: usize = 16;
+
+/// An `agent` handler.
+pub(crate) struct Agent {
+    /// Who is asked.
+    pub(crate) model: Arc<dyn Model>,
+    /// The question, with `$ARGUMENTS` for the event.
+    pub(crate) prompt: String,
+    /// The model's name; the one of the settings when absent.
+    pub(crate) model_name: Option<String>,
+    /// Turns at most.
+    pub(crate) max_turns: u32,
+}
+
+#[async_trait]
+impl Handler for Agent {
+    async fn call(&self, call: Call<'_>) -> Run {
+        let name = self.model_name.as_deref();
+        Run::new(run_agent(self.model.as_ref(), &self.prompt, name, self.max_turns, call.event).await)
+    }
+}
 
 /// Asks the model about an event, and carries out its calls of tools for `max_turns` turns at most; the last of them
 /// has to be its answer. What a tool cannot do is told to the model and fails nothing. The caller keeps the time.
@@ -51,7 +76,7 @@ pub async fn run_agent(
     for turn in 1..=max_turns {
         let reply = model.turn(&conversation).await.map_err(failure)?;
         if reply.calls.is_empty() {
-            return verdict(&reply.text);
+            return answer(&reply.text);
         }
         if turn < max_turns {
             let results = carry_out(project.as_ref(), &reply.calls).await;

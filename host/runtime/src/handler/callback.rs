@@ -4,9 +4,10 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure};
+use hookbox_sandbox::Run;
 use serde_json::Value;
 
-use super::{Call, Handler, Report};
+use super::{Call, Handler};
 
 type Pending = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
 
@@ -27,7 +28,7 @@ impl Callback {
 
 #[async_trait]
 impl Handler for Callback {
-    async fn call(&self, call: Call<'_>) -> Report {
+    async fn call(&self, call: Call<'_>) -> Run {
         // Polled in a task of its own, so that a closure that panics is a failed hook and not a failed host.
         let output = tokio::spawn((self.0)((*call.event.raw).clone()));
         let abort = AbortOnDrop(output.abort_handle());

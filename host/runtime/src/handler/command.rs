@@ -6,14 +6,14 @@ use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::Ended};
+use hookbox_sandbox::{LogLevel, LogLine, Run};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{Child, Command as Process},
 };
 
-use super::{Call, Handler, Report};
-use crate::verdict::{LogLevel, LogLine};
+use super::{Call, Handler};
 
 /// A command handler.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ fn depth() -> u32 {
 
 #[async_trait]
 impl Handler for Command {
-    async fn call(&self, call: Call<'_>) -> Report {
+    async fn call(&self, call: Call<'_>) -> Run {
         let (result, stderr) = match self.run(&call).await {
             Ok(output) => {
                 let stderr = text(&output.stderr);
@@ -54,7 +54,7 @@ impl Handler for Command {
             }
             Err(failure) => (Err(failure), String::new()),
         };
-        let mut report = Report::from(result);
+        let mut report = Run::from(result);
         report.logs = stderr.lines().map(|line| LogLine { level: LogLevel::Info, message: line.to_owned() }).collect();
         report
     }

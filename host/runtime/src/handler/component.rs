@@ -4,28 +4,29 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use hookbox_protocol::EventKind;
+use hookbox_sandbox::{CallContext, Component as Loaded, Limits, LoadError, Run, capability::Capabilities};
 
-use super::{Call, Handler, Report};
-use crate::{call::CallContext, capability::Capabilities, component, config, error::LoadError, host::Host};
+use super::{Call, Handler};
+use crate::{config, error::HookLoadError, host::Host};
 
 /// A component handler.
 pub(crate) struct Component {
-    inner: component::Component,
+    inner: Loaded,
     tenant: String,
     owner: String,
     config_json: String,
-    limits: config::types::Limits,
+    limits: Limits,
     capabilities: Arc<Capabilities>,
 }
 
 impl Component {
-    pub(crate) async fn load(host: &Host, wasm: &config::Wasm) -> Result<Self, LoadError> {
+    pub(crate) async fn load(host: &Host, wasm: &config::Wasm) -> Result<Self, HookLoadError> {
         let folder = host.config().folder();
         let engine = host.engine().await?;
-        let component = component::Component::load(engine, &wasm.component, &wasm.permissions, folder).await?;
+        let component = Loaded::load(engine, &wasm.component, &wasm.permissions, folder).await?;
         // Of the bytes that were compiled: the file may be another by now.
         if wasm.digest.as_deref().is_some_and(|digest| digest != component.digest()) {
-            return Err(LoadError::Changed { path: wasm.component.clone() });
+            return Err(LoadError::Changed { path: wasm.component.clone() }.into());
         }
         Ok(Self {
             inner: component,
@@ -49,7 +50,7 @@ impl Handler for Component {
         Some(self.inner.digest())
     }
 
-    async fn call(&self, call: Call<'_>) -> Report {
+    async fn call(&self, call: Call<'_>) -> Run {
         let context = CallContext {
             tenant: self.tenant.clone(),
             hook: self.owner.clone(),
@@ -59,7 +60,6 @@ impl Handler for Component {
             deadline: call.deadline.into_std(),
             capabilities: self.capabilities.clone(),
         };
-        let report = self.inner.call(call.event, call.dialect, &context).await;
-        Report { result: report.result, notes: report.notes, fuel: Some(report.fuel), logs: report.logs }
+        self.inner.call(call.event, call.dialect, &context).await
     }
 }

@@ -1,18 +1,20 @@
 //! The `http` handler: a POST of the event.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure};
-use reqwest::{
-    Method, Url,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-};
+use hookbox_sandbox::{Run, capability::HttpError};
+use http::{HeaderName, HeaderValue};
+use url::Url;
 
-use super::{Call, Handler, Report, read_output};
-use crate::capability::http::client::{Exchange, Reach, send};
+use super::{Call, Handler, read_output};
+use crate::capability::http::{Exchange, HttpClient, Reach};
 
 /// An http handler.
-#[derive(Debug, Clone)]
 pub(crate) struct Http {
+    /// What sends it.
+    pub(crate) client: Arc<dyn HttpClient>,
     /// Where the event goes.
     pub(crate) url: String,
     /// With these headers.
@@ -21,8 +23,8 @@ pub(crate) struct Http {
 
 #[async_trait]
 impl Handler for Http {
-    async fn call(&self, call: Call<'_>) -> Report {
-        let body = post(&self.url, &self.headers, &call.event.raw.to_string()).await;
+    async fn call(&self, call: Call<'_>) -> Run {
+        let body = post(self.client.as_ref(), &self.url, &self.headers, &call.event.raw.to_string()).await;
         body.and_then(|body| read_output(&call, &body)).into()
     }
 }
@@ -38,29 +40,32 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// # Errors
 /// Other statuses and connection errors: [`Cause::Http`]; a body over 1 MiB is
 /// [`Cause::OutputTooLarge`].
-pub async fn post(url: &str, headers: &[(String, String)], event_json: &str) -> Result<Vec<u8>, Failure> {
+pub async fn post(
+    client: &dyn HttpClient,
+    url: &str,
+    headers: &[(String, String)],
+    event_json: &str,
+) -> Result<Vec<u8>, Failure> {
     let failed = |message: String| Failure::new(Cause::Http, message);
-    let url = Url::parse(url).map_err(|e| failed(format!("the URL: {e}")))?;
-    let mut map = HeaderMap::new();
-    map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Url::parse(url).map_err(|e| failed(format!("the URL: {e}")))?;
+    let mut all = vec![("content-type".to_owned(), "application/json".to_owned())];
     for (name, value) in headers {
-        let header =
-            HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed(format!("{name:?} is no header name")))?;
-        let mut value = HeaderValue::from_str(value).map_err(|_| failed(format!("the value of {name} is none")))?;
-        value.set_sensitive(true);
-        map.insert(header, value);
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed(format!("{name:?} is no header name")))?;
+        HeaderValue::from_str(value).map_err(|_| failed(format!("the value of {name} is none")))?;
+        // One that is given stands over ours.
+        all.retain(|(given, _)| !given.eq_ignore_ascii_case(name));
+        all.push((name.clone(), value.clone()));
     }
-    let response = send(Exchange {
+    let exchange = Exchange {
         reach: Reach::Anywhere,
-        method: Method::POST,
-        url,
-        headers: map,
+        method: "POST".to_owned(),
+        url: url.to_owned(),
+        headers: all,
         body: Some(event_json.as_bytes().to_vec()),
         max_response: MAX_ANSWER,
-    })
-    .await
-    .map_err(|error| match error {
-        crate::capability::HttpError::TooLarge(why) => Failure::new(Cause::OutputTooLarge, why),
+    };
+    let response = client.send(exchange).await.map_err(|error| match error {
+        HttpError::TooLarge(why) => Failure::new(Cause::OutputTooLarge, why),
         other => failed(other.to_string()),
     })?;
     match response.status {

@@ -1,9 +1,33 @@
 //! The `prompt` handler: a single-turn question to a model.
 
-use hookbox_protocol::{Event, Failure, HookOutput};
+use std::sync::Arc;
 
-use super::judge::{MAX_TOKENS, SYSTEM, failure, fill, verdict};
+use async_trait::async_trait;
+use hookbox_protocol::{Event, Failure, HookOutput};
+use hookbox_sandbox::Run;
+
+use super::{
+    Call, Handler,
+    question::{MAX_TOKENS, SYSTEM, answer, failure, fill},
+};
 use crate::capability::llm::{Model, Question};
+
+/// A `prompt` handler.
+pub(crate) struct Prompt {
+    /// Who is asked.
+    pub(crate) model: Arc<dyn Model>,
+    /// The question, with `$ARGUMENTS` for the event.
+    pub(crate) question: String,
+    /// The model's name; the one of the settings when absent.
+    pub(crate) model_name: Option<String>,
+}
+
+#[async_trait]
+impl Handler for Prompt {
+    async fn call(&self, call: Call<'_>) -> Run {
+        Run::new(run_prompt(self.model.as_ref(), &self.question, self.model_name.as_deref(), call.event).await)
+    }
+}
 
 /// Asks the model about an event. The caller keeps the time.
 ///
@@ -21,5 +45,5 @@ pub async fn run_prompt(
         user: fill(prompt, &event.raw.to_string()),
         max_tokens: MAX_TOKENS,
     };
-    verdict(&model.ask(question).await.map_err(failure)?.text)
+    answer(&model.ask(question).await.map_err(failure)?.text)
 }

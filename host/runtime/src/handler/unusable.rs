@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure};
+use hookbox_sandbox::Run;
 
-use super::{Call, Handler, Report};
+use super::{Call, Handler};
 use crate::config::Diagnostic;
 
 /// Why it could not be loaded.
@@ -15,7 +16,7 @@ impl Handler for Unusable {
         Some(&self.0)
     }
 
-    async fn call(&self, _: Call<'_>) -> Report {
-        Err(Failure::new(Cause::Load, self.0.message.clone())).into()
+    async fn call(&self, _: Call<'_>) -> Run {
+        Run::new(Err(Failure::new(Cause::Load, self.0.message.clone())))
     }
 }

@@ -5,21 +5,18 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use hookbox_sandbox::{Compiler, EngineOptions, Permissions, permission::LlmGrant};
+
 use super::Host;
 use crate::{
     capability::{
         Capabilities,
-        http::HookHttp,
-        llm::{HookLlm, HttpModel},
-        state::{HookState, SqliteStore, default_file},
+        http::{HookHttp, HttpClient},
+        llm::{HookLlm, Model},
+        state::{HookState, Store},
     },
-    compiler::Compiler,
-    config::{
-        self, Config,
-        types::{LlmGrant, Permissions},
-    },
-    engine::EngineOptions,
-    error::{HookError, LoadError},
+    config::{self, Config},
+    error::{HookError, HookLoadError},
     folders,
     handler::{self, SharedHandler},
 };
@@ -29,21 +26,27 @@ use crate::{
 pub(crate) struct Resources {
     pub(crate) cache_dir: Option<PathBuf>,
     pub(crate) compiler: Option<PathBuf>,
-    store: OnceLock<Arc<SqliteStore>>,
-    model: OnceLock<Arc<HttpModel>>,
+    store: OnceLock<Arc<dyn Store>>,
+    model: OnceLock<Arc<dyn Model>>,
+    client: OnceLock<Arc<dyn HttpClient>>,
 }
 
 impl Resources {
     /// What a hook's permissions give it, ready to use.
-    pub(crate) fn capabilities(&self, config: &Config, permissions: &Permissions) -> Result<Capabilities, LoadError> {
+    pub(crate) fn capabilities(
+        &self,
+        config: &Config,
+        permissions: &Permissions,
+    ) -> Result<Capabilities, HookLoadError> {
         let mut granted = Capabilities::default();
         if let Some(grant) = &permissions.state {
             let store = self.store(config)?;
             granted.state = HookState::granted(store, grant).map(|state| Arc::new(state) as _);
         }
-        granted.http = HookHttp::granted(&permissions.http)
-            .map_err(|error| LoadError::Grant(error.to_string()))?
-            .map(|http| Arc::new(http) as _);
+        if !permissions.http.is_empty() {
+            let http = HookHttp::granted(self.client()?, &permissions.http);
+            granted.http = Some(Arc::new(http.map_err(|error| HookLoadError::Grant(error.to_string()))?));
+        }
         if let Some(grant) = permissions.llm.as_ref().filter(|grant| **grant != LlmGrant::Enabled(false)) {
             granted.llm = HookLlm::granted(self.model(config)?, grant).map(|llm| Arc::new(llm) as _);
         }
@@ -51,24 +54,40 @@ impl Resources {
     }
 
     /// The store all hooks of the host share; opened with the first use.
-    fn store(&self, config: &Config) -> Result<Arc<SqliteStore>, LoadError> {
-        let file = config
-            .settings
-            .state_file
-            .as_ref()
-            .map(PathBuf::from)
-            .or_else(default_file)
-            .ok_or(LoadError::NoStateFile)?;
+    #[cfg(feature = "state-sqlite")]
+    fn store(&self, config: &Config) -> Result<Arc<dyn Store>, HookLoadError> {
+        use crate::capability::state::{SqliteStore, default_file};
+        let named = config.settings.state_file.as_ref().map(PathBuf::from);
+        let file = named.or_else(default_file).ok_or(HookLoadError::NoState)?;
         Ok(self.store.get_or_init(|| Arc::new(SqliteStore::new(file))).clone())
     }
 
+    #[cfg(not(feature = "state-sqlite"))]
+    fn store(&self, _: &Config) -> Result<Arc<dyn Store>, HookLoadError> {
+        self.store.get().cloned().ok_or(HookLoadError::NoState)
+    }
+
     /// The model all hooks of the host share; its key is read with the first use.
-    fn model(&self, config: &Config) -> Result<Arc<HttpModel>, LoadError> {
+    #[cfg(feature = "llm")]
+    fn model(&self, config: &Config) -> Result<Arc<dyn Model>, HookLoadError> {
         if let Some(model) = self.model.get() {
             return Ok(model.clone());
         }
-        let model = Arc::new(HttpModel::new(config.settings.llm.as_ref().ok_or(LoadError::NoModel)?)?);
+        let settings = config.settings.llm.as_ref().ok_or(HookLoadError::NoModel)?;
+        let model = Arc::new(crate::capability::llm::HttpModel::new(self.client()?, settings)?);
         Ok(self.model.get_or_init(|| model).clone())
+    }
+
+    #[cfg(not(feature = "llm"))]
+    fn model(&self, _: &Config) -> Result<Arc<dyn Model>, HookLoadError> {
+        self.model.get().cloned().ok_or(HookLoadError::NoModel)
+    }
+
+    /// The HTTP client all hooks of the host share.
+    fn client(&self) -> Result<Arc<dyn HttpClient>, HookLoadError> {
+        #[cfg(feature = "http")]
+        self.client.get_or_init(|| Arc::new(crate::capability::http::ReqwestClient::default()));
+        self.client.get().cloned().ok_or(HookLoadError::NoHttp)
     }
 
     /// A pool as large as the configuration needs it: its `maxInstances` places, each for the most generous limits.
@@ -98,14 +117,14 @@ impl Resources {
 
 /// Loads one hook.
 pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandler, HookError> {
-    let at = |error: LoadError| {
+    let at = |error: HookLoadError| {
         let message = format!("`{}`: {error}", hook.name);
         HookError(host.config.error_at(&hook.pointer, message, Some(error.help())))
     };
-    let judge = |prompt: &String, model_name: &Option<String>, max_turns| {
+    let model = |name: &Option<String>| -> Result<Arc<dyn Model>, HookLoadError> {
         let model = host.resources.model(&host.config)?;
-        model.name(model_name.as_deref())?;
-        Ok(Arc::new(handler::Judge { model, prompt: prompt.clone(), model_name: model_name.clone(), max_turns }))
+        model.check(name.as_deref())?;
+        Ok(model)
     };
     Ok(match &hook.handler {
         config::Handler::Wasm(wasm) => Arc::new(handler::Component::load(host, wasm).await.map_err(at)?),
@@ -116,18 +135,24 @@ pub(super) async fn load(host: &Host, hook: &config::Hook) -> Result<SharedHandl
             output_limit: OUTPUT_LIMIT,
         }),
         config::Handler::Http { url, headers } => {
-            Arc::new(handler::Http { url: url.clone(), headers: headers.clone() })
+            let client = host.resources.client().map_err(at)?;
+            Arc::new(handler::Http { client, url: url.clone(), headers: headers.clone() })
         }
-        config::Handler::Prompt { prompt, model } => judge(prompt, model, None).map_err(at)?,
-        config::Handler::Agent { prompt, model, max_turns } => judge(prompt, model, Some(*max_turns)).map_err(at)?,
+        config::Handler::Prompt { prompt, model: name } => Arc::new(handler::Prompt {
+            model: model(name).map_err(at)?,
+            question: prompt.clone(),
+            model_name: name.clone(),
+        }),
+        config::Handler::Agent { prompt, model: name, max_turns } => Arc::new(handler::Agent {
+            model: model(name).map_err(at)?,
+            prompt: prompt.clone(),
+            model_name: name.clone(),
+            max_turns: *max_turns,
+        }),
         config::Handler::Withheld { why, help } => {
-            let message = format!("`{}` is not run: {why}", hook.name);
-            return Err(HookError(host.config.error_at(&hook.pointer, message, Some(help.clone()))));
+            return Err(at(HookLoadError::Withheld { why: why.clone(), help: help.clone() }));
         }
-        config::Handler::Callback => {
-            let message = format!("`{}` is a callback, which only code can add", hook.name);
-            return Err(HookError(host.config.error_at(&hook.pointer, message, None)));
-        }
+        config::Handler::Callback => return Err(at(HookLoadError::Callback)),
     })
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
-use hookbox::{Component, Engine, EngineOptions, config::types::Permissions};
+use hookbox::sandbox::{Component, Engine, EngineOptions, Permissions};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use wasm_encoder::{ComponentSection, CustomSection};

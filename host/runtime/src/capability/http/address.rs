@@ -4,11 +4,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether an address is one that anybody can reach: not this machine, not its network, not a group, not a reserved
 /// range (IANA special-purpose registries). IPv6 forms that carry an IPv4 address are judged by it.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
     }
+}
+
+/// What is said of an address that is not public.
+pub(super) fn not_public(name: &str, address: IpAddr) -> String {
+    format!("{name} is the address {address}, which is not public")
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {

@@ -1,13 +1,20 @@
 //! Talking to a language model, in no provider's words.
 
 use async_trait::async_trait;
+use hookbox_sandbox::capability::LlmError;
 use serde_json::Value;
-
-use crate::capability::LlmError;
 
 /// A language model. The caller keeps the time: dropping the future ends the question.
 #[async_trait]
 pub trait Model: Send + Sync {
+    /// Whether questions under this name of a model can be asked at all, as far as that is known before the first one.
+    ///
+    /// # Errors
+    /// [`LlmError::Failed`] with what is wrong.
+    fn check(&self, _name: Option<&str>) -> Result<(), LlmError> {
+        Ok(())
+    }
+
     /// Takes a conversation one turn further.
     async fn turn(&self, conversation: &Conversation) -> Result<Reply, LlmError>;
 

@@ -3,8 +3,7 @@
 use hookbox_protocol::json::Object;
 use serde_json::{Value, json};
 
-use super::{Conversation, Message, Reply, ToolUse};
-use crate::config::types::LlmProvider;
+use super::{Conversation, LlmProvider, Message, Reply, ToolUse};
 
 /// One provider's interface.
 pub(super) struct Wire {

@@ -4,6 +4,7 @@
 //! operating system, so it outlives a `kill -9` of any process; a power cut may take the last writes, never the file.
 //! WAL needs memory shared between the processes: the file must be on a local disk, not on a network file system.
 
+mod error;
 mod file;
 mod table;
 
@@ -14,7 +15,8 @@ use rusqlite::Connection;
 use tokio::sync::Mutex;
 
 use self::{
-    file::{Error, begin, open, patiently},
+    error::Error,
+    file::{begin, open, patiently},
     table::Row,
 };
 use super::{Space, StateError, Store};

@@ -3,21 +3,26 @@
 use std::collections::BTreeMap;
 
 use hookbox_protocol::{FailurePolicy, authority::Power};
-use schemars::{JsonSchema, Schema};
+use hookbox_sandbox::Permissions;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+#[cfg(feature = "schema")]
+use {
+    hookbox_sandbox::{Limits, WEEK},
+    schemars::JsonSchema,
+};
 
-use crate::config::types::{Limits, Permissions, WEEK};
 /// What every kind of handler can say.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = add_unused)]
+#[cfg_attr(feature = "schema", schemars(transform = crate::config::schema::add_unused))]
 pub(in crate::config) struct Options {
     /// Seconds it may take, fractions allowed.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(in crate::config) timeout: Option<f64>,
     /// The same in milliseconds.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK * 1000))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK * 1000)))]
     pub(in crate::config) timeout_ms: Option<f64>,
     /// What a failure counts as.
     pub(in crate::config) on_failure: Option<OnFailure>,
@@ -26,7 +31,8 @@ pub(in crate::config) struct Options {
 }
 
 /// What runs.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(in crate::config) enum Runs {
     /// A WebAssembly component.
@@ -46,7 +52,8 @@ pub(in crate::config) enum Runs {
 }
 
 /// A WebAssembly component.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::config) struct WasmEntry {
     /// The component's file, relative to this file.
@@ -61,12 +68,13 @@ pub(in crate::config) struct WasmEntry {
     pub(in crate::config) config: Value,
     /// Its own limits, over those of the file.
     #[serde(default)]
-    #[schemars(with = "Limits")]
+    #[cfg_attr(feature = "schema", schemars(with = "Limits"))]
     pub(in crate::config) limits: Map<String, Value>,
 }
 
 /// A command.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub(in crate::config) struct CommandEntry {
     /// The command line for `sh -c`; the executable when there are `args`.
     pub(in crate::config) command: String,
@@ -75,7 +83,8 @@ pub(in crate::config) struct CommandEntry {
 }
 
 /// An http endpoint.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::config) struct HttpEntry {
     /// Where the event is posted to.
@@ -89,7 +98,8 @@ pub(in crate::config) struct HttpEntry {
 }
 
 /// A question.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub(in crate::config) struct PromptEntry {
     /// The question, with `$ARGUMENTS` for the event.
     pub(in crate::config) prompt: String,
@@ -98,7 +108,8 @@ pub(in crate::config) struct PromptEntry {
 }
 
 /// A question to a model with tools.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::config) struct AgentEntry {
     /// The question, with `$ARGUMENTS` for the event.
@@ -106,17 +117,19 @@ pub(in crate::config) struct AgentEntry {
     /// The model; the host's default unless given.
     pub(in crate::config) model: Option<String>,
     /// Turns at most; 10 unless given.
-    #[schemars(extend("minimum" = 1))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub(in crate::config) max_turns: Option<u32>,
 }
 
 /// A handler of a real client that hookbox leaves out, with a warning.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("additionalProperties" = true))]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = true)))]
 pub(in crate::config) struct NotRun {}
 
 /// A preset, or in detail.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub(in crate::config) enum AuthorityEntry {
     /// A preset.
@@ -126,7 +139,8 @@ pub(in crate::config) enum AuthorityEntry {
 }
 
 /// What a hook may decide, in a word.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(in crate::config) enum Preset {
     /// Deny, ask, and add context.
@@ -138,7 +152,8 @@ pub(in crate::config) enum Preset {
 }
 
 /// What a hook may decide, in detail. What is not given is not granted.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::config) struct AuthorityDetails {
     /// The decisions it may make.
@@ -159,7 +174,8 @@ pub(in crate::config) struct AuthorityDetails {
 }
 
 /// `"all"`, or JSON pointers.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub(in crate::config) enum RewriteEntry {
     /// Everything.
@@ -175,7 +191,8 @@ impl Default for RewriteEntry {
 }
 
 /// `"all"`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(in crate::config) enum AllWord {
     /// Everything.
@@ -186,7 +203,8 @@ pub(in crate::config) enum AllWord {
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$word_doc:meta])* $word:ident => $value:ident,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "lowercase")]
         pub(in crate::config) enum $name { $($(#[$word_doc])* $word,)* }
 
@@ -237,29 +255,5 @@ words! {
         Respond => Respond,
         /// End the turn or the session.
         Abort => Abort,
-    }
-}
-
-/// Fields of handlers that real clients know and hookbox does not use, with what they are for there.
-const UNUSED: &[(&str, &str)] = &[
-    ("if", "a permission rule that has to match"),
-    ("once", "only once in a session"),
-    ("async", "in the background"),
-    ("asyncRewake", "in the background, waking the agent when it blocks"),
-    ("rewakeMessage", "what a background hook says when it blocks"),
-    ("rewakeSummary", "what the user sees of that"),
-    ("continueOnBlock", "go on after a block"),
-    ("statusMessage", "shown while the hook runs"),
-    ("shell", "another shell"),
-    ("description", "for people"),
-];
-
-/// Adds [`UNUSED`] to the schema, marked for the validator.
-fn add_unused(schema: &mut Schema) {
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
-    for (name, meaning) in UNUSED {
-        let property =
-            serde_json::json!({ "description": "Known to a client, not used by hookbox.", "x-unused": meaning });
-        properties.insert((*name).into(), property);
     }
 }

@@ -1,8 +1,7 @@
 //! Reading that goes on past what is wrong, so that everything that is wrong is found.
 
-use std::{collections::BTreeMap, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, MapAccess, Visitor},
@@ -20,21 +19,6 @@ impl<T> Default for Checked<T> {
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Checked<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Value::deserialize(deserializer).map(|value| Self(Some(serde_json::from_value(value))))
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Checked<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        T::schema_name()
-    }
-    fn schema_id() -> std::borrow::Cow<'static, str> {
-        T::schema_id()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
     }
 }
 
@@ -58,17 +42,5 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
             }
         }
         deserializer.deserialize_map(Entries(PhantomData))
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Ordered<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        <BTreeMap<String, T>>::schema_name()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        <BTreeMap<String, T>>::json_schema(generator)
     }
 }

@@ -6,6 +6,10 @@ use hookbox_protocol::{
     authority::{Authority, Power, Rewrite},
     json::shorten,
 };
+use hookbox_sandbox::{
+    Limits, Permissions,
+    permission::{HttpGrant, LlmGrant, StateGrant},
+};
 use serde_json::{Map, Value};
 
 use super::Resolver;
@@ -13,7 +17,6 @@ use crate::config::{
     Handler, Wasm,
     diagnostic::Finding,
     file::{AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, Preset, PromptEntry, RewriteEntry, Runs, WasmEntry},
-    types::{HttpGrant, Limits, LlmGrant, Permissions, StateGrant},
 };
 
 /// Turns of an agent handler that says nothing of its own.

@@ -129,10 +129,11 @@ fn mutate(value: &mut Value, pointer: &str, other: Option<&Value>) {
     *value.pointer_mut(pointer).unwrap() = other.clone();
 }
 
+#[cfg(feature = "schema")]
 #[test]
 fn the_schema_that_is_checked_in_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/hookbox.schema.json");
-    let current = format!("{:#}\n", super::super::schema());
+    let current = format!("{:#}\n", super::super::generated());
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &current).unwrap();
     }

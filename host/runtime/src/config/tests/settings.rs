@@ -1,7 +1,7 @@
 use hookbox_protocol::authority::{Power, Rewrite};
 
 use super::*;
-use crate::config::types::StateGrant;
+use hookbox_sandbox::permission::StateGrant;
 
 /// The settings file of a Claude Code user, with everything that is no business of ours.
 const SETTINGS: &str = r#"{

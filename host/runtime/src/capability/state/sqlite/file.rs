@@ -2,7 +2,6 @@
 
 use std::{
     fs::{DirBuilder, OpenOptions, Permissions},
-    io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     thread,
@@ -13,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::{
     StateError,
+    error::Error,
     table::{SCHEMA, SCHEMA_VERSION},
 };
 use crate::folders;
@@ -84,27 +84,4 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 /// Takes the writer's place before reading, so that nobody writes between what is read and what is written.
 pub(super) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, Error> {
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
-}
-
-/// Why an operation failed, before the file is named.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    State(#[from] StateError),
-}
-
-impl Error {
-    pub(super) fn at(self, file: &Path) -> StateError {
-        let name = file.display();
-        match self {
-            Self::State(StateError::Unavailable(why)) => StateError::Unavailable(format!("{name}: {why}")),
-            Self::State(error) => error,
-            Self::Io(error) => StateError::Unavailable(format!("{name}: {error}")),
-            Self::Sqlite(error) => StateError::Unavailable(format!("{name}: {error}")),
-        }
-    }
 }

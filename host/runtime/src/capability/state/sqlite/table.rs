@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{Space, StateError, file::Error};
+use super::{Space, StateError, error::Error};
 use crate::clock::unix_ms;
 
 /// The version of [`SCHEMA`], kept in the file's `user_version`.

@@ -1,0 +1,26 @@
+//! What `host` says in the file: settings of the process, not of one hook.
+
+use hookbox_sandbox::CompileLimits;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::capability::llm::LlmSettings;
+
+/// Settings of the host, not of one hook.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct HostSettings {
+    /// Keeps the state of tenants apart; `default` unless given.
+    pub tenant: Option<String>,
+    /// The state store's file; in the user's state folder unless given.
+    pub state_file: Option<String>,
+    /// The language model of `prompt` and `agent` handlers and of the llm capability.
+    pub llm: Option<LlmSettings>,
+    /// Components that may run at once; more wait, and fail as `busy` after their timeout.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub max_instances: Option<u32>,
+    /// What compiling one component may take.
+    pub compile: CompileLimits,
+}

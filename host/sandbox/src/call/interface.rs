@@ -1,0 +1,78 @@
+//! What every event's interface has in common.
+
+use async_trait::async_trait;
+use hookbox_protocol::{Event, Failure, HookOutput};
+use wasmtime::{Store, component::Instance};
+
+use super::Reader;
+use crate::store::Sandbox;
+
+/// One event's interface of one component.
+#[async_trait]
+pub(crate) trait Interface: Send + Sync {
+    /// Calls `handle`.
+    async fn handle(&self, call: Call<'_, '_>) -> Result<HookOutput, Failed>;
+}
+
+/// What [`Interface::handle`] works with.
+pub(crate) struct Call<'a, 'r> {
+    pub(crate) event: &'a Event,
+    pub(crate) store: &'a mut Store<Sandbox>,
+    pub(crate) instance: &'a Instance,
+    pub(crate) reader: &'a mut Reader<'r>,
+}
+
+/// Why there is no answer.
+pub(crate) enum Failed {
+    /// The component did not come to its end.
+    Ended(wasmtime::Error),
+    /// It did, but gave no answer that can be used.
+    Answered(Failure),
+}
+
+impl From<wasmtime::Error> for Failed {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Ended(error)
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Self::Answered(failure)
+    }
+}
+
+/// Binds one event: how its parameters come from the event, and its answer from the decision.
+macro_rules! interface {
+    (
+        $kind:ident($event:ident, $input:pat) => $wit:ident::handle($($name:ident: $ty:ty = $make:expr),*) -> $output:ty,
+        ($said:pat, $reader:ident) => $made:expr
+    ) => {
+        use crate::bindings::exports::hookbox::hooks::$wit::GuestIndices;
+
+        #[async_trait::async_trait]
+        impl crate::call::Interface for GuestIndices {
+            async fn handle(&self, call: crate::call::Call<'_, '_>) -> Result<hookbox_protocol::HookOutput, crate::call::Failed> {
+                let crate::call::Call { event: $event, store, instance, reader: $reader } = call;
+                let hookbox_protocol::event::Input::$kind($input) = &$event.input else {
+                    return Err($reader.other_event().into());
+                };
+                let context = crate::call::input::context($event, $reader.dialect());
+                $(let $name: $ty = $make;)*
+                let guest = self.load(&mut *store, instance)?;
+                let $said = guest.call_handle(store, &context, $(&$name),*).await?.map_err(|fault| $reader.fault(fault))?;
+                let output: Result<hookbox_protocol::HookOutput, hookbox_protocol::Failure> = $made;
+                Ok(output?)
+            }
+        }
+
+        pub(super) fn bind(
+            pre: &wasmtime::component::InstancePre<crate::store::Sandbox>,
+            handle: &wasmtime::component::types::ComponentFunc,
+        ) -> wasmtime::Result<Box<dyn crate::call::Interface>> {
+            use crate::bindings::hookbox::hooks::types::{EventContext, Fault};
+            handle.typecheck::<(&EventContext, $(&$ty),*), (Result<$output, Fault>,)>(&pre.instance_type())?;
+            Ok(Box::new(GuestIndices::new(pre)?))
+        }
+    };
+}

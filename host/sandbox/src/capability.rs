@@ -1,0 +1,174 @@
+//! What a component may call beyond `log` and `config`: one trait per interface of `wit/`, method for method, in plain
+//! Rust, so that a host can bring its own store, HTTP client or model.
+//!
+//! An implementation belongs to one hook and holds what that hook was granted; [`Scope`] says for which call it works.
+//! Counting host calls and ending a call at its deadline is the sandbox's work, not an implementation's.
+
+use std::{
+    sync::{Arc, atomic::AtomicU32},
+    time::Instant,
+};
+
+use async_trait::async_trait;
+use thiserror::Error;
+
+/// What one hook was granted. `None`: not granted, and a component that imports it does not load.
+#[derive(Clone, Default)]
+pub struct Capabilities {
+    /// `hookbox:hooks/state`
+    pub state: Option<Arc<dyn State>>,
+    /// `hookbox:hooks/http`
+    pub http: Option<Arc<dyn Http>>,
+    /// `hookbox:hooks/llm`
+    pub llm: Option<Arc<dyn Llm>>,
+}
+
+impl std::fmt::Debug for Capabilities {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let granted = |yes| if yes { "granted" } else { "no" };
+        f.debug_struct("Capabilities")
+            .field("state", &granted(self.state.is_some()))
+            .field("http", &granted(self.http.is_some()))
+            .field("llm", &granted(self.llm.is_some()))
+            .finish()
+    }
+}
+
+/// Whose call it is: what is kept is kept apart by it. It comes from the host and the event, never from a component.
+#[derive(Debug)]
+pub struct Scope {
+    /// The tenant of the host.
+    pub tenant: String,
+    /// The hook, as its state knows it: the one who calls it says.
+    pub hook: String,
+    /// The session of the event, when the client sent one.
+    pub session: Option<String>,
+    /// When the call ends, whatever it is doing.
+    pub deadline: Instant,
+    /// What this call has used of budgets that hold for one call.
+    pub spent: Spent,
+}
+
+/// What one call has used up so far.
+#[derive(Debug, Default)]
+pub struct Spent {
+    /// Questions to the model.
+    pub llm_calls: AtomicU32,
+    /// Tokens of the model's answers.
+    pub llm_tokens: AtomicU32,
+}
+
+/// Keys and values that outlive a call. `wit/state.wit` says what each method means. Times to live are in milliseconds.
+#[async_trait]
+#[allow(missing_docs)] // documented in the WIT
+pub trait State: Send + Sync {
+    async fn get(&self, scope: &Scope, key: &str) -> Result<Option<String>, StateError>;
+    async fn set(&self, scope: &Scope, key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), StateError>;
+    async fn delete(&self, scope: &Scope, key: &str) -> Result<bool, StateError>;
+    async fn increment(&self, scope: &Scope, key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, StateError>;
+    async fn compare_and_swap(
+        &self,
+        scope: &Scope,
+        key: &str,
+        expected: Option<&str>,
+        value: &str,
+        ttl_ms: Option<u64>,
+    ) -> Result<bool, StateError>;
+    async fn keys(&self, scope: &Scope, prefix: &str) -> Result<Vec<String>, StateError>;
+}
+
+/// Why a state call failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StateError {
+    /// The key or value is too long, or the hook holds too many.
+    #[error("over quota: {0}")]
+    Quota(String),
+    /// `increment` met a value that is not a whole number.
+    #[error("the value is not a whole number")]
+    NotANumber,
+    /// The store is busy or broken; trying again may help.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+}
+
+/// One HTTP exchange with a host on the hook's allow-list.
+#[async_trait]
+pub trait Http: Send + Sync {
+    /// `wit/http.wit`, `send`.
+    async fn send(&self, scope: &Scope, request: HttpRequest) -> Result<HttpResponse, HttpError>;
+}
+
+/// What a hook sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// For example `GET`.
+    pub method: String,
+    /// Absolute, `http` or `https`.
+    pub url: String,
+    /// Names and values, in order.
+    pub headers: Vec<(String, String)>,
+    /// The body, if any.
+    pub body: Option<Vec<u8>>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// For example 200.
+    pub status: u16,
+    /// Names and values, in order.
+    pub headers: Vec<(String, String)>,
+    /// The whole body.
+    pub body: Vec<u8>,
+}
+
+/// Why an exchange failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum HttpError {
+    /// Not on the allow-list, a private address, or a redirect that leaves the list.
+    #[error("denied: {0}")]
+    Denied(String),
+    /// The request or the response is larger than granted.
+    #[error("too large: {0}")]
+    TooLarge(String),
+    /// The hook's deadline came first.
+    #[error("timed out")]
+    Timeout,
+    /// No connection, broken exchange, malformed request.
+    #[error("failed: {0}")]
+    Failed(String),
+}
+
+/// The host's language model, within the hook's budget.
+#[async_trait]
+pub trait Llm: Send + Sync {
+    /// `wit/llm.wit`, `complete`.
+    async fn complete(&self, scope: &Scope, prompt: LlmPrompt) -> Result<String, LlmError>;
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LlmPrompt {
+    /// The configured model when absent.
+    pub model: Option<String>,
+    /// What the model is told about its task.
+    pub system: Option<String>,
+    /// The question.
+    pub user: String,
+    /// Tokens of the answer at most.
+    pub max_tokens: Option<u32>,
+}
+
+/// Why a question got no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LlmError {
+    /// The hook's calls or tokens are used up.
+    #[error("over budget: {0}")]
+    Budget(String),
+    /// The hook's deadline came first.
+    #[error("timed out")]
+    Timeout,
+    /// Anything else.
+    #[error("failed: {0}")]
+    Failed(String),
+}

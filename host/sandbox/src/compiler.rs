@@ -1,0 +1,191 @@
+//! From a component's bytes to machine code.
+//!
+//! How long a compiler takes and how much memory it needs is not bounded by the size of what it compiles: some kilobytes
+//! can take all there is. So a host that loads what it does not trust compiles in a process of its own, which can be
+//! ended. That process is the `hookbox` program, or any other that calls [`serve_if_asked`].
+
+use std::{
+    io::{self, Read, Write},
+    os::unix::process::ExitStatusExt,
+    path::PathBuf,
+    process::{Command, ExitCode, ExitStatus, Stdio},
+};
+
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wasmtime::{Config, WasmFeatures};
+
+use crate::error::LoadError;
+
+/// A program that compiles components in a process of its own.
+#[derive(Debug, Clone)]
+pub struct Compiler {
+    /// The program: `hookbox`, of the same version as this library.
+    pub program: PathBuf,
+    /// What it may take.
+    pub limits: CompileLimits,
+}
+
+/// What compiling one component may take, where it is compiled in a process of its own. The defaults are some five times
+/// what the largest interpreters (`CPython`, `StarlingMonkey`) take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct CompileLimits {
+    /// Seconds of processor time, all cores together.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub seconds: u32,
+    /// Memory, in MiB.
+    #[serde(rename = "memoryMiB")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 64)))]
+    pub memory_mib: u32,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        Self { seconds: 90, memory_mib: 2048 }
+    }
+}
+
+/// What a program is started with to compile; seconds and MiB follow.
+const COMMAND: &str = "compile-component";
+/// The exit code that says that the component is at fault, and stderr why.
+const INVALID: u8 = 65;
+/// The exit code of every other failure.
+const FAILED: u8 = 70;
+
+/// What the compiler made of a component.
+pub(crate) struct Image(pub(crate) Vec<u8>);
+
+/// All that decides what machine code a component becomes.
+pub(crate) fn settings() -> Config {
+    let mut config = Config::new();
+    config
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        // What a trap says is for people; frames of somebody else's module are not.
+        .wasm_backtrace_max_frames(None)
+        .native_unwind_info(cfg!(windows))
+        .memory_init_cow(true);
+    // What no hook needs is code that no hook can attack. Relaxed SIMD is out because its results differ by machine.
+    let unneeded = WasmFeatures::THREADS
+        | WasmFeatures::SHARED_EVERYTHING_THREADS
+        | WasmFeatures::GC
+        | WasmFeatures::FUNCTION_REFERENCES
+        | WasmFeatures::MEMORY64
+        | WasmFeatures::RELAXED_SIMD
+        | WasmFeatures::STACK_SWITCHING
+        | WasmFeatures::CUSTOM_PAGE_SIZES;
+    config.wasm_features(unneeded, false);
+    config
+}
+
+/// Compiles for this engine, in this process unless there is a [`Compiler`].
+pub(crate) fn compile(
+    engine: &wasmtime::Engine,
+    compiler: Option<&Compiler>,
+    bytes: &[u8],
+) -> Result<Image, LoadError> {
+    match compiler {
+        Some(compiler) => compiler.compile(bytes),
+        None => here(engine, bytes).map_err(LoadError::Invalid),
+    }
+}
+
+fn here(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Image, String> {
+    engine.precompile_component(bytes).map(Image).map_err(|error| format!("{error:#}"))
+}
+
+impl Compiler {
+    fn compile(&self, bytes: &[u8]) -> Result<Image, LoadError> {
+        let Self { program, limits } = self;
+        let failed = |error: io::Error| LoadError::Engine(format!("cannot run {}: {error}", program.display()));
+        let mut child = Command::new(program)
+            .arg(COMMAND)
+            .args([limits.seconds.to_string(), limits.memory_mib.to_string()])
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        // It reads everything before it writes anything. If it ended before that, its status says why.
+        if let Some(mut stdin) = child.stdin.take() {
+            let _ = stdin.write_all(bytes);
+        }
+        let output = child.wait_with_output().map_err(failed)?;
+        if output.status.success() {
+            return Ok(Image(output.stdout));
+        }
+        Err(self.ended(output.status, String::from_utf8_lossy(&output.stderr).trim()))
+    }
+
+    /// Why there is no image.
+    fn ended(&self, status: ExitStatus, said: &str) -> LoadError {
+        let CompileLimits { seconds, memory_mib } = self.limits;
+        let by = |signal: Signal| status.signal() == Some(signal.as_raw());
+        if by(Signal::XCPU) {
+            LoadError::TooComplex(format!("{seconds} s of processor time"))
+        } else if said.starts_with("memory allocation of") {
+            LoadError::TooComplex(format!("{memory_mib} MiB of memory"))
+        } else if status.code() == Some(INVALID.into()) {
+            LoadError::Invalid(said.to_owned())
+        } else {
+            LoadError::Engine(format!("{} ended with {status}: {said}", self.program.display()))
+        }
+    }
+}
+
+/// Compiles, if this process was started for that, and says what it has to end with. A program that names itself as a
+/// [`Compiler::program`] begins its `main` with this.
+pub fn serve_if_asked() -> Option<ExitCode> {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() != Some(COMMAND) {
+        return None;
+    }
+    let mut number = || arguments.next().and_then(|number| number.parse().ok());
+    let limits = number().zip(number()).map(|(seconds, memory_mib)| CompileLimits { seconds, memory_mib });
+    let served =
+        limits.ok_or_else(|| io::Error::other("which limits? SECONDS and MIB")).and_then(|limits| serve(&limits));
+    let (code, message) = match served {
+        Ok(Ok(())) => return Some(ExitCode::SUCCESS),
+        Ok(Err(invalid)) => (INVALID, invalid),
+        Err(error) => (FAILED, error.to_string()),
+    };
+    // Whoever started this process may be gone.
+    let _ = writeln!(io::stderr(), "{message}");
+    Some(code.into())
+}
+
+/// A component on stdin, its image on stdout; or what is wrong with the component.
+fn serve(limits: &CompileLimits) -> io::Result<Result<(), String>> {
+    confine(limits)?;
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    let engine = wasmtime::Engine::new(&settings()).map_err(io::Error::other)?;
+    let image = match here(&engine, &bytes) {
+        Ok(image) => image,
+        Err(invalid) => return Ok(Err(invalid)),
+    };
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(&image.0)?;
+    stdout.flush()?;
+    Ok(Ok(()))
+}
+
+/// Limits this process for good.
+fn confine(limits: &CompileLimits) -> io::Result<()> {
+    let limit = |resource, to: u64| setrlimit(resource, Rlimit { current: Some(to), maximum: Some(to) });
+    limit(Resource::Core, 0)?;
+    // What is reserved and never written does not count.
+    limit(Resource::Data, u64::from(limits.memory_mib) << 20)?;
+    // At the soft limit comes the signal that tells what happened, at the hard one the end.
+    let seconds = u64::from(limits.seconds);
+    setrlimit(Resource::Cpu, Rlimit { current: Some(seconds), maximum: Some(seconds + 1) })?;
+    // Nobody is left to use the result.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    Ok(())
+}

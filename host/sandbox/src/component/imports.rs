@@ -1,0 +1,71 @@
+//! What a component may reach: its imports are what it asks for, the configuration is what it gets.
+
+use crate::{
+    error::LoadError,
+    permission::{Grant, Permissions},
+};
+
+/// Whose an interface is, by its name.
+pub(crate) enum Package<'a> {
+    /// `hookbox:hooks`; `ours`: of a version this host speaks.
+    Hooks { interface: &'a str, ours: bool },
+    /// A part of WASI preview 2 that can be linked inert.
+    Wasi,
+    /// Anything else.
+    Other,
+}
+
+impl<'a> Package<'a> {
+    pub(crate) fn of(name: &'a str) -> Self {
+        let (name, version) = name.split_once('@').unwrap_or((name, ""));
+        // Semantic versioning: within 0.2 later patch releases are compatible.
+        let patch_of = |minor: &str| {
+            version.strip_prefix(minor).is_some_and(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
+        };
+        match name.split_once('/') {
+            Some(("hookbox:hooks", interface)) => Self::Hooks { interface, ours: patch_of("0.2.") },
+            Some(("wasi:cli" | "wasi:clocks" | "wasi:filesystem" | "wasi:io" | "wasi:random", _))
+                if patch_of("0.2.") =>
+            {
+                Self::Wasi
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A component's imports. `hookbox:hooks/{types,log,config,event}` are in no group: everyone has them.
+#[derive(Debug, Default)]
+pub(crate) struct Imports {
+    /// Must be granted.
+    pub(crate) asks: Vec<Grant>,
+    /// Linked for everyone; gives nothing without a grant.
+    pub(crate) inert: Vec<String>,
+    /// Never linked.
+    pub(crate) refused: Vec<String>,
+}
+
+impl Imports {
+    /// Sorts them by what it takes to have them.
+    pub(crate) fn sort<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, LoadError> {
+        let mut imports = Self::default();
+        for name in names {
+            match Package::of(name) {
+                Package::Hooks { ours: false, .. } => return Err(LoadError::Version { found: name.to_owned() }),
+                Package::Hooks { interface, .. } => imports.asks.extend(Grant::of(interface)),
+                Package::Wasi => imports.inert.push(name.to_owned()),
+                Package::Other => imports.refused.push(name.to_owned()),
+            }
+        }
+        Ok(imports)
+    }
+
+    /// Whether everything asked for is granted and nothing is refused.
+    pub(crate) fn check(&self, permissions: &Permissions) -> Result<(), LoadError> {
+        if !self.refused.is_empty() {
+            return Err(LoadError::Refused(self.refused.clone()));
+        }
+        let missing: Vec<_> = self.asks.iter().copied().filter(|grant| !grant.is_given(permissions)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(LoadError::NotGranted(missing)) }
+    }
+}

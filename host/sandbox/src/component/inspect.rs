@@ -1,0 +1,140 @@
+//! What a component is, from its bytes alone: nothing is compiled, nothing runs.
+
+use std::collections::HashSet;
+
+use hookbox_protocol::EventKind;
+use wasmparser::{Encoding, KnownCustom, Parser, Payload, ProducersSectionReader};
+
+use super::{handled, imports::Imports};
+use crate::{digest::sha256, error::LoadError, permission::Grant};
+
+/// What a component is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// Bytes.
+    pub size: usize,
+    /// SHA-256 in hexadecimal.
+    pub digest: String,
+    /// The contract it was made for, for example `hookbox:hooks@0.2.0`.
+    pub contract: Option<String>,
+    /// The events it handles.
+    pub handles: Vec<EventKind>,
+    /// What has to be granted.
+    pub asks: Vec<Grant>,
+    /// Imports that are linked and give nothing unless directories or variables are granted.
+    pub inert: Vec<String>,
+    /// Imports no hook can have.
+    pub refused: Vec<String>,
+    /// What it was written in, as its compiler says.
+    pub language: Option<String>,
+    /// Everything that says it had a part in making it.
+    pub producers: Vec<Producer>,
+}
+
+/// A line of the producers section.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Producer {
+    /// `language`, `processed-by` or `sdk`.
+    pub field: String,
+    /// For example `rustc`.
+    pub name: String,
+    /// For example `1.95.0`; may be empty.
+    pub version: String,
+}
+
+/// Looks into a component.
+///
+/// # Errors
+/// [`LoadError::NotWasm`], [`LoadError::CoreModule`], [`LoadError::Invalid`], [`LoadError::Version`].
+pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
+    check_header(bytes)?;
+    let parts = Parts::read(bytes).map_err(|e| LoadError::Invalid(e.to_string()))?;
+    let imports = Imports::sort(parts.imports.iter().map(String::as_str))?;
+    let mut handles = Vec::new();
+    for export in &parts.exports {
+        handles.extend(handled(export)?);
+    }
+    let language = parts.producers.iter().find(|p| p.field == "language").map(|p| p.name.clone());
+    Ok(Inspection {
+        size: bytes.len(),
+        digest: sha256(bytes),
+        contract: parts.exports.iter().chain(&parts.imports).find_map(|name| contract(name)),
+        handles,
+        asks: imports.asks,
+        inert: imports.inert,
+        refused: imports.refused,
+        language,
+        producers: parts.producers,
+    })
+}
+
+/// Tells components from core modules and from everything else.
+pub(super) fn check_header(bytes: &[u8]) -> Result<(), LoadError> {
+    match Parser::new(0).parse_all(bytes).next() {
+        Some(Ok(Payload::Version { encoding: Encoding::Component, .. })) => Ok(()),
+        Some(Ok(Payload::Version { encoding: Encoding::Module, .. })) => Err(LoadError::CoreModule),
+        _ => Err(LoadError::NotWasm),
+    }
+}
+
+/// `hookbox:hooks/stop@0.2.0` → `hookbox:hooks@0.2.0`
+fn contract(name: &str) -> Option<String> {
+    let (interface, version) = name.split_once('@')?;
+    interface.starts_with("hookbox:hooks/").then(|| format!("hookbox:hooks@{version}"))
+}
+
+#[derive(Default)]
+struct Parts {
+    imports: Vec<String>,
+    exports: Vec<String>,
+    producers: Vec<Producer>,
+    /// Those of them that were met before: every module within has a section of its own, mostly the same.
+    known: HashSet<Producer>,
+}
+
+impl Parts {
+    fn read(bytes: &[u8]) -> wasmparser::Result<Self> {
+        let (mut parts, mut depth) = (Self::default(), 0_usize);
+        for payload in Parser::new(0).parse_all(bytes) {
+            match payload? {
+                Payload::Version { .. } => depth += 1,
+                Payload::End(_) => depth = depth.saturating_sub(1),
+                Payload::ComponentImportSection(section) if depth == 1 => {
+                    for import in section {
+                        parts.imports.push(import?.name.name.to_owned());
+                    }
+                }
+                Payload::ComponentExportSection(section) if depth == 1 => {
+                    for export in section {
+                        parts.exports.push(export?.name.name.to_owned());
+                    }
+                }
+                Payload::CustomSection(section) => {
+                    if let KnownCustom::Producers(section) = section.as_known() {
+                        parts.add_producers(section)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
+
+    fn add_producers(&mut self, section: ProducersSectionReader<'_>) -> wasmparser::Result<()> {
+        for field in section {
+            let field = field?;
+            for value in field.values {
+                let value = value?;
+                let producer = Producer {
+                    field: field.name.to_owned(),
+                    name: value.name.to_owned(),
+                    version: value.version.to_owned(),
+                };
+                if self.known.insert(producer.clone()) {
+                    self.producers.push(producer);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+//! One WebAssembly component, one call: load a hook, call it in a sandbox of its own, and learn how that went.
+//!
+//! Nothing here knows a configuration file, a store, an HTTP client or a model: what a hook may reach beyond its call is
+//! handed in as [`capability`] traits. Whoever wants hooks from a configuration takes the crate `hookbox`.
+
+mod bindings;
+mod cache;
+mod call;
+pub mod capability;
+pub mod compiler;
+pub mod component;
+mod digest;
+pub mod engine;
+mod error;
+mod limits;
+pub mod permission;
+mod run;
+mod store;
+
+pub use compiler::{CompileLimits, Compiler};
+pub use component::Component;
+pub use digest::sha256;
+pub use engine::{Engine, EngineOptions};
+pub use error::LoadError;
+pub use limits::{Limits, WEEK};
+pub use permission::{Grant, Permissions};
+pub use run::{CallContext, LogLevel, LogLine, Run};

@@ -1,0 +1,50 @@
+//! What one call may use up.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The longest timeout, in seconds: longer ones are mistaken units.
+pub const WEEK: u32 = 7 * 24 * 60 * 60;
+
+/// Limits of one hook. Each is a fault of its own when it is met.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Limits {
+    /// Instructions, roughly; deterministic.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub fuel: u64,
+    /// Linear memory of one call, in MiB.
+    #[serde(rename = "memoryMiB")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 4096)))]
+    pub memory_mib: u32,
+    /// Elements of all tables of one call together. The largest interpreters have some 15,000 functions in theirs.
+    #[cfg_attr(feature = "schema", schemars(range(max = 10_000_000)))]
+    pub table_elements: u32,
+    /// Seconds (fractions allowed) a hook may take that says nothing of its own.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
+    pub timeout: f64,
+    /// All JSON and text a hook returns, in KiB.
+    #[serde(rename = "outputKiB")]
+    pub output_kib: u32,
+    /// What a hook may write to the log in one call, in KiB.
+    #[serde(rename = "logKiB")]
+    pub log_kib: u32,
+    /// How often a hook may call the host in one call.
+    pub host_calls: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            fuel: 50_000_000,
+            memory_mib: 64,
+            table_elements: 100_000,
+            timeout: 60.0,
+            output_kib: 1024,
+            log_kib: 64,
+            host_calls: 10_000,
+        }
+    }
+}

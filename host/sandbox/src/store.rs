@@ -1,0 +1,112 @@
+//! What surrounds one call: its store, its limits, and the way it ends when it meets one.
+
+mod fault;
+mod functions;
+mod memory;
+mod wasi;
+
+use std::{sync::Arc, time::Instant};
+
+use hookbox_protocol::Event;
+use serde_json::Value;
+use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::{
+    capability::{Capabilities, Scope, Spent},
+    engine::Engine,
+    run::{CallContext, LogLine},
+};
+
+pub(crate) use fault::{LimitReached, failure};
+use memory::Memory;
+pub(crate) use wasi::WasiGrants;
+
+/// Bytes a component may hand to the host in one go, beside what its answer may have: an http body, a value for the
+/// state. What each may have is checked where it arrives; this is what the host allocates before it can look.
+const HOST_CALL_BYTES: usize = 4 << 20;
+/// WASI streams, pollables and files a call may hold at once.
+const HANDLES: usize = 1024;
+
+/// The host's side of one call.
+pub(crate) struct Sandbox {
+    config_json: String,
+    raw_event: Arc<Value>,
+    scope: Scope,
+    capabilities: Arc<Capabilities>,
+    host_calls: Budget,
+    log_bytes: Budget,
+    memory: Memory,
+    /// What it logged so far.
+    pub(crate) logs: Vec<LogLine>,
+    wasi: Option<WasiCtx>,
+    handles: ResourceTable,
+}
+
+/// So much, and what is left of it.
+struct Budget {
+    limit: u64,
+    left: u64,
+}
+
+impl Budget {
+    fn new(limit: u64) -> Self {
+        Self { limit, left: limit }
+    }
+
+    /// Takes a part of it, or says what the whole was.
+    fn take(&mut self, part: u64) -> Result<(), u64> {
+        self.left = self.left.checked_sub(part).ok_or(self.limit)?;
+        Ok(())
+    }
+}
+
+/// A fresh store for one call. `wasi`: directories and variables, for a component that was granted any.
+pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: Option<WasiCtx>) -> Store<Sandbox> {
+    let limits = &context.limits;
+    let mut handles = ResourceTable::new();
+    handles.set_max_capacity(HANDLES);
+    let sandbox = Sandbox {
+        config_json: context.config_json.clone(),
+        raw_event: Arc::clone(&event.raw),
+        scope: Scope {
+            tenant: context.tenant.clone(),
+            hook: context.hook.clone(),
+            session: context.session.clone(),
+            deadline: context.deadline,
+            spent: Spent::default(),
+        },
+        capabilities: Arc::clone(&context.capabilities),
+        host_calls: Budget::new(limits.host_calls.into()),
+        log_bytes: Budget::new(u64::from(limits.log_kib) << 10),
+        memory: Memory::new(limits),
+        logs: Vec::new(),
+        wasi,
+        handles,
+    };
+    let mut store = Store::new(engine.wasmtime(), sandbox);
+    store.limiter(|sandbox| &mut sandbox.memory);
+    store.set_hostcall_fuel(HOST_CALL_BYTES.max(output_bytes(context)));
+    store.set_max_component_handles(HANDLES);
+    // Only fails when the engine does not count fuel; ours does, and a store without fuel could not run anyway.
+    let _ = store.set_fuel(limits.fuel);
+    let deadline = context.deadline;
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(move |_| {
+        if Instant::now() < deadline { Ok(UpdateDeadline::Yield(1)) } else { Err(LimitReached::Timeout.into()) }
+    });
+    store
+}
+
+/// All JSON and text that an output may have.
+pub(crate) fn output_bytes(context: &CallContext) -> usize {
+    usize::try_from(context.limits.output_kib).unwrap_or(usize::MAX).saturating_mul(1024)
+}
+
+impl WasiView for Sandbox {
+    /// Without a grant: no directory, no variable, closed stdio; made only when a component asks for it.
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let ctx = self.wasi.get_or_insert_with(|| wasi::inert().build());
+        WasiCtxView { ctx, table: &mut self.handles }
+    }
+}

@@ -1,0 +1,91 @@
+//! How a call ended that gave no answer, in words a person can use.
+
+use hookbox_protocol::{Cause, Failure};
+use thiserror::Error;
+use wasmtime::{PoolConcurrencyLimitError, Trap, component::ResourceTableError};
+use wasmtime_wasi::I32Exit;
+
+use super::HANDLES;
+
+/// Why the host itself stopped a call.
+#[derive(Debug, Error)]
+pub(crate) enum LimitReached {
+    /// The deadline passed.
+    #[error("did not answer within its timeout")]
+    Timeout,
+    /// See the text.
+    #[error("{0}")]
+    Memory(String),
+    /// More to the log than so many bytes.
+    #[error("wrote more than {} KiB to the log", .0 >> 10)]
+    LogFlood(u64),
+    /// More host calls than so many.
+    #[error("called the host more than {0} times")]
+    HostCalls(u64),
+}
+
+impl LimitReached {
+    fn cause(&self) -> Cause {
+        match self {
+            Self::Timeout => Cause::Timeout,
+            Self::Memory(_) => Cause::OutOfMemory,
+            Self::LogFlood(_) => Cause::LogFlood,
+            Self::HostCalls(_) => Cause::TooManyHostCalls,
+        }
+    }
+}
+
+impl From<LimitReached> for Failure {
+    fn from(stop: LimitReached) -> Self {
+        Self::new(stop.cause(), stop.to_string())
+    }
+}
+
+/// What an error that came out of a guest means. `fuel` and `output_kib` are the call's limits.
+pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Failure {
+    if let Some(stop) = error.downcast_ref::<LimitReached>() {
+        return Failure::new(stop.cause(), stop.to_string());
+    }
+    if let Some(trap) = error.downcast_ref::<Trap>() {
+        return trapped(*trap, fuel);
+    }
+    if error.is::<PoolConcurrencyLimitError>() {
+        return Failure::new(
+            Cause::Busy,
+            "all places for running components are taken; try again, or raise `maxInstances`",
+        );
+    }
+    if let Some(exit) = error.downcast_ref::<I32Exit>() {
+        return Failure::new(Cause::Trap, format!("ended itself with exit code {}", exit.0));
+    }
+    if let Some(ResourceTableError::Full) = error.downcast_ref::<ResourceTableError>() {
+        let message = format!("held more than {HANDLES} streams, timers or files at once");
+        return Failure::new(Cause::OutOfMemory, message);
+    }
+    let root = error.root_cause().to_string();
+    // The engine's type for this is private; a test holds its text.
+    if root.contains("fuel allocated for hostcalls") {
+        return Failure::new(
+            Cause::OutputTooLarge,
+            format!("handed more text to the host than the limit of {output_kib} KiB"),
+        );
+    }
+    Failure::new(Cause::Trap, format!("handed the host something malformed: {root}"))
+}
+
+fn trapped(trap: Trap, fuel: u64) -> Failure {
+    let (cause, message) = match trap {
+        Trap::OutOfFuel => (Cause::OutOfFuel, format!("used up its {fuel} units of fuel")),
+        Trap::StackOverflow => (Cause::StackOverflow, "called itself too deeply: its stack overflowed".to_owned()),
+        Trap::Interrupt => return LimitReached::Timeout.into(),
+        Trap::AllocationTooLarge => (Cause::OutOfMemory, "wanted more memory than there can be".to_owned()),
+        Trap::UnreachableCodeReached => {
+            (Cause::Trap, "gave up (`unreachable`): a panic, or a failed assertion".to_owned())
+        }
+        other => {
+            let text = other.to_string();
+            (Cause::Trap, text.strip_prefix("wasm trap: ").unwrap_or(&text).to_owned())
+        }
+    };
+    Failure::new(cause, message)
+}

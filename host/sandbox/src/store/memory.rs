@@ -1,0 +1,68 @@
+//! Memory: the sum over everything one call allocates.
+
+use wasmtime::ResourceLimiter;
+
+use super::LimitReached;
+use crate::{
+    engine::{CORE_INSTANCES, MEMORIES, TABLES},
+    limits::Limits,
+};
+
+/// Counts linear memories and tables. Growing past the limit ends the call at once instead of giving the guest a -1 to
+/// handle, so that it is always reported as what it is.
+pub(super) struct Memory {
+    limit_mib: u32,
+    bytes: usize,
+    table_limit: u32,
+    table_elements: usize,
+}
+
+impl Memory {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self { limit_mib: limits.memory_mib, bytes: 0, table_limit: limits.table_elements, table_elements: 0 }
+    }
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, current: usize, desired: usize, _max: Option<usize>) -> wasmtime::Result<bool> {
+        self.bytes = self.bytes.saturating_add(desired.saturating_sub(current));
+        let limit = usize::try_from(self.limit_mib).unwrap_or(usize::MAX).saturating_mul(1 << 20);
+        if self.bytes > limit {
+            let wanted = self.bytes.div_ceil(1 << 20);
+            return Err(LimitReached::Memory(format!(
+                "wanted {wanted} MiB of memory, the limit is {} MiB",
+                self.limit_mib
+            ))
+            .into());
+        }
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(LimitReached::Memory(format!("its memory cannot grow: {}", error.root_cause())).into())
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _max: Option<usize>) -> wasmtime::Result<bool> {
+        self.table_elements = self.table_elements.saturating_add(desired.saturating_sub(current));
+        let (wanted, limit) = (self.table_elements, self.table_limit);
+        if wanted > usize::try_from(limit).unwrap_or(usize::MAX) {
+            return Err(LimitReached::Memory(format!("wanted {wanted} table elements, the limit is {limit}")).into());
+        }
+        Ok(true)
+    }
+
+    fn table_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(LimitReached::Memory(format!("a table cannot grow: {}", error.root_cause())).into())
+    }
+
+    // Loading already refused components that have more; these hold should that ever change.
+    fn instances(&self) -> usize {
+        CORE_INSTANCES as usize
+    }
+    fn tables(&self) -> usize {
+        TABLES as usize
+    }
+    fn memories(&self) -> usize {
+        MEMORIES as usize
+    }
+}

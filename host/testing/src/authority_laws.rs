@@ -1,0 +1,302 @@
+//! Sets of hooks with random authority, and the laws of decisions.md, "Authority", that must hold of what they come to.
+
+use hookbox_protocol::{
+    Decision, Dialect, Event, EventKind, Halt, HookOutput, Scope,
+    authority::{Authority, Power, Rewrite, express, merge},
+    dialect::{self, EventSpec},
+    event::Input,
+    output::RewriteBounds,
+};
+use serde_json::{Value, json};
+
+use crate::event;
+
+/// One hook. Without an authority it may everything, as a command.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    authority: Option<Authority>,
+    said: HookOutput,
+}
+
+impl Hook {
+    fn may(&self, power: Power) -> bool {
+        self.authority.as_ref().is_none_or(|authority| authority.decide.contains(&power))
+    }
+}
+
+/// Reads choices off bytes; 0 when there are no more.
+struct Choices<'a>(std::slice::Iter<'a, u8>);
+
+impl Choices<'_> {
+    fn below(&mut self, bound: usize) -> usize {
+        usize::from(self.0.next().copied().unwrap_or_default()) % bound
+    }
+    fn of<T: Clone>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())].clone()
+    }
+    fn some<T>(&mut self, item: T) -> Option<T> {
+        (self.below(2) == 1).then_some(item)
+    }
+}
+
+/// What every event carries here.
+fn carried() -> Value {
+    json!({ "n": 1, "s": "secret", "o": { "a": "secret", "b": 2 }, "l": [1, "secret"] })
+}
+
+const POINTERS: [&str; 9] = ["", "/n", "/s", "/o", "/o/a", "/o/new", "/l", "/l/1", "/new"];
+
+/// Up to five hooks. Whatever one of them says has its number in it.
+pub fn hooks(data: &[u8]) -> Vec<Hook> {
+    let mut choices = Choices(data.iter());
+    let count = 1 + choices.below(5);
+    (0..count).map(|number| hook(number, &mut choices)).collect()
+}
+
+fn hook(number: usize, choices: &mut Choices<'_>) -> Hook {
+    let authority = (choices.below(4) > 0).then(|| Authority {
+        decide: Power::ALL.into_iter().filter(|_| choices.below(2) == 1).collect(),
+        rewrite: match choices.below(4) {
+            0 => Rewrite::All,
+            // The whole of a prompt or a list is a likely grant, but one too many would hide the others.
+            some => Rewrite::Only((0..some).map(|_| choices.of(&POINTERS).to_owned()).collect()),
+        },
+        context: choices.below(2) == 1,
+        system_message: choices.below(2) == 1,
+        env: choices.of(&[vec![], vec!["*".to_owned()], vec![format!("E{number}")]]),
+    });
+    let text = |what: &str| format!("{what}-{number}.");
+    let decisions = [Decision::Allow, Decision::Ask, Decision::Defer, Decision::Deny, Decision::Skip];
+    let decision = match choices.below(8) {
+        0..=2 => None,
+        3 | 4 => Some(Decision::Allow),
+        5 => Some(Decision::Respond(json!({ "for_llm": text("respond") }))),
+        _ => Some(choices.of(&decisions)),
+    };
+    let halt = (choices.below(5) == 1)
+        .then(|| Halt { scope: choices.of(&[Scope::Turn, Scope::Session]), reason: Some(text("halt")) });
+    let object = |key: String| [(key, json!(text("value")))].into_iter().collect();
+    let said = HookOutput {
+        decision,
+        reason: choices.some(text("reason")),
+        updated: (choices.below(3) > 0).then(|| rewritten(number, choices)),
+        updated_tool: (choices.below(6) == 1).then(|| text("tool")),
+        interrupt: choices.below(4) == 1,
+        context: choices.some(text("context")),
+        system_message: choices.some(text("message")),
+        suppress_output: choices.below(3) == 1,
+        halt,
+        env: choices.some(object(format!("E{number}"))).unwrap_or_default(),
+        extra: choices.some(object(format!("extra{number}"))).unwrap_or_default(),
+        ..HookOutput::default()
+    };
+    Hook { authority, said }
+}
+
+/// The carried value with some of it changed, by pointer.
+fn rewritten(number: usize, choices: &mut Choices<'_>) -> Value {
+    let mut value = carried();
+    for _ in 0..=choices.below(4) {
+        let new = choices.of(&[
+            json!(format!("rewrite-{number}.")),
+            json!({ "a": number, "b": 2 }),
+            json!([number]),
+            json!([1, number]),
+        ]);
+        match choices.below(9) {
+            0 => value = new,
+            1 => drop(value.as_object_mut().map(|o| o.shift_remove("o"))),
+            2 => drop(value.as_object_mut().map(|o| o.insert("new".into(), new))),
+            3 => drop(value.pointer_mut("/o").and_then(Value::as_object_mut).map(|o| o.insert("new".into(), new))),
+            other => drop(value.pointer_mut(POINTERS[other % 8 + 1]).map(|place| *place = new)),
+        }
+    }
+    value
+}
+
+/// An event of this row that carries [`carried`].
+fn carrying(spec: &EventSpec) -> Event {
+    let mut event = event(spec);
+    if let Some(call) = &mut event.call {
+        call.input = carried();
+    }
+    match &mut event.input {
+        Input::PostToolUse(result) => result.output = Some(carried()),
+        Input::AfterLlm(answered) => answered.response = Some(carried()),
+        Input::BeforeLlm(request) => {
+            request.messages = Some(json!(["m"]));
+            request.options = Some(carried());
+        }
+        _ => {}
+    }
+    event
+}
+
+/// What the client works on in the end.
+fn value(event: &Event, outcome: &HookOutput) -> Value {
+    let original = match (&event.input, &event.call) {
+        (Input::PostToolUse(result), _) => result.output.clone(),
+        (Input::AfterLlm(answered), _) => answered.response.clone(),
+        (Input::UserPromptSubmit(prompt), _) => Some(prompt.prompt.clone().into()),
+        (Input::BeforeLlm(request), _) => {
+            let mut members = json!({ "messages": request.messages, "options": request.options });
+            for (name, member) in [("model", request.model.clone().map(Value::from)), ("tools", request.tools.clone())]
+            {
+                members.as_object_mut().unwrap().extend(member.map(|member| (name.to_owned(), member)));
+            }
+            Some(members)
+        }
+        (_, Some(call)) => Some(call.input.clone()),
+        _ => None,
+    };
+    outcome.updated.clone().or(original).unwrap_or_default()
+}
+
+/// What the hooks come to, as the pipeline has it. The rewrites of those for which `keep` is false are left out, and
+/// nothing else of them.
+fn outcome(dialect: &dyn Dialect, event: &Event, hooks: &[Hook], keep: impl Fn(usize) -> bool) -> HookOutput {
+    let mut seen = event.clone();
+    let mut outputs = Vec::new();
+    for (index, hook) in hooks.iter().enumerate() {
+        let mut output = counted(dialect, &seen, hook);
+        if !keep(index) {
+            (output.updated, output.rewrite_bounds) = (None, RewriteBounds::default());
+        }
+        let last = dialect.stops(&seen, &output);
+        dialect.rewrite(&mut seen, &output);
+        outputs.push(output);
+        if last {
+            break;
+        }
+    }
+    merge(dialect, event, &outputs).output
+}
+
+fn counted(dialect: &dyn Dialect, event: &Event, hook: &Hook) -> HookOutput {
+    let mut output = hook.said.clone();
+    // Each kind of event carries a value of another form.
+    output.updated = output.updated.map(|updated| match event.kind() {
+        EventKind::UserPromptSubmit => updated.to_string().into(),
+        EventKind::BeforeLlm => json!({ "messages": ["m"], "options": updated }),
+        _ => updated,
+    });
+    if let Some(authority) = &hook.authority {
+        authority.limit(dialect, event, &mut output);
+    }
+    express(dialect, event, hook.authority.as_ref(), &mut output);
+    output
+}
+
+fn everywhere(mut law: impl FnMut(&'static dyn Dialect, &EventSpec, &Event)) {
+    for dialect in dialect::ALL {
+        for spec in dialect.specs().iter().chain([dialect.other_spec()]) {
+            law(*dialect, spec, &carrying(spec));
+        }
+    }
+}
+
+/// "No hook without authority over a value changes it in the verdict, whatever others say and in whatever order."
+pub fn changes_only_what_it_may(hooks: &[Hook]) {
+    everywhere(|dialect, spec, event| {
+        if !spec.expressible.rewrite {
+            return;
+        }
+        let with = outcome(dialect, event, hooks, |_| true);
+        for (index, hook) in hooks.iter().enumerate() {
+            let Some(Authority { rewrite: Rewrite::Only(pointers), .. }) = &hook.authority else { continue };
+            let without = outcome(dialect, event, hooks, |other| other != index);
+            let refuses = |output: &HookOutput| {
+                output.halt.is_some() || matches!(output.decision, Some(Decision::Deny | Decision::Skip))
+            };
+            if refuses(&with) || refuses(&without) {
+                // Nothing is done with any value. A rewrite that the dialect cannot say is a refusal.
+                continue;
+            }
+            let permission = matches!(event.kind(), EventKind::PermissionRequest | EventKind::CanUseTool);
+            if permission && with.decision != without.decision {
+                // Its own allow went with its rewrite, and with the allow all rewrites.
+                continue;
+            }
+            let mut places = Vec::new();
+            differences(&mut Vec::new(), Some(&value(event, &with)), Some(&value(event, &without)), &mut places);
+            for place in places {
+                let granted =
+                    pointers.iter().any(|p| place == *p || p.is_empty() || place.starts_with(&format!("{p}/")));
+                assert!(granted, "{} {}: {index} changed {place}\n{hooks:#?}", dialect.name(), spec.name);
+            }
+        }
+    });
+}
+
+/// The places at which two values differ.
+fn differences(at: &mut Vec<String>, one: Option<&Value>, other: Option<&Value>, found: &mut Vec<String>) {
+    let mut below = |key: String, one: Option<&Value>, other: Option<&Value>| {
+        at.push(key);
+        differences(at, one, other, found);
+        at.pop();
+    };
+    match (one, other) {
+        (Some(Value::Object(one)), Some(Value::Object(other))) => {
+            for key in one.keys().chain(other.keys().filter(|key| !one.contains_key(*key))) {
+                below(key.clone(), one.get(key), other.get(key));
+            }
+        }
+        (Some(Value::Array(one)), Some(Value::Array(other))) if one.len() == other.len() => {
+            one.iter()
+                .zip(other)
+                .enumerate()
+                .for_each(|(i, (one, other))| below(i.to_string(), Some(one), Some(other)));
+        }
+        _ if one == other => {}
+        _ => found.push(at.iter().map(|key| format!("/{key}")).collect()),
+    }
+}
+
+/// "No rewrite of a hook that may not allow is covered by an `allow`", and an `allow` is for the whole of the rewrite
+/// beside it.
+pub fn allows_only_what_may_be_allowed(hooks: &[Hook]) {
+    everywhere(|dialect, spec, event| {
+        let allows = |output: &HookOutput| output.decision == Some(Decision::Allow);
+        let outcome = outcome(dialect, event, hooks, |_| true);
+        let (updated, tool) = (value(event, &outcome).to_string(), outcome.updated_tool.clone().unwrap_or_default());
+        let place = || format!("{} {}\n{hooks:#?}\n{outcome:#?}", dialect.name(), spec.name);
+        for (index, hook) in hooks.iter().enumerate() {
+            let may = hook.may(Power::Allow);
+            assert!(may || !allows(&outcome) || !updated.contains(&format!("rewrite-{index}.")), "{index} {}", place());
+            assert!(may || !allows(&outcome) || !tool.contains(&format!("tool-{index}.")), "{index} {}", place());
+            let counted = counted(dialect, event, hook);
+            let said = &hook.said;
+            if event.kind() == EventKind::PreToolUse && allows(said) && allows(&counted) {
+                let same = said.updated == Some(carried());
+                assert!(counted.updated == said.updated || same && counted.updated.is_none(), "{index} {}", place());
+                assert_eq!(counted.updated_tool, said.updated_tool, "{index} {}", place());
+            }
+        }
+    });
+}
+
+/// "Authority holds for what comes out".
+pub fn says_only_what_it_may(hooks: &[Hook]) {
+    everywhere(|dialect, spec, event| {
+        let outcome = outcome(dialect, event, hooks, |_| true);
+        let place = || format!("{} {}\n{hooks:#?}\n{outcome:#?}", dialect.name(), spec.name);
+        let of = |text: &Option<String>, index| text.as_ref().is_some_and(|text| text.contains(&format!("-{index}.")));
+        for (index, hook) in hooks.iter().enumerate() {
+            let Some(authority) = &hook.authority else { continue };
+            let Authority { context, system_message, env, .. } = authority;
+            assert!(*context || !of(&outcome.context, index), "context of {index}: {}", place());
+            let message = *system_message && (*context || !dialect.name().starts_with("claude"));
+            assert!(message || !of(&outcome.system_message, index), "message of {index}: {}", place());
+            assert!(!env.is_empty() || !outcome.env.contains_key(&format!("E{index}")), "env of {index}: {}", place());
+            let everything = *authority == Authority::trusted();
+            assert!(
+                everything || !outcome.extra.contains_key(&format!("extra{index}")),
+                "extra of {index}: {}",
+                place()
+            );
+        }
+        let may_hide = |hook: &Hook| hook.authority.as_ref().is_none_or(|authority| authority.system_message);
+        let hides = hooks.iter().any(|hook| hook.said.suppress_output && may_hide(hook));
+        assert!(hides || !outcome.suppress_output, "hidden: {}", place());
+    });
+}

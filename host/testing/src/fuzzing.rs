@@ -1,0 +1,99 @@
+//! What every dialect must survive, whatever the bytes. The fuzz targets and `tests/total.rs` call these.
+
+use hookbox_protocol::{
+    Dialect, HookOutput,
+    degrade::degrade,
+    dialect::{self, EventSpec},
+    json::parse_object,
+};
+
+use crate::authority_laws;
+
+/// Takes the dialect from the first byte.
+fn choose(data: &[u8]) -> Option<(&'static dyn Dialect, &[u8])> {
+    let (first, rest) = data.split_first()?;
+    Some((dialect::ALL[usize::from(*first) % dialect::ALL.len()], rest))
+}
+
+fn specs(dialect: &dyn Dialect) -> impl Iterator<Item = &'static EventSpec> {
+    dialect.specs().iter().chain([dialect.other_spec()])
+}
+
+/// Any bytes are an event or an error; an event survives being written and read again.
+pub fn decode(data: &[u8]) {
+    let Some((dialect, wire)) = choose(data) else { return };
+    let names = specs(dialect).map(|spec| Some(spec.name)).chain([None, Some("BrandNewEvent")]);
+    for name in names {
+        let Ok(event) = dialect.decode_event(wire, name) else { continue };
+        let written = dialect.encode_event(&event);
+        let read = dialect.decode_event(written.to_string().as_bytes(), Some(&event.name));
+        let read = read.unwrap_or_else(|e| panic!("{} {}: {e}\n{written}", dialect.name(), event.name));
+        assert_eq!(dialect.encode_event(&read), written, "{} {}", dialect.name(), event.name);
+    }
+    let _ = dialect.last_resort(wire, "reason");
+}
+
+/// Any lines are answers or errors; what they merge to, the event's row can say.
+pub fn merge(data: &[u8]) {
+    let Some((dialect, lines)) = choose(data) else { return };
+    for spec in specs(dialect) {
+        let (event, mut outputs) = (crate::event(spec), Vec::new());
+        let mut seen = event.clone();
+        for line in lines.split(|byte| *byte == b'\n') {
+            let Ok((mut output, _)) = parse_object(line).and_then(|wire| dialect.decode_output(&seen, &wire)) else {
+                continue;
+            };
+            degrade(spec, &mut output);
+            dialect.rewrite(&mut seen, &output);
+            let last = dialect.stops(&seen, &output);
+            outputs.push(output);
+            if last {
+                break;
+            }
+        }
+        let mut outcome = dialect.merge(&event, &outputs).output;
+        let said = outcome.clone();
+        assert!(degrade(spec, &mut outcome).is_empty(), "{} {} cannot say {said:?}", dialect.name(), spec.name);
+    }
+}
+
+/// Any set of hooks, each within its authority, keeps the laws of authority.
+#[allow(dead_code)] // the tests call the laws one by one
+pub fn authority(data: &[u8]) {
+    let hooks = authority_laws::hooks(data);
+    authority_laws::changes_only_what_it_may(&hooks);
+    authority_laws::allows_only_what_may_be_allowed(&hooks);
+    authority_laws::says_only_what_it_may(&hooks);
+}
+
+/// Any answer, however a handler wrote it, is written as the dialect has it: no null, and it can be read again.
+pub fn encode(data: &[u8]) {
+    let Some((dialect, line)) = choose(data) else { return };
+    for spec in specs(dialect) {
+        let event = crate::event(spec);
+        let Ok((mut output, _)) = parse_object(line).and_then(|wire| dialect.decode_output(&event, &wire)) else {
+            continue;
+        };
+        degrade(spec, &mut output);
+        let outcome: HookOutput = dialect.merge(&event, &[output]).output;
+        let Some(written) = dialect.encode_outcome(&event, &outcome) else { continue };
+        let place = || format!("{} {} {written}", dialect.name(), spec.name);
+        if let Some(text) = written.as_str() {
+            let read = dialect.decode_text(&event, text).unwrap_or_else(|| panic!("not understood: {}", place()));
+            assert!(read.decision.is_none() && !text.trim_start().starts_with('{'), "{}", place());
+            continue;
+        }
+        let fields = written.as_object().unwrap_or_else(|| panic!("not an object: {}", place()));
+        assert!(fields.values().all(|value| !value.is_null()), "{}", place());
+        let read = dialect.decode_output(&event, fields).unwrap_or_else(|e| panic!("{e}: {}", place())).0;
+        assert_eq!(read.decision_kind(), again(dialect, spec, &read), "{}", place());
+    }
+}
+
+/// The decision after one more round.
+fn again(dialect: &dyn Dialect, spec: &EventSpec, output: &HookOutput) -> Option<hookbox_protocol::DecisionKind> {
+    let event = crate::event(spec);
+    let outcome = dialect.merge(&event, std::slice::from_ref(output)).output;
+    let written = dialect.encode_outcome(&event, &outcome)?;
+    dialect.decode_output(&event, written.as_object()?).unwrap().0.decision_kind()
+}

@@ -1,0 +1,101 @@
+//! Guests no compiler would produce: core modules written by hand, encoded against `wit/`.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use hookbox_protocol::{Dialect, Event, Failure, HookOutput, dialect};
+use hookbox_sandbox::{
+    CallContext, Component, Engine, EngineOptions, Limits, LoadError, Permissions, Run, capability::Capabilities,
+};
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+/// A world that handles `PreToolUse` and imports nothing.
+pub const GATE: &str = "export hookbox:hooks/pre-tool-use@0.2.0;";
+
+/// Encodes a core module. `world`: its imports and exports; `packages`: WIT packages beside ours, nested.
+pub fn encode(module: &str, world: &str, packages: &str) -> Vec<u8> {
+    let mut resolve = Resolve::default();
+    resolve.push_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit")).unwrap();
+    let wit = format!("package test:guest; world guest {{ {world} }} {packages}");
+    let package = resolve.push_str("guest.wit", &wit).unwrap();
+    let world = resolve.select_world(&[package], Some("guest")).unwrap();
+    let mut module = wat::parse_str(module).unwrap();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
+    ComponentEncoder::default().validate(true).module(&module).unwrap().encode().unwrap()
+}
+
+/// A core module whose `handle` of `PreToolUse` has this body. Address 0 is a result that says nothing; `$say` makes it
+/// say something. `items` are further fields of the module; text at 4096 and later is free to use.
+pub fn gate(body: &str, items: &str) -> String {
+    format!(
+        r#"(module
+            {items}
+            (memory (export "memory") 1)
+            (global $free (mut i32) (i32.const 16384))
+            (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+                (local $at i32)
+                (local.set $at (i32.and (i32.add (global.get $free) (i32.const 15)) (i32.const -16)))
+                (global.set $free (i32.add (local.get $at) (local.get 3)))
+                (local.get $at))
+            ;; a discriminant, and a text behind it
+            (func $say (param $discriminant i32) (param $text i32) (param $pointer i32) (param $length i32)
+                (i32.store8 (local.get $discriminant) (i32.const 1))
+                (i32.store8 (local.get $text) (i32.const 1))
+                (i32.store offset=4 (local.get $text) (local.get $pointer))
+                (i32.store offset=8 (local.get $text) (local.get $length)))
+            (func (export "hookbox:hooks/pre-tool-use@0.2.0#handle") (param i32) (result i32) {body} (i32.const 0)))"#
+    )
+}
+
+/// A loaded component that handles `PreToolUse` with this body.
+pub fn load_gate(body: &str, items: &str) -> Component {
+    load(&encode(&gate(body, items), GATE, "")).unwrap()
+}
+
+pub fn load(bytes: &[u8]) -> Result<Component, LoadError> {
+    Component::from_bytes(&engine(), bytes, &Permissions::default(), Path::new("."))
+}
+
+pub fn engine() -> Engine {
+    Engine::new(EngineOptions::default()).unwrap()
+}
+
+pub fn claude() -> &'static dyn Dialect {
+    dialect::by_name("claude").unwrap()
+}
+
+pub fn event() -> Event {
+    let wire = br#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    claude().decode_event(wire, None).unwrap()
+}
+
+pub fn context(limits: Limits, timeout: Duration) -> CallContext {
+    CallContext {
+        tenant: "default".into(),
+        hook: "guest".into(),
+        session: None,
+        config_json: r#"{"pattern":"rm"}"#.into(),
+        limits,
+        deadline: Instant::now() + timeout,
+        capabilities: Arc::new(Capabilities::default()),
+    }
+}
+
+/// One call with these limits and ten seconds.
+pub async fn call(component: &Component, limits: Limits) -> Run {
+    component.call(&event(), claude(), &context(limits, Duration::from_secs(10))).await
+}
+
+/// The answer of a `PreToolUse` guest with this body.
+pub async fn output(body: &str, items: &str) -> HookOutput {
+    call(&load_gate(body, items), Limits::default()).await.result.unwrap()
+}
+
+/// The failure of a `PreToolUse` guest with this body.
+pub async fn failure(body: &str, items: &str) -> Failure {
+    call(&load_gate(body, items), Limits::default()).await.result.unwrap_err()
+}

@@ -1,0 +1,66 @@
+//! A dialect that the library does not have: one folder, and one line that hands it over.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod toy;
+
+use std::path::Path;
+
+use hookbox::{Host, HostBuilder, config::Config, dialect};
+use serde_json::{Value, json};
+use toy::TOY;
+
+fn under_toy(config: &Value) -> HostBuilder {
+    let text = config.to_string();
+    let loaded = Config::parse_for(&text, Path::new("hooks.json"), &TOY).unwrap_or_else(|e| panic!("{e}")); // the line
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    Host::builder().config(loaded.config)
+}
+
+async fn told(host: &Host, tool: &str, args: Value) -> Value {
+    let event = json!({ "op": "run", "tool": tool, "args": args });
+    host.dispatch(event.to_string()).await.unwrap().wire.unwrap()
+}
+
+#[tokio::test]
+async fn a_command_speaks_it() {
+    let script = r#"grep -q '"tool":"sh"' && echo '{"go":false,"why":"no shell"}'; exit 0"#;
+    let config = json!({ "hooks": { "run": [{ "type": "command", "command": script }] } });
+    let host = under_toy(&config).build().await.unwrap();
+    assert_eq!(told(&host, "sh", json!({})).await, json!({ "go": false, "why": "no shell" }));
+    assert_eq!(told(&host, "cat", json!({})).await, json!({ "go": true }));
+}
+
+#[tokio::test]
+async fn a_callback_speaks_it_and_comes_after_the_configuration() {
+    let config = json!({ "hooks": { "run": [
+        { "type": "command", "command": r#"echo '{"go":false,"why":"configured"}'"#, "matcher": "rm" },
+    ] } });
+    let callback = |event: Value| async move { Ok(json!({ "go": event["args"]["force"] != true, "why": "forced" })) };
+    let host = under_toy(&config).callback("run", None, callback).build().await.unwrap();
+    assert_eq!(told(&host, "rm", json!({ "force": true })).await, json!({ "go": false, "why": "configured" }));
+    assert_eq!(told(&host, "cp", json!({ "force": true })).await, json!({ "go": false, "why": "forced" }));
+    assert_eq!(told(&host, "cp", json!({})).await, json!({ "go": true }));
+}
+
+/// What the dialect has no word for is degraded by its table, like everybody's.
+#[tokio::test]
+async fn failures_and_degradation_follow_its_table() {
+    let failing = json!({ "type": "command", "command": "exit 3", "onFailure": "ask" });
+    let host = under_toy(&json!({ "hooks": { "run": [failing] } })).build().await.unwrap();
+    let told = told(&host, "sh", json!({})).await;
+    assert_eq!(told["go"], false, "toy cannot ask, so it says no: {told}");
+    assert!(told["why"].as_str().unwrap().contains("exit code 3"), "{told}");
+}
+
+#[test]
+fn the_file_may_name_it_and_its_shape_is_checked() {
+    let parse = |config: Value| Config::parse_for(&config.to_string(), Path::new("hooks.json"), &TOY);
+    for named in ["toy", "claude"] {
+        let loaded = parse(json!({ "dialect": named, "hooks": {} })).unwrap();
+        assert_eq!(loaded.config.dialect.name(), "toy", "the caller's goes before the file's");
+    }
+    // Matcher groups are the shape of other dialects.
+    let groups = json!({ "hooks": { "run": [{ "hooks": [{ "type": "command", "command": "true" }] }] } });
+    assert!(parse(groups).is_err());
+    assert!(dialect::by_name("toy").is_none(), "nobody had to be told of it");
+}
