@@ -100,6 +100,35 @@ fn bad_events_block_when_the_configuration_is_fail_closed() {
     }
 }
 
+/// blade-observed.md#what-bladeobserved-says: "When hookbox itself fails it exits with 1, and under `failClosed` with 2 and
+/// nothing on stdout."
+#[test]
+fn a_client_that_blocks_on_our_own_codes_gets_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hooks.json");
+    let hooks = r#"{ "PreToolUse": [{ "hooks": [{ "type": "command", "command": "cat" }] }] }"#;
+    let event = pre_tool_use("\"ls\"");
+    for (name, hooks, wire) in [
+        ("a bad event", hooks, "{"),
+        ("a bad configuration", "[]", event.as_str()),
+        ("a configuration that is no JSON", "{,", event.as_str()),
+        (
+            "a hook that cannot be loaded",
+            &hooks.replace(r#""command", "command": "cat""#, r#""wasm", "component": "no.wasm""#),
+            &event,
+        ),
+    ] {
+        for (closed, code) in [(false, 1), (true, 2)] {
+            let text = format!(r#"{{ "dialect": "blade@observed", "failClosed": {closed}, "hooks": {hooks} }}"#);
+            fs::write(&path, text).unwrap();
+            let output = run(&path, wire.as_bytes());
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{name}: {stderr}");
+            assert!(output.stdout.is_empty() && !stderr.is_empty(), "{name}: {stderr}");
+        }
+    }
+}
+
 /// Whoever can take the configuration away does not take the gate away.
 #[test]
 fn the_command_line_can_fail_closed_without_a_configuration() {

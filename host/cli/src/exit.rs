@@ -13,9 +13,10 @@ pub const HELP: &str = "\
 Exit codes:
   0   done; under `run` the verdict is on stdout. Where every other code blocks (copilot), also
       when hookbox itself failed and need not block
+  1   `run` under blade@observed, which blocks on the codes below: hookbox itself failed and need
+      not block
   2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
       told to block
-  1   the same without it, for clients that block on the codes below (blade@observed)
   64  wrong usage
   65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
   70  hookbox could not do its work (a file, a process, a bug)
