@@ -1,7 +1,12 @@
 //! Which hooks an event is for.
 
+mod call;
+
+pub use call::{CallMatcher, CallPatterns};
 use regex::Regex;
 use thiserror::Error;
+
+use crate::event::Event;
 
 /// How a dialect reads the text of a matcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub enum Matcher {
     Names(Vec<String>),
     /// A regular expression.
     Pattern(Regex),
+    /// Blade's own form, which looks at the whole call.
+    Call(Box<CallMatcher>),
 }
 
 impl Matcher {
@@ -59,23 +66,42 @@ impl Matcher {
             MatchStyle::NamesOrSearch => pattern.to_owned(),
             MatchStyle::Whole => format!("^(?:{pattern})$"),
         };
-        // What parses can still be too large to compile.
-        Regex::new(&source).map(Self::Pattern).map_err(|e| MatchError {
-            pattern: pattern.to_owned(),
-            problem: e.to_string(),
-            position: 1,
-        })
+        compiled(pattern, &source).map(Self::Pattern)
+    }
+
+    /// Whether the matcher takes this event, of which `field` is what matchers are held against, `also_called` being
+    /// other words for it.
+    pub fn takes(&self, event: &Event, field: Option<&str>, also_called: &[&str]) -> bool {
+        match (self, &event.call) {
+            (Self::Call(matcher), Some(call)) => {
+                let project = event.context.project_dir.as_deref().or(event.context.cwd.as_deref());
+                matcher.matches(call, also_called, project)
+            }
+            _ => self.matches(field) || also_called.iter().any(|name| self.matches(Some(name))),
+        }
     }
 
     /// Whether the matcher takes this field. An absent field is matched as the empty text.
     pub fn matches(&self, field: Option<&str>) -> bool {
         let field = field.unwrap_or_default();
         match self {
-            Self::Everything => true,
+            // What is no call is not narrowed by what calls have.
+            Self::Everything | Self::Call(_) => true,
             Self::Names(names) => names.iter().any(|name| name == field),
             Self::Pattern(regex) => regex.is_match(field),
         }
     }
+}
+
+/// A regular expression that is searched in a text.
+fn searched(pattern: &str) -> Result<Regex, MatchError> {
+    regex_syntax::parse(pattern).map_err(|error| match_error(pattern, &error))?;
+    compiled(pattern, pattern)
+}
+
+/// What parses can still be too large to compile.
+fn compiled(pattern: &str, source: &str) -> Result<Regex, MatchError> {
+    Regex::new(source).map_err(|e| MatchError { pattern: pattern.to_owned(), problem: e.to_string(), position: 1 })
 }
 
 fn match_error(pattern: &str, error: &regex_syntax::Error) -> MatchError {

@@ -7,7 +7,6 @@ use hookbox_protocol::{
     authority::{Authority, express},
     dialect::EventSpec,
     failure::failed_output,
-    matcher::Matcher,
 };
 use hookbox_sandbox::Run;
 
@@ -58,7 +57,7 @@ pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a
     let mut selected = Vec::new();
     for slot in host.slots().filter(|slot| subscribed(&slot.hook, event, host.dialect())) {
         // A row without a matched field ignores matchers, as its specification says.
-        let matches = spec.matched.is_none() || takes(&slot.hook.matcher, field.as_deref(), also_called);
+        let matches = spec.matched.is_none() || slot.hook.matcher.takes(event, field.as_deref(), also_called);
         let decision = if matches {
             let handler = host.handler(slot).await.unwrap_or_else(|error| Arc::new(Unusable(error.0)));
             if handler.handles(event.kind()) { Ok(handler) } else { Err(Status::NotHandled) }
@@ -68,11 +67,6 @@ pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a
         selected.push(Selected { slot, decision });
     }
     selected
-}
-
-/// Whether a matcher takes this field, or the same under another name.
-fn takes(matcher: &Matcher, field: Option<&str>, also_called: &[&str]) -> bool {
-    matcher.matches(field) || also_called.iter().any(|name| matcher.matches(Some(name)))
 }
 
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {

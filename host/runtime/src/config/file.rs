@@ -2,6 +2,7 @@
 
 mod handlers;
 mod lenient;
+mod matchers;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use {hookbox_sandbox::WEEK, schemars::JsonSchema};
 
 pub(super) use handlers::*;
 pub(super) use lenient::{Checked, Ordered};
+pub(super) use matchers::MatcherEntry;
 
 use super::HostSettings;
 
@@ -79,7 +81,7 @@ pub(super) struct Groups {
 #[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = false)))]
 pub(super) struct Group {
     /// Which tools (or sources, reasons, …) the handlers are for; all of them unless given.
-    pub(super) matcher: Option<String>,
+    pub(super) matcher: Option<MatcherEntry>,
     /// Seconds each of the handlers may take that says nothing of its own.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(super) timeout: Option<f64>,
@@ -125,7 +127,7 @@ pub(super) struct Entry {
 #[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct FlatEntry {
     /// Which tools the handler is for; all of them unless given.
-    pub(super) matcher: Option<String>,
+    pub(super) matcher: Option<MatcherEntry>,
     #[serde(flatten)]
     pub(super) options: Options,
     #[serde(flatten)]

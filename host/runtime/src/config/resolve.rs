@@ -134,12 +134,12 @@ impl Resolver {
     }
 
     fn group(&mut self, event: &str, pointer: &str, group: Group) {
-        let matcher = self.matcher(event, group.matcher.as_deref(), pointer);
+        let matcher = self.matcher(event, group.matcher.as_ref(), pointer);
         let timeout = self.seconds(group.timeout, group.timeout_ms, pointer);
         for (pointer, entry) in self.items(group.hooks, &format!("{pointer}/hooks")) {
             let place = Place {
                 matcher: matcher.clone(),
-                matcher_text: group.matcher.clone(),
+                matcher_text: group.matcher.as_ref().map(ToString::to_string),
                 timeout,
                 ..Place::new(pointer, vec![event.to_owned()])
             };
@@ -151,9 +151,10 @@ impl Resolver {
         for (event, entries) in flat.events.0 {
             let pointer = self.event_pointer(&event);
             let entries = self.take(entries, &pointer).unwrap_or_default();
-            for (pointer, FlatEntry { matcher: text, options, runs }) in self.items(entries, &pointer) {
-                let matcher = self.matcher(&event, text.as_deref(), &pointer);
-                let place = Place { matcher, matcher_text: text, ..Place::new(pointer, vec![event.clone()]) };
+            for (pointer, FlatEntry { matcher: entry, options, runs }) in self.items(entries, &pointer) {
+                let matcher = self.matcher(&event, entry.as_ref(), &pointer);
+                let matcher_text = entry.as_ref().map(ToString::to_string);
+                let place = Place { matcher, matcher_text, ..Place::new(pointer, vec![event.clone()]) };
                 self.entry(place, options, runs);
             }
         }

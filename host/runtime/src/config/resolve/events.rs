@@ -3,13 +3,14 @@
 use hookbox_protocol::{
     EventKind,
     json::token,
-    matcher::{MatchStyle, Matcher},
+    matcher::{CallMatcher, CallPatterns, MatchStyle, Matcher},
 };
 
 use super::Resolver;
 use crate::config::{
     Hook,
     diagnostic::{Finding, distance, nearest, suggestion},
+    file::MatcherEntry,
 };
 
 /// Letters that a mistyped event name differs in. `PostCompact`, which is no typo of `PreCompact`, differs in three.
@@ -31,21 +32,35 @@ impl Resolver {
     }
 
     /// Compiles the matcher of what stands at `pointer`.
-    pub(super) fn matcher(&mut self, event: &str, text: Option<&str>, pointer: &str) -> Matcher {
+    pub(super) fn matcher(&mut self, event: &str, entry: Option<&MatcherEntry>, pointer: &str) -> Matcher {
         let pointer = format!("{pointer}/matcher");
         let spec = self.dialect.spec_by_name(event).unwrap_or(self.dialect.other_spec());
         let style = self.dialect.match_style();
-        let matcher = match Matcher::compile(style.unwrap_or(MatchStyle::Whole), text) {
+        let compiled = match entry {
+            Some(MatcherEntry::Call(call)) => match CallMatcher::compile(&CallPatterns::from(call)) {
+                Ok(call) => Ok(Matcher::Call(Box::new(call))),
+                Err((part, at, error)) => Err((format!("{pointer}/{part}/{at}"), error)),
+            },
+            entry => {
+                let text = entry.map(ToString::to_string);
+                Matcher::compile(style.unwrap_or(MatchStyle::Whole), text.as_deref())
+                    .map_err(|error| (pointer.clone(), error))
+            }
+        };
+        let matcher = match compiled {
             Ok(matcher) => matcher,
-            Err(error) => {
-                self.found.push(Finding::error(&pointer, error.to_string()));
+            Err((place, error)) => {
+                self.found.push(Finding::error(place, error.to_string()));
                 return Matcher::Everything;
             }
         };
         // decisions.md#matchers: "Matchers are ignored for events that are not about a tool" (claude);
         // "`UserPromptSubmit`, `Stop` and `TaskCompleted` take no matcher (one given there is a configuration warning
         // and is ignored)" (blade).
-        let ignored = style.is_none() || spec.matched.is_none();
+        let ignored = match matcher {
+            Matcher::Call(_) => spec.matched != Some("tool_name"),
+            _ => style.is_none() || spec.matched.is_none(),
+        };
         if ignored && !matches!(matcher, Matcher::Everything) {
             let message = format!("{} takes no matcher for {event}, so the hook runs every time", self.dialect.name());
             self.found.push(Finding::warning(&pointer, message));

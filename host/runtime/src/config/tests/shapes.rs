@@ -34,6 +34,24 @@ fn groups() {
 }
 
 #[test]
+fn matchers_that_look_at_the_call() {
+    let text = |matcher: &str| {
+        format!(
+            r#"{{ "hooks": {{ "PreToolUse": [{{ "matcher": {matcher}, "hooks": [{{ "type": "command", "command": "a" }}] }}] }} }}"#
+        )
+    };
+    let config = load("blade@observed", &text(r#"{ "tools": ["Bash", "Write"], "commands": "rm.*" }"#));
+    let written = r#"{"tools":["Bash","Write"],"commands":"rm.*"}"#;
+    assert_eq!(summary(&config), [row("/hooks/PreToolUse/0/hooks/0", "PreToolUse", Some(written), false)]);
+    let bad = told("blade@observed", &text(r#"{ "paths": ["a", "b("] }"#));
+    assert!(bad[0].starts_with("/hooks/PreToolUse/0/matcher/paths/1: "), "{bad:?}");
+    let unknown = told("blade@observed", &text(r#"{ "tool": "Bash" }"#));
+    assert!(unknown[0].starts_with("/hooks/PreToolUse/0/matcher"), "{unknown:?}");
+    let elsewhere = text(r#"{ "tools": "Bash" }"#).replace("PreToolUse", "Stop");
+    assert!(told("blade@observed", &elsewhere)[0].contains("takes no matcher for Stop"));
+}
+
+#[test]
 fn flat() {
     let text = r#"{ "hooks": {
         "PreToolUse": [{ "type": "wasm", "component": "a.wasm" }, { "matcher": "Bash", "type": "command", "command": "b" }] } }"#;

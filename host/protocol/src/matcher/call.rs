@@ -1,0 +1,236 @@
+//! Blade's matchers that look at more of a call than the tool's name: `{tools, paths, commands}`.
+//!
+//! blade-observed.md#matchers: "`tools` names tools exactly and case-sensitively"; "`commands` is the whole command,
+//! unless it has signs of a regular expression".
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::{MatchError, searched};
+use crate::event::ToolCall;
+
+/// Such a matcher as it is written; a part that is empty is as if it were not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallPatterns {
+    /// Tools by name, or with a glob on their command: `Bash(touch*)`.
+    pub tools: Vec<String>,
+    /// Files and folders.
+    pub paths: Vec<String>,
+    /// Whole commands.
+    pub commands: Vec<String>,
+}
+
+/// The same compiled.
+#[derive(Debug, Clone)]
+pub struct CallMatcher {
+    tools: Vec<Tool>,
+    paths: Vec<Text>,
+    commands: Vec<Text>,
+}
+
+#[derive(Debug, Clone)]
+enum Text {
+    Exact(String),
+    Pattern(Regex),
+}
+
+#[derive(Debug, Clone)]
+struct Tool {
+    names: Vec<Text>,
+    /// A glob on the command.
+    command: Option<Text>,
+}
+
+/// Where a call has its paths. Clients differ in the spelling.
+const PATHS: [&str; 6] = ["file_path", "filePath", "notebook_path", "path", "paths", "affected_paths"];
+
+impl CallMatcher {
+    /// Compiles a matcher.
+    ///
+    /// # Errors
+    /// The part that it is in, its place there, and what is wrong.
+    pub fn compile(patterns: &CallPatterns) -> Result<Self, (&'static str, usize, MatchError)> {
+        Ok(Self {
+            tools: each("tools", &patterns.tools, Tool::compile)?,
+            paths: each("paths", &patterns.paths, path)?,
+            commands: each("commands", &patterns.commands, Text::compile)?,
+        })
+    }
+
+    /// Whether the call is one of those meant. `also_called` are other names of its tool, `project` is the folder that
+    /// paths may be relative to.
+    pub fn matches(&self, call: &ToolCall, also_called: &[&str], project: Option<&str>) -> bool {
+        let command = call.input.get("command").and_then(Value::as_str);
+        let named = |tool: &Tool| {
+            let names = [call.name.as_str()].into_iter().chain(also_called.iter().copied());
+            names.into_iter().any(|name| tool.matches(name, command))
+        };
+        let touched = |path: &Text| {
+            let found = PATHS.iter().filter_map(|key| call.input.get(*key));
+            let mut texts = found.flat_map(|value| match value {
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+                other => Vec::from_iter(other.as_str()),
+            });
+            texts.any(|text| spellings(text, project).any(|spelling| path.matches(spelling)))
+        };
+        (self.tools.is_empty() || self.tools.iter().any(named))
+            && (self.paths.is_empty() || self.paths.iter().any(touched))
+            && (self.commands.is_empty() || command.is_some_and(|text| self.commands.iter().any(|c| c.matches(text))))
+    }
+}
+
+/// A path as written, and within the project.
+fn spellings<'a>(path: &'a str, project: Option<&str>) -> impl Iterator<Item = &'a str> {
+    let within = project.and_then(|project| path.strip_prefix(project.trim_end_matches('/'))?.strip_prefix('/'));
+    [Some(path), within, path.strip_prefix("./")].into_iter().flatten()
+}
+
+fn each<T>(
+    part: &'static str,
+    patterns: &[String],
+    compile: impl Fn(&str) -> Result<T, MatchError>,
+) -> Result<Vec<T>, (&'static str, usize, MatchError)> {
+    // blade-observed.md#matchers: "`""` is every tool."
+    if patterns.iter().any(String::is_empty) {
+        return Ok(Vec::new());
+    }
+    patterns.iter().enumerate().map(|(at, pattern)| compile(pattern).map_err(|error| (part, at, error))).collect()
+}
+
+impl Tool {
+    fn compile(pattern: &str) -> Result<Self, MatchError> {
+        let plain = |c: char| c.is_alphanumeric() || "_-".contains(c);
+        // "`Bash(touch*)` is the tool, and a glob on its command."
+        if let Some((name, glob)) = pattern.strip_suffix(')').and_then(|rest| rest.split_once('('))
+            && name.chars().all(plain)
+            && !name.is_empty()
+        {
+            return Ok(Self { names: vec![Text::Exact(name.into())], command: Some(glob_of(glob, ".")?) });
+        }
+        // "names joined by `|` are a list of exact names"
+        let names = if pattern.contains('|') {
+            pattern.split('|').map(|name| Text::Exact(name.into())).collect()
+        } else {
+            vec![Text::compile(pattern)?]
+        };
+        Ok(Self { names, command: None })
+    }
+
+    fn matches(&self, name: &str, command: Option<&str>) -> bool {
+        self.names.iter().any(|text| text.matches(name))
+            && self.command.as_ref().is_none_or(|glob| command.is_some_and(|command| glob.matches(command)))
+    }
+}
+
+impl Text {
+    fn compile(pattern: &str) -> Result<Self, MatchError> {
+        if pattern.contains(SIGNS) { searched(pattern).map(Self::Pattern) } else { Ok(Self::Exact(pattern.into())) }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Self::Exact(exact) => exact == text,
+            Self::Pattern(regex) => regex.is_match(text),
+        }
+    }
+}
+
+/// Signs of a regular expression.
+const SIGNS: [char; 14] = ['.', '*', '+', '?', '^', '$', '(', ')', '[', ']', '{', '}', '|', '\\'];
+
+/// decisions.md#blade-observed: "`paths` was not measured: it is a glob, or with signs of a regular expression a pattern".
+/// `*`, `?` and `.` are signs of both.
+fn path(pattern: &str) -> Result<Text, MatchError> {
+    let only_regex = |c: char| SIGNS.contains(&c) && !".*?".contains(c);
+    if pattern.contains(only_regex) {
+        return searched(pattern).map(Text::Pattern);
+    }
+    // A glob without a folder is about file names, in whatever folder.
+    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    glob_of(&anywhere, "[^/]")
+}
+
+/// A glob in which `*` stands for any number of `one`; `**` for anything, with the slash behind it or nothing at all.
+fn glob_of(glob: &str, one: &str) -> Result<Text, MatchError> {
+    // No text has a NUL, so it can stand for what the next replacement must not touch.
+    let source = regex::escape(glob)
+        .replace(r"\*\*/", "(?:\0/)?")
+        .replace(r"\*\*", "\0")
+        .replace(r"\*", &format!("{one}*"))
+        .replace(r"\?", one)
+        .replace('\0', ".*");
+    searched(&format!("(?s)^(?:{source})$")).map(Text::Pattern)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn matches(patterns: &CallPatterns, tool: &str, input: Value) -> bool {
+        CallMatcher::compile(patterns).unwrap().matches(&ToolCall::new(tool, input), &[], Some("/project"))
+    }
+
+    fn tools(pattern: &str) -> CallPatterns {
+        CallPatterns { tools: vec![pattern.into()], ..CallPatterns::default() }
+    }
+
+    #[test]
+    fn tools_are_names_lists_of_names_or_patterns() {
+        let bash = |pattern: &str| matches(&tools(pattern), "Bash", json!({ "command": "touch a/b" }));
+        for pattern in ["Bash", "", "Write|Bash", "Ba.*", "as", "Bash(touch*)", "Bash(touch a?b)", "^Bash$"] {
+            assert_eq!(bash(pattern), pattern != "as", "{pattern}");
+        }
+        for pattern in ["bash", "Write", "Wri.*|Ba.*", "Bash(rm*)", "Bash(touch)", "Write(touch*)"] {
+            assert!(!bash(pattern), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn commands_are_whole_or_patterns() {
+        let ran = |pattern: &str| {
+            let patterns = CallPatterns { commands: vec![pattern.into()], ..CallPatterns::default() };
+            matches(&patterns, "Bash", json!({ "command": "touch made.txt; echo" }))
+        };
+        assert!(ran("touch made.txt; echo") && ran("touch.*") && ran("^touch") && ran(""));
+        assert!(!ran("touch") && !ran("rm.*"));
+    }
+
+    #[test]
+    fn paths_are_globs_or_patterns_as_written_or_within_the_project() {
+        let touches = |pattern: &str, path: &str| {
+            let patterns = CallPatterns { paths: vec![pattern.into()], ..CallPatterns::default() };
+            matches(&patterns, "Write", json!({ "file_path": path }))
+        };
+        let yes = [
+            ("src/**", "/project/src/a/b.ts"),
+            ("**/*.ts", "/project/src/a.ts"),
+            ("*.env", "/project/deep/x.env"),
+            (".env", "/project/.env"),
+            ("/project/a", "/project/a"),
+            ("src/*.ts", "src/a.ts"),
+            (r"\.pem$", "/project/key.pem"),
+            ("a", "./a"),
+        ];
+        for (pattern, path) in yes {
+            assert!(touches(pattern, path), "{pattern} {path}");
+        }
+        for (pattern, path) in [("src/*", "/project/src/a/b"), ("*.ts", "/project/a.tsx"), (".env", "/project/xenv")] {
+            assert!(!touches(pattern, path), "{pattern} {path}");
+        }
+        assert!(!matches(&CallPatterns { paths: vec!["a".into()], ..CallPatterns::default() }, "Bash", json!({})));
+    }
+
+    #[test]
+    fn every_part_must_match_and_a_bad_pattern_is_told_of() {
+        let both = CallPatterns { commands: vec!["ls".into()], ..tools("Bash") };
+        assert!(matches(&both, "Bash", json!({ "command": "ls" })));
+        assert!(!matches(&both, "Bash", json!({ "command": "rm" })));
+        assert!(!matches(&both, "Exec", json!({ "command": "ls" })));
+        assert!(matches(&CallPatterns::default(), "Anything", json!({})));
+        let bad = CallPatterns { commands: vec!["ls".into(), "a(".into()], ..CallPatterns::default() };
+        assert_eq!(CallMatcher::compile(&bad).map_err(|(part, at, _)| (part, at)).err(), Some(("commands", 1)));
+    }
+}
