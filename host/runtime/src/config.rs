@@ -64,6 +64,23 @@ impl Config {
         self.settings.tenant.as_deref().unwrap_or("default")
     }
 
+    /// Whose state a component's is, within the tenant: that of a component of this name or path in this file. Projects
+    /// have no tenants of their own and may give their components one name; a tenant that is named stands for all its
+    /// files.
+    pub fn owner(&self, wasm: &Wasm) -> String {
+        if self.settings.tenant.is_some() {
+            return wasm.owner.clone();
+        }
+        let file = std::path::absolute(&self.file).unwrap_or_else(|_| self.file.clone());
+        let folder = file.parent().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        // Not the file a link leads to: the components are those beside the link.
+        let file = folder.zip(file.file_name()).map_or(file.clone(), |(folder, name)| folder.join(name));
+        let text =
+            file.to_str().map_or_else(|| file.as_os_str().as_encoded_bytes().escape_ascii().to_string(), str::to_owned);
+        // No path holds a NUL, so the two parts are never taken for others.
+        format!("{text}\0{}", wasm.owner)
+    }
+
     /// An error about a place in the file that shows only when its hook is loaded.
     pub(crate) fn error_at(&self, pointer: &str, message: String, help: Option<String>) -> Diagnostic {
         let text = std::fs::read_to_string(&self.file).unwrap_or_default();
@@ -164,8 +181,8 @@ pub enum Handler {
 pub struct Wasm {
     /// Absolute path of the component.
     pub component: PathBuf,
-    /// Whose state it sees: the hook's own name where the file gives it one, else the component's path as written. Not
-    /// its file name, which its author chooses.
+    /// Whose state it sees within the configuration: the hook's own name where the file gives it one, else the
+    /// component's path as written. Not its file name, which its author chooses, nor its digest, which an update changes.
     pub owner: String,
     /// What it may call.
     pub permissions: Permissions,

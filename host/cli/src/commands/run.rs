@@ -3,7 +3,9 @@
 mod caller;
 
 use std::{
-    io::{Read, Write},
+    fs::{File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -209,9 +211,24 @@ impl Failed {
 
 /// Appends one line with one write, so that processes that record at the same time do not mix their lines.
 fn append(path: &Path, record: &Value) -> anyhow::Result<()> {
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(format!("{record}\n").as_bytes()));
-    written.with_context(|| format!("cannot write the record to {}", path.display()))
+    let written = || {
+        // What hooks said and what tools were asked to do is the user's alone.
+        let mut file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)?;
+        let begin = if ends_in_a_line(&mut file)? { "" } else { "\n" };
+        file.write_all(format!("{begin}{record}\n").as_bytes())
+    };
+    written().with_context(|| format!("cannot write the record to {}", path.display()))
+}
+
+/// Whether a file is to be written on after its end: not when a full disk or a crash cut its last line.
+fn ends_in_a_line(file: &mut File) -> io::Result<bool> {
+    if !file.metadata()?.is_file() || file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 /// Reads one event, and refuses one that is too large.
