@@ -104,7 +104,7 @@ impl fmt::Debug for Config {
 /// One hook of a configuration.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// For diagnostics: the component's file name, the command, the URL; under picoclaw the name in the file.
+    /// For diagnostics: the name in the file, or else the component's file name, the command, the URL.
     pub name: String,
     /// JSON pointer of the handler in the file.
     pub pointer: String,
@@ -117,6 +117,8 @@ pub struct Hook {
     pub matcher_text: Option<String>,
     /// Under picoclaw: told of the event, never asked.
     pub observe_only: bool,
+    /// Under gemini: makes all hooks of its event run one by one, each seeing what those before it rewrote.
+    pub sequential: bool,
     /// How long it may take.
     pub timeout: Duration,
     /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).

@@ -28,6 +28,9 @@ pub(crate) struct Command {
     pub(crate) output_limit: usize,
 }
 
+/// The folders of clients' own settings files.
+const SETTINGS: [&str; 4] = [".claude", ".codebuddy", ".codex", ".gemini"];
+
 /// How long output is waited for after the command itself has ended: something it left in the background may hold the
 /// pipes open, and must not turn a block into a timeout.
 const DRAIN: Duration = Duration::from_millis(100);
@@ -149,7 +152,7 @@ impl Command {
 
     /// The configuration's folder; for a client's own settings file the folder the client would run it in.
     fn working_dir(&self, call: &Call<'_>) -> PathBuf {
-        let settings = self.dir.file_name().is_some_and(|name| name == ".claude" || name == ".codebuddy");
+        let settings = self.dir.file_name().is_some_and(|name| SETTINGS.iter().any(|folder| name == *folder));
         let cwd = call.event.context.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
         match (settings, cwd, self.dir.parent()) {
             (true, Some(cwd), _) => cwd,
