@@ -7,6 +7,7 @@ mod explain;
 mod inspect;
 mod run;
 mod schema;
+mod stdio;
 mod trust;
 
 use clap::Subcommand;
@@ -19,6 +20,8 @@ use crate::exit::Exit;
 pub enum Command {
     /// Judge one event: its JSON on stdin, the verdict's JSON on stdout
     Run(run::Run),
+    /// Serve `PicoClaw` as one of its hook processes: JSON-RPC on stdin and stdout
+    Stdio(stdio::Stdio),
     /// Show which hooks an event meets, what each says, and what decides
     Explain(explain::Explain),
     /// Find everything that is wrong with a configuration and its hooks
@@ -40,6 +43,7 @@ impl Command {
     pub fn run(self) -> anyhow::Result<Exit> {
         match self {
             Self::Run(command) => command.run(),
+            Self::Stdio(command) => command.run(),
             Self::Explain(command) => command.run(),
             Self::Check(command) => command.run(),
             Self::Trust(command) => command.run(),

@@ -76,7 +76,8 @@ impl Store {
     pub fn all(&self) -> anyhow::Result<Vec<Trusted>> {
         let mut all = Vec::new();
         for name in self.0.names().context("what is trusted cannot be read")? {
-            if let Some(name) = name.to_str().filter(|name| name.ends_with(".json")) {
+            let of_ours = Path::new(&name).extension().is_some_and(|extension| extension == "json");
+            if let Some(name) = name.to_str().filter(|_| of_ours) {
                 all.extend(self.read(name)?);
             }
         }

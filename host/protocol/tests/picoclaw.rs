@@ -229,16 +229,30 @@ fn a_rewrite_the_client_could_not_read_changes_nothing_and_is_told_of() {
     assert_eq!(DIALECT.encode_outcome(&event, &outcome.output).unwrap()["result"], json!({ "action": "continue" }));
 }
 
-/// decisions.md#the-real-picoclaw: "larger replies must become `continue` (or a JSON-RPC error for approve) with a
-/// diagnostic".
+/// decisions.md#picoclaw: "A rewrite too long for the client's reader is never passed over: a call is denied, a result is
+/// withheld, and a request or a response of the model ends the turn."
 #[test]
-fn a_rewrite_too_long_for_the_client_is_none() {
-    let event = request("hook.before_tool", &json!({ "tool": "exec", "arguments": {} }));
-    let long = json!({ "action": "modify", "call": { "arguments": { "command": "x".repeat(MEBIBYTE) } } });
-    assert_eq!(reply(&event, &long), (json!({ "action": "continue" }), vec![NoteKind::Dropped]));
-    let event = request("hook.before_llm", &json!({ "model": "m" }));
-    let long = json!({ "action": "modify", "request": { "messages": ["x".repeat(MEBIBYTE)] } });
-    assert_eq!(reply(&event, &long).0, json!({ "action": "continue" }));
+fn a_rewrite_too_long_for_the_client_is_never_passed_over() {
+    let long = "x".repeat(MEBIBYTE);
+    let said = |method: &str, params: Value, output: Value| {
+        let (result, notes) = reply(&request(method, &params), &output);
+        assert_eq!(notes, [NoteKind::Degraded], "{method}");
+        assert!(result.to_string().len() < 1000, "{method}");
+        result
+    };
+    let call = json!({ "tool": "exec", "arguments": {} });
+    let denied = said("hook.before_tool", call, json!({ "action": "modify", "call": { "arguments": { "c": long } } }));
+    assert_eq!(denied["action"], "deny_tool");
+    let result = json!({ "tool": "exec", "result": { "for_llm": "a secret", "for_user": "a secret" } });
+    let kept = said("hook.after_tool", result, json!({ "action": "modify", "result": { "for_llm": long } }));
+    assert_eq!(kept["action"], "modify");
+    assert!(!kept.to_string().contains("a secret"), "{kept}");
+    let request = json!({ "model": "m", "messages": [] });
+    let ended = said("hook.before_llm", request, json!({ "action": "modify", "request": { "messages": [long] } }));
+    assert_eq!(ended["action"], "abort_turn");
+    let response = json!({ "model": "m", "response": { "content": "a secret" } });
+    let ended = said("hook.after_llm", response, json!({ "action": "modify", "response": { "content": long } }));
+    assert_eq!(ended["action"], "abort_turn");
 }
 
 /// decisions.md#the-real-picoclaw: "a block is never lost for its size: its reason is cut".

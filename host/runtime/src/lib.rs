@@ -31,6 +31,7 @@ pub use hookbox_sandbox::private;
 mod record;
 mod run;
 mod telemetry;
+pub mod transport;
 pub mod verdict;
 
 pub use error::{BuildError, DispatchError, HookError, HookLoadError};

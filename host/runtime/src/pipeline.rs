@@ -1,7 +1,7 @@
 //! The way of one event: decode → match → call → merge → encode. Nothing else does it a second time: library, command
 //! line, stdio and daemon all come through [`dispatch`].
 
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use hookbox_protocol::{Event, authority, dialect::Flow};
 
 use crate::{
@@ -47,10 +47,10 @@ async fn call_all(host: &Host, mut event: Event) -> Vec<HookReport> {
         Flow::Sequential => 1,
         Flow::Concurrent(bound) => host.config().max_concurrent.unwrap_or(bound).max(1),
     };
-    let calls = selected.into_iter().enumerate().map(|(place, hook)| {
-        let event = &event;
-        async move { (place, run(host, event, hook).await) }
-    });
+    let mut calls = Vec::new();
+    for (place, hook) in selected.into_iter().enumerate() {
+        calls.push(run(host, &event, hook).map(move |report| (place, report)));
+    }
     // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
     let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
     reports.sort_by_key(|(place, _)| *place);

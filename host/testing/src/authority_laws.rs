@@ -248,7 +248,7 @@ fn differences(at: &mut Vec<String>, one: Option<&Value>, other: Option<&Value>,
                 .for_each(|(i, (one, other))| below(i.to_string(), Some(one), Some(other)));
         }
         _ if one == other => {}
-        _ => found.push(at.iter().map(|key| format!("/{key}")).collect()),
+        _ => found.push(at.iter().flat_map(|key| ["/", key.as_str()]).collect()),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     dialect::{Outcome, common::merge_effects},
     event::{Event, EventKind, Input},
     json::shorten,
-    output::{Decision, HookOutput, Note},
+    output::{Decision, Halt, HookOutput, Note, Scope},
 };
 
 /// decisions.md#order-and-rewrites: "first `deny_tool`, `respond`, `abort_turn`, `hard_abort`; first `approved:false`".
@@ -78,18 +78,17 @@ fn set_changes(event: &Event, now: &Event, output: &mut HookOutput) {
     }
 }
 
-/// decisions.md#the-real-picoclaw: "A reply line of 1 MiB or more kills the client's reader for good: larger replies
-/// must become `continue` (or a JSON-RPC error for approve) with a diagnostic; a block is never lost for its size: its
-/// reason is cut." An approval is small once its reason is cut, so the error is never needed.
+/// decisions.md#the-real-picoclaw: "A reply line of 1 MiB or more kills the client's reader for good: a longer reply
+/// must become a short one, with a diagnostic; a block is never lost for its size: its reason is cut."
 fn fit(event: &Event, outcome: &mut Outcome) {
     if reply::fits(event, &outcome.output) {
         return;
     }
     let output = &mut outcome.output;
-    let mut note = |text: &str| outcome.notes.push((None, Note::dropped(format!("the reply was too long: {text}"))));
+    let too_long = |text: &str| format!("the reply was too long: {text}");
     if !output.extra.is_empty() {
         output.extra.clear();
-        note("fields the contract does not know are left out");
+        outcome.notes.push((None, Note::dropped(too_long("fields the contract does not know are left out"))));
         if reply::fits(event, output) {
             return;
         }
@@ -99,14 +98,35 @@ fn fit(event: &Event, outcome: &mut Outcome) {
         let text = result.get("for_llm").and_then(Value::as_str).unwrap_or("a hook answered in place of the tool");
         output.reason = Some(text.to_owned());
         output.decision = Some(Decision::Deny);
-        note("`respond` became `deny_tool`");
-    } else if output.updated.take().is_some() {
-        note("`modify` became `continue`");
+        outcome.notes.push((None, Note::degraded(too_long("`respond` became `deny_tool`"))));
+        (output.updated, output.updated_tool) = (None, None);
+    } else if output.updated.take().is_some() || output.updated_tool.take().is_some() {
+        output.updated_tool = None;
+        outcome.notes.push((None, Note::degraded(too_long(withhold(event.kind(), output)))));
     }
-    (output.updated, output.updated_tool) = (None, None);
     let halt_reason = output.halt.as_mut().and_then(|halt| halt.reason.as_mut());
     for reason in [output.reason.as_mut(), halt_reason].into_iter().flatten() {
         *reason = shorten(reason, REASON_LIMIT);
+    }
+}
+
+/// What is said in place of a rewrite that cannot be. decisions.md#picoclaw: "A rewrite too long for the client's reader is
+/// never passed over: a call is denied, a result is withheld, and a request or a response of the model ends the turn."
+fn withhold(kind: EventKind, output: &mut HookOutput) -> &'static str {
+    const WHY: &str = "a hook replaced this with more than the client can read";
+    match kind {
+        EventKind::PostToolUse => {
+            output.updated = Some(json!({ "for_llm": WHY, "for_user": WHY, "silent": false, "is_error": true }));
+            "the result is withheld"
+        }
+        EventKind::PreToolUse => {
+            (output.decision, output.reason) = (Some(Decision::Deny), Some(WHY.to_owned()));
+            "`modify` became `deny_tool`"
+        }
+        _ => {
+            output.halt = Some(Halt { scope: Scope::Turn, reason: Some(WHY.to_owned()) });
+            "`modify` became `abort_turn`"
+        }
     }
 }
 

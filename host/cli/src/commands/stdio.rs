@@ -1,0 +1,99 @@
+//! `hookbox stdio`: `PicoClaw`'s hook process.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use clap::Args;
+use hookbox::{
+    Host,
+    config::{self, Config},
+    transport::stdio::{Broken, Budget, Load, Reloading, Tell, Told, serve},
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{exit::Exit, print, report};
+
+/// Serve `PicoClaw` as one of its hook processes: JSON-RPC on stdin and stdout.
+#[derive(Debug, Args)]
+pub struct Stdio {
+    /// The configuration, of the dialect picoclaw; loaded again when it changes
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Block when hookbox itself fails, as the configuration's `failClosed` does; holds without a configuration too
+    #[arg(long)]
+    fail_closed: bool,
+    /// How long the client waits for observers, as its configuration says
+    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
+    observer_timeout: Duration,
+    /// How long the client waits for interceptors, as its configuration says
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    interceptor_timeout: Duration,
+    /// How long the client waits for approvals, as its configuration says
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    approval_timeout: Duration,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "a number of seconds is wanted, for example 0.5".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
+}
+
+impl Stdio {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let budget = Budget {
+            observer: self.observer_timeout,
+            interceptor: self.interceptor_timeout,
+            approval: self.approval_timeout,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let served = runtime.block_on(async {
+            let tell: Tell = Arc::new(|told| match told {
+                Told::Line(line) => print::err(format!("hookbox: {line}")),
+                Told::Problem(problem) => report::problem(&problem),
+            });
+            let source = Reloading::start(self.config.clone(), self.loader()?, Arc::clone(&tell)).await;
+            let mut ended = signal(SignalKind::terminate())?;
+            let stop = async move {
+                let _ = ended.recv().await;
+            };
+            let input = tokio::io::BufReader::new(tokio::io::stdin());
+            serve(source, budget, input, tokio::io::stdout(), stop, tell).await?;
+            anyhow::Ok(())
+        });
+        // Whatever still runs (a blocking read of stdin among it) has nobody left to answer.
+        runtime.shutdown_background();
+        served.map(|()| Exit::Ok)
+    }
+
+    /// Makes a host of the file as it is now.
+    fn loader(&self) -> anyhow::Result<Load> {
+        let (path, closed, compiler) = (self.config.clone(), self.fail_closed, std::env::current_exe()?);
+        Ok(Box::new(move || Box::pin(load(path.clone(), closed, compiler.clone()))))
+    }
+}
+
+/// A host of the file as it is now; its hooks are loaded behind it.
+async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Broken> {
+    let broken = |reason: String, said: bool| Broken { reason, closed: closed || said };
+    let mut config = match Config::load(&path, Some("picoclaw")) {
+        Ok(loaded) => {
+            loaded.warnings.iter().for_each(report::problem);
+            loaded.config
+        }
+        Err(errors) => {
+            let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            errors.diagnostics.iter().for_each(report::problem);
+            let first = errors.diagnostics.iter().find(|found| found.is_error()).map(|found| found.message.clone());
+            let reason = format!("{}: {}", path.display(), first.unwrap_or_else(|| "it cannot be used".into()));
+            return Err(broken(reason, text.is_ok_and(|text| config::fail_closed_hint(&text))));
+        }
+    };
+    config.fail_closed |= closed;
+    let (dialect, fail_closed) = (config.dialect.name(), config.fail_closed);
+    if dialect != "picoclaw" {
+        let reason = format!("{}: stdio speaks picoclaw, and this file is of {dialect}", path.display());
+        return Err(broken(reason, fail_closed));
+    }
+    let host = Host::builder().config(config).compiler(compiler).lazy().build().await;
+    host.map_err(|error| broken(error.to_string(), fail_closed))
+}

@@ -1,0 +1,318 @@
+//! `PicoClaw`'s hook process: JSON-RPC 2.0, one message a line, for as long as the client lives.
+//! Specification: `docs/spec/picoclaw.md`.
+//!
+//! ```text
+//! lines in ─read→ message ─┬ hello, what cannot be read ────────────→ reply
+//!                          ├ request ─(bounded, by id)→ hook set ───→ reply ─→ one writer
+//!                          └ notification ─(bounded, may be dropped)→ hook set
+//! ```
+
+mod message;
+mod reload;
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    sync::{Semaphore, mpsc},
+    task::JoinSet,
+};
+
+use self::message::{Message, RpcError};
+use crate::{
+    Dialect as _,
+    config::Diagnostic,
+    dialect,
+    event::EventKind,
+    json::{Object, shorten},
+};
+
+pub use reload::{Broken, Load, Loading, Reloading, Source};
+
+/// Requests that are served at once. `PicoClaw` overlaps them; one more waits, and with it everything behind it.
+const REQUESTS: usize = 64;
+/// Notifications that are served at once; one more is dropped and counted.
+const NOTIFICATIONS: usize = 64;
+/// Replies that wait for the client to read. It reads nothing: we wait, and do not grow.
+const REPLIES: usize = 16;
+/// Bytes of one line at most. decisions.md#the-real-picoclaw: "Do not cap the *input* line below 64 MiB."
+const LINE_LIMIT: u64 = 64 << 20;
+/// How long requests may go on once the client has closed its end or wants us gone.
+const DRAIN: Duration = Duration::from_millis(800);
+
+/// How long the client waits for each kind of message. These are its own defaults.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Observers: `hook.event`, `hook.runtime_event`. 0.5 s.
+    pub observer: Duration,
+    /// Interceptors: `hook.before_llm`, `hook.after_llm`, `hook.before_tool`, `hook.after_tool`. 5 s.
+    pub interceptor: Duration,
+    /// `hook.approve_tool`. 60 s.
+    pub approval: Duration,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            observer: Duration::from_millis(500),
+            interceptor: Duration::from_secs(5),
+            approval: Duration::from_mins(1),
+        }
+    }
+}
+
+impl Budget {
+    /// When we answer at the latest: a tenth of the client's time before its end, at least 200 ms.
+    fn ours(self, method: &str) -> Duration {
+        let theirs = match dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind) {
+            Some(EventKind::AgentEvent) => self.observer,
+            Some(EventKind::PermissionRequest) => self.approval,
+            _ => self.interceptor,
+        };
+        theirs.saturating_sub((theirs / 10).max(Duration::from_millis(200)))
+    }
+}
+
+/// What people are told, on stderr. Never part of the protocol.
+#[derive(Debug)]
+pub enum Told {
+    /// In words; may quote what the client sent.
+    Line(String),
+    /// Something is wrong with the configuration or a hook of it.
+    Problem(Diagnostic),
+}
+
+/// Tells people.
+pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
+
+/// Serves one client until it closes its end, `stop` is done, or its end of our output is closed.
+///
+/// # Errors
+/// When reading fails; that the client is gone is no error.
+pub async fn serve<S: Source>(
+    source: Arc<S>,
+    budget: Budget,
+    input: impl AsyncBufRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    stop: impl Future<Output = ()>,
+    tell: Tell,
+) -> io::Result<()> {
+    let (replies, waiting) = mpsc::channel(REPLIES);
+    let writer = tokio::spawn(write(waiting, output));
+    let server = Arc::new(Server { source, budget, replies, tell, dropped: AtomicU64::new(0) });
+    let mut work = JoinSet::new();
+    let read = tokio::select! {
+        read = read(&server, input, &mut work) => read,
+        () = stop => Ok(()),
+        () = server.replies.closed() => Ok(()),
+    };
+    let drained = tokio::time::timeout(DRAIN, async { while work.join_next().await.is_some() {} }).await;
+    if drained.is_err() {
+        server.say(format!("{} requests were not answered when the client went away", work.len()));
+    }
+    work.shutdown().await;
+    drop(server);
+    // A client that reads nothing does not keep us.
+    let _ = tokio::time::timeout(DRAIN / 4, writer).await;
+    read
+}
+
+struct Server<S> {
+    source: Arc<S>,
+    budget: Budget,
+    replies: mpsc::Sender<Value>,
+    tell: Tell,
+    dropped: AtomicU64,
+}
+
+/// Reads lines until there are no more. Waits for a place before it reads on, so that a client that sends faster than
+/// hooks run is slowed down and not buffered.
+async fn read<S: Source>(
+    server: &Arc<Server<S>>,
+    mut input: impl AsyncBufRead + Unpin,
+    work: &mut JoinSet<()>,
+) -> io::Result<()> {
+    let (requests, notifications) = (Arc::new(Semaphore::new(REQUESTS)), Arc::new(Semaphore::new(NOTIFICATIONS)));
+    loop {
+        let mut line = Vec::new();
+        (&mut input).take(LINE_LIMIT).read_until(b'\n', &mut line).await?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        if line.len() as u64 == LINE_LIMIT && line.last() != Some(&b'\n') {
+            server.say("a line of more than 64 MiB is not read");
+            skip_line(&mut input).await?;
+            line.truncate(1024);
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        while work.try_join_next().is_some() {}
+        match Message::read(&line) {
+            Message::Request { id, method } if method == "hook.hello" => server.send(server.hello(&id, &line)).await,
+            Message::Request { id, method } => {
+                let Ok(place) = Arc::clone(&requests).acquire_owned().await else { return Ok(()) };
+                let server = Arc::clone(server);
+                work.spawn(async move {
+                    let reply = server.request(&id, &method, &line).await;
+                    server.send(reply).await;
+                    drop(place);
+                });
+            }
+            Message::Notification { method } => match Arc::clone(&notifications).try_acquire_owned() {
+                Ok(place) => {
+                    let server = Arc::clone(server);
+                    work.spawn(async move {
+                        server.notification(&method, &line).await;
+                        drop(place);
+                    });
+                }
+                Err(_) => server.count_dropped(),
+            },
+            Message::Broken { id, method, error } => {
+                server.say(format!("a line that is no message: {}", error.message));
+                if let Some(id) = id {
+                    server.send(refusal(&id, method.as_deref(), &error)).await;
+                }
+            }
+        }
+    }
+}
+
+/// Reads over the rest of a line that is too long.
+async fn skip_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf().await?;
+        let (used, ended) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (end + 1, true),
+            None => (buffer.len(), buffer.is_empty()),
+        };
+        input.consume(used);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// The only one that writes: each reply is one line, whole. Ends when the client no longer reads.
+async fn write(mut replies: mpsc::Receiver<Value>, mut output: impl AsyncWrite + Unpin) {
+    while let Some(reply) = replies.recv().await {
+        let line = format!("{reply}\n");
+        if output.write_all(line.as_bytes()).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+impl<S: Source> Server<S> {
+    fn say(&self, line: impl Into<String>) {
+        (self.tell)(Told::Line(line.into()));
+    }
+
+    async fn send(&self, reply: Value) {
+        // Closed: the client is gone, which `serve` notices.
+        let _ = self.replies.send(reply).await;
+    }
+
+    /// picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is ended." So it is
+    /// answered at once, whatever hooks are still to be compiled; what we cannot serve is told beside it.
+    fn hello(&self, id: &Value, line: &[u8]) -> Value {
+        let line: Value = serde_json::from_slice(line).unwrap_or_default();
+        let params = line.get("params").unwrap_or(&Value::Null);
+        let mut warnings = Vec::new();
+        for key in ["version", "protocol_version"] {
+            match params.get(key) {
+                None | Some(Value::Null) => {}
+                Some(version) if version.as_f64() == Some(1.0) => {}
+                Some(other) => {
+                    warnings.push(format!("`{key}` is {}, this hook speaks 1", shorten(&other.to_string(), 40)));
+                }
+            }
+        }
+        if let Some(modes) = params.get("modes").and_then(Value::as_array) {
+            let served = self.source.modes();
+            let unserved = modes.iter().filter_map(Value::as_str).filter(|mode| !served.contains(mode));
+            warnings.extend(unserved.map(|mode| format!("no hook here serves the mode `{}`", shorten(mode, 40))));
+        }
+        for warning in &warnings {
+            self.say(format!("hook.hello: {warning}"));
+        }
+        let mut result = Object::from_iter([("ok".to_owned(), true.into())]);
+        if let Some(name) = params.get("name").and_then(Value::as_str) {
+            result.insert("name".into(), shorten(name, 200).into());
+        }
+        if !warnings.is_empty() {
+            result.insert("warnings".into(), warnings.into());
+        }
+        json!({ "jsonrpc": "2.0", "id": id, "result": result })
+    }
+
+    /// The reply to a request, in the client's time.
+    async fn request(&self, id: &Value, method: &str, line: &[u8]) -> Value {
+        let known = dialect::picoclaw::DIALECT.spec_by_name(method);
+        if known.is_none_or(|spec| spec.kind == EventKind::AgentEvent) {
+            return RpcError::method(method).reply(id);
+        }
+        let host = match self.source.current().await {
+            Ok(host) => host,
+            Err(broken) => return self.failed(&broken.reason, broken.closed, id, method, line),
+        };
+        let closed = host.config().fail_closed;
+        match tokio::time::timeout(self.budget.ours(method), host.dispatch(line)).await {
+            Ok(Ok(verdict)) => verdict.wire.unwrap_or_else(|| RpcError::ours("there is no answer to this").reply(id)),
+            Ok(Err(error)) if closed => self.failed(&error.to_string(), true, id, method, line),
+            Ok(Err(error)) => {
+                self.say(format!("{method}: {error}"));
+                refusal(id, Some(method), &RpcError::params(error))
+            }
+            Err(_) => self.failed("the hooks did not answer in the client's time", closed, id, method, line),
+        }
+    }
+
+    /// What a failure of ours becomes: the client's words for a block where that is asked, or an error, which the client
+    /// passes over. An approval is refused either way.
+    fn failed(&self, reason: &str, closed: bool, id: &Value, method: &str, line: &[u8]) -> Value {
+        self.say(format!("{method}: {reason}"));
+        let block = || dialect::picoclaw::DIALECT.fail_closed(line, None, reason).stdout;
+        closed.then(block).flatten().unwrap_or_else(|| refusal(id, Some(method), &RpcError::ours(reason)))
+    }
+
+    async fn notification(&self, method: &str, line: &[u8]) {
+        let known = dialect::picoclaw::DIALECT.spec_by_name(method);
+        if known.is_none_or(|spec| spec.kind != EventKind::AgentEvent) {
+            self.say(format!("nobody waits for an answer to this `{}`: not read", shorten(method, 60)));
+            return;
+        }
+        let Ok(host) = self.source.current().await else { return };
+        let told = tokio::time::timeout(self.budget.ours(method), host.dispatch(line)).await;
+        if let Ok(Err(error)) = told {
+            self.say(format!("{method}: {error}"));
+        }
+    }
+
+    fn count_dropped(&self) {
+        let dropped = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
+        metrics::counter!("hookbox_notifications_dropped_total").increment(1);
+        if dropped.is_power_of_two() {
+            self.say(format!("{dropped} notifications dropped so far: observers are slower than the client"));
+        }
+    }
+}
+
+/// An error by id. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*"; an
+/// error is read as one too, but a refusal with its reason says why.
+fn refusal(id: &Value, method: Option<&str>, error: &RpcError) -> Value {
+    if method == Some("hook.approve_tool") {
+        let reason = shorten(&error.message, 4096);
+        return json!({ "jsonrpc": "2.0", "id": id, "result": { "approved": false, "reason": reason } });
+    }
+    error.reply(id)
+}
