@@ -57,16 +57,6 @@ fn picoclaw() {
 }
 
 #[test]
-fn codex() {
-    lossless("codex", "codex", 29);
-}
-
-#[test]
-fn gemini() {
-    lossless("gemini", "gemini", 30);
-}
-
-#[test]
 fn codebuddy() {
     for dialect in ["codebuddy", "codebuddy@observed"] {
         lossless("codebuddy/command", dialect, 45);

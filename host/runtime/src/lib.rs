@@ -27,7 +27,7 @@ pub mod folders;
 pub mod handler;
 pub mod host;
 mod pipeline;
-pub use hookbox_sandbox::private;
+pub mod private;
 mod record;
 mod run;
 mod telemetry;

@@ -14,7 +14,6 @@ pub mod engine;
 mod error;
 mod limits;
 pub mod permission;
-pub mod private;
 mod run;
 mod store;
 

@@ -2,7 +2,6 @@
 
 mod component;
 mod contract;
-mod go;
 mod language;
 mod rust;
 mod tool;

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use self::{
     error::Error,
-    file::{begin, checkpoint, open, patiently},
+    file::{begin, open, patiently},
     table::Row,
 };
 use super::{Space, StateError, Store};
@@ -52,10 +52,7 @@ impl SqliteStore {
                 Some(connection) => connection,
                 empty => empty.insert(patiently(deadline, || open(&file))?),
             };
-            patiently(deadline, || {
-                checkpoint(&file, connection)?;
-                operation(connection, &row)
-            })
+            patiently(deadline, || operation(connection, &row))
         });
         let result = done.await.map_err(|e| StateError::Unavailable(e.to_string()))?;
         result.map_err(|error| error.at(&self.file))

@@ -1,3 +1,0 @@
-module github.com/hookbox/hookbox/sdk-guest/go
-
-go 1.24
