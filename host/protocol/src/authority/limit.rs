@@ -18,7 +18,7 @@ pub fn express(
     authority: Option<&Authority>,
     output: &mut HookOutput,
 ) -> Vec<Note> {
-    let spec = dialect.spec(event.kind());
+    let spec = dialect.spec_of(event);
     let mut notes = Vec::new();
     if output.updated_tool.is_some() && !dialect.rewrites_tool(event.kind()) {
         output.updated_tool = None;
@@ -52,7 +52,7 @@ impl Authority {
         let mut notes = Vec::new();
         self.limit_halt(event.kind(), output, &mut notes);
         self.limit_decision(event.kind(), output, &mut notes);
-        self.limit_rewrite(dialect.spec(event.kind()), event, output, &mut notes);
+        self.limit_rewrite(dialect.spec_of(event), event, output, &mut notes);
         if !self.may(Power::Allow) && output.updated_permissions.take().is_some() {
             lost(&mut notes, "change permissions: that needs allow");
         }
