@@ -67,13 +67,13 @@ fn hook(number: usize, choices: &mut Choices<'_>) -> Hook {
     });
     let text = |what: &str| format!("{what}-{number}.");
     let decisions = [Decision::Allow, Decision::Ask, Decision::Defer, Decision::Deny, Decision::Skip];
-    let decision = match choices.below(8) {
-        0..=2 => None,
-        3 | 4 => Some(Decision::Allow),
-        5 => Some(Decision::Respond(json!({ "for_llm": text("respond") }))),
+    let decision = match choices.below(16) {
+        0..=6 => None,
+        7..=12 => Some(Decision::Allow),
+        13 => Some(Decision::Respond(json!({ "for_llm": text("respond") }))),
         _ => Some(choices.of(&decisions)),
     };
-    let halt = (choices.below(5) == 1)
+    let halt = (choices.below(10) == 1)
         .then(|| Halt { scope: choices.of(&[Scope::Turn, Scope::Session]), reason: Some(text("halt")) });
     let object = |key: String| [(key, json!(text("value")))].into_iter().collect();
     let said = HookOutput {
@@ -97,11 +97,13 @@ fn hook(number: usize, choices: &mut Choices<'_>) -> Hook {
 fn rewritten(number: usize, choices: &mut Choices<'_>) -> Value {
     let mut value = carried();
     for _ in 0..=choices.below(4) {
+        let text = format!("rewrite-{number}.");
         let new = choices.of(&[
-            json!(format!("rewrite-{number}.")),
-            json!({ "a": number, "b": 2 }),
-            json!([number]),
-            json!([1, number]),
+            json!(text),
+            json!({ "a": text, "b": 2 }),
+            json!([text]),
+            json!([1, text]),
+            json!({ "b": 2 }),
         ]);
         match choices.below(9) {
             0 => value = new,
