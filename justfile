@@ -64,6 +64,10 @@ audit: deny-installed
 generate:
     UPDATE_SCHEMA=1 UPDATE_DOCS=1 cargo test --workspace -- schema docs
 
+# What the SDKs have from the contract, written anew from `wit/`
+bindings:
+    cargo run -q -p hookbox-bindings
+
 # The fuzz targets, a minute each; libFuzzer needs a nightly toolchain
 fuzz seconds="60": fuzz-installed
     for target in decode merge encode authority; do \

@@ -259,3 +259,59 @@ fn wrong_usage_never_exits_with_a_clients_code() {
         assert!(output.stdout.is_empty(), "{args:?}");
     }
 }
+
+/// decisions.md#gemini: "When hookbox itself fails and need not block, it ends with exit code 0 and prints nothing at all".
+#[test]
+fn gemini_hears_of_a_failure_only_what_blocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("hooks.json");
+    let call = br#"{"hook_event_name":"BeforeTool","tool_name":"read_file","tool_input":{}}"#;
+    let watched = br#"{"hook_event_name":"Notification","message":"hi"}"#;
+    for (options, wire, code) in [
+        (&["--dialect", "gemini"][..], &call[..], 0),
+        (&["--dialect", "gemini"], b"{", 0),
+        (&["--dialect", "gemini", "--fail-closed"], call, 2),
+        (&["--dialect", "gemini", "--fail-closed", "--diagnostics", "json"], b"{", 2),
+    ] {
+        let output = run_as(options, &missing, wire);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{stderr}");
+        assert_eq!(stderr.is_empty(), code == 0, "{stderr}");
+        assert!(!stderr.starts_with(['{', '[', '"']), "{stderr}");
+    }
+    let hooks = json!([{ "hooks": [{ "type": "wasm", "component": "missing.wasm" }] }]);
+    let config = json!({ "dialect": "gemini", "failClosed": true, "hooks": { "Notification": hooks } });
+    fs::write(&missing, config.to_string()).unwrap();
+    let output = run(&missing, watched);
+    assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
+}
+
+/// decisions.md#gemini: "Where nothing is printed on stdout, nothing is printed on stderr: Gemini CLI would read it."
+#[test]
+fn gemini_hears_nothing_of_silence() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hooks.json");
+    let hooks = json!([{ "hooks": [{ "type": "command", "command": "echo '{}'", "async": true }] }]);
+    fs::write(&path, json!({ "dialect": "gemini", "hooks": { "BeforeToolSelection": hooks } }).to_string()).unwrap();
+    let wire = br#"{"hook_event_name":"BeforeToolSelection","llm_request":{}}"#;
+    for diagnostics in ["human", "json", "off"] {
+        let output = run_as(&["--diagnostics", diagnostics], &path, wire);
+        assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
+    }
+}
+
+/// decisions.md#codex: "Under `failClosed` hookbox blocks `SessionStart` and `PreCompact` by `{"continue":false}` and exit
+/// code 0, because exit code 2 blocks nothing there."
+#[test]
+fn codex_is_told_in_words_where_exit_code_2_says_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("hooks.json");
+    for (event, code) in [("PreToolUse", 2), ("SessionStart", 0), ("PreCompact", 0), ("SessionEnd", 78)] {
+        let wire = json!({ "hook_event_name": event, "tool_name": "Bash" }).to_string();
+        let output = run_as(&["--dialect", "codex", "--fail-closed"], &missing, wire.as_bytes());
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{event} {said}");
+        assert_eq!(said.contains(r#""continue":false"#), code == 0, "{event} {said}");
+        assert!(!output.stderr.is_empty(), "{event}");
+    }
+}

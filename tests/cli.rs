@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use hookbox_testing::examples;
-use std::{fs, path::Path, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use hookbox_testing::process::fed;
 use insta::{assert_snapshot, with_settings};
@@ -102,6 +102,23 @@ fn record_tells_what_was_judged_by_what() {
     let into_a_folder =
         transcript(dir.path(), &["run", "--config", "hooks.json", "--record", ".", "--diagnostics", "off"], RM);
     assert_transcript!("record_unwritable", into_a_folder);
+}
+
+/// Also where a full disk cut the one before it.
+#[test]
+fn a_record_is_its_users_alone_and_stands_on_a_line_of_its_own() {
+    let dir = project();
+    let file = dir.path().join("records.jsonl");
+    let run = || transcript(dir.path(), &["run", "--config", "hooks.json", "--record", "records.jsonl"], RM);
+    run();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    run();
+    run();
+    let text = fs::read_to_string(&file).unwrap();
+    let readable: Vec<bool> = text.lines().map(|l| serde_json::from_str::<serde_json::Value>(l).is_ok()).collect();
+    assert_eq!(readable, [false, true, true], "{text}");
 }
 
 #[test]

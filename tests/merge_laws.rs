@@ -109,6 +109,10 @@ fn as_the_wire_has_it(dialect: &dyn Dialect, spec: &EventSpec, outcome: &mut Hoo
     if !votes(dialect) && outcome.halt.is_some() {
         outcome.decision = None;
     }
+    // The reason of a halt has no place of its own, and is shown.
+    if let ("codex", Some(halt)) = (dialect.name(), &mut outcome.halt) {
+        outcome.system_message = join([&outcome.system_message, &halt.reason.take()]);
+    }
     match (spec.kind, outcome.decision_kind()) {
         // No decision and "ask" are one thing where the client asks anyway.
         (EventKind::PermissionRequest, Some(DecisionKind::Ask))

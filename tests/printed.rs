@@ -208,3 +208,68 @@ fn what_cannot_be_printed_fails_nothing() {
     }
     assert_eq!(start(&["check", "missing.json"], full(), full()).status.code(), Some(78));
 }
+
+/// A megabyte of stderr, of lines without end or of escape codes, is some lines of diagnostics.
+#[test]
+fn a_flood_on_stderr_is_a_few_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let event = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {} }).to_string();
+    for flood in [
+        "yes '' | head -c 1000000 >&2",
+        "yes \u{1b}[2J | tr -d '\\n' | head -c 1000000 >&2; exit 2",
+        "yes | head -c 1000000 >&2; exit 2",
+    ] {
+        let hooks = json!([{ "type": "command", "command": flood }]);
+        let config = json!({ "hooks": { "PreToolUse": [{ "hooks": hooks }] } });
+        fs::write(dir.path().join("hooks.json"), config.to_string()).unwrap();
+        for diagnostics in ["human", "json"] {
+            let args = ["run", "--config", "hooks.json", "--diagnostics", diagnostics];
+            let output = hookbox(dir.path(), &args, &event);
+            assert!(output.status.success(), "{output:?}");
+            assert!(output.stderr.len() < 128 << 10, "{flood}: {} bytes", output.stderr.len());
+        }
+    }
+}
+
+/// Whether the command or its output ends first is chance. It failed 17 times of 40.
+#[test]
+fn too_much_output_is_too_much_every_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let hooks: Vec<Value> =
+        (0..40).map(|_| json!({ "type": "command", "command": "head -c 1048600 /dev/zero >&2" })).collect();
+    let config = json!({ "hooks": { "Stop": [{ "hooks": hooks }] } });
+    fs::write(dir.path().join("hooks.json"), config.to_string()).unwrap();
+    let args = ["run", "--config", "hooks.json", "--diagnostics", "json"];
+    let output = hookbox(dir.path(), &args, r#"{"hook_event_name":"Stop"}"#);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.matches(r#""cause":"output-too-large""#).count(), 40, "{text}");
+}
+
+/// The same name or path in two projects: two hooks, unless the files name a tenant they share.
+#[test]
+fn projects_do_not_share_state() {
+    let home = tempfile::tempdir().unwrap();
+    let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frozen/guest-0.2.0.wasm");
+    let owners = |tenant: Value| {
+        let config = |dir: &Path| {
+            let text = json!({ "host": { "tenant": tenant }, "hooks": { "Stop": [{ "hooks": [
+                { "type": "wasm", "component": "./hooks/guard.wasm", "permissions": { "state": true } }] }] } });
+            hookbox::config::Config::parse(&text.to_string(), &dir.join("hooks.json"), None).unwrap().config
+        };
+        let (one, other) = (home.path().join("one"), home.path().join("other"));
+        for dir in [&one, &other] {
+            fs::create_dir_all(dir.join("hooks")).unwrap();
+            fs::copy(&guest, dir.join("hooks/guard.wasm")).unwrap();
+        }
+        [config(&one), config(&one), config(&other)].map(|config| match &config.hooks[0].handler {
+            hookbox::config::Handler::Wasm(wasm) => config.owner(wasm),
+            handler => panic!("{handler:?}"),
+        })
+    };
+    let [one, again, other] = owners(Value::Null);
+    assert_eq!(one, again);
+    assert_ne!(one, other);
+    let [one, _, other] = owners("team".into());
+    assert_eq!(one, other);
+    assert_eq!(one, "hooks/guard.wasm");
+}

@@ -15,7 +15,9 @@ mod blade_callback;
 mod blade_observed;
 mod claude;
 mod codebuddy;
+mod codex;
 mod copilot;
+mod gemini;
 mod opencode;
 mod outcomes;
 mod picoclaw;
@@ -30,7 +32,9 @@ use hookbox_protocol::{
 };
 use outcomes::{Dice, Outcome, Table};
 use serde_json::Value;
-use suites::{BLADE, BLADE_CALLBACK, BLADE_OBSERVED, CLAUDE, CODEBUDDY, COPILOT, OPENCODE, PICOCLAW, Suite};
+use suites::{
+    BLADE, BLADE_CALLBACK, BLADE_OBSERVED, CLAUDE, CODEBUDDY, CODEX, COPILOT, GEMINI, OPENCODE, PICOCLAW, Suite,
+};
 
 /// What one hook outputs, as the pipeline would have it.
 fn output(dialect: &dyn Dialect, event: &Event, outcome: &Outcome) -> HookOutput {
@@ -167,4 +171,14 @@ fn opencode_does_what_its_specification_says() {
 #[test]
 fn blade_observed_does_what_the_programs_do() {
     BLADE_OBSERVED.agrees_with(|event, outcomes| blade_observed::verdict(&event.raw, outcomes));
+}
+
+#[test]
+fn codex_does_what_its_specification_says() {
+    CODEX.agrees_with(|event, outcomes| codex::verdict(&event.raw, outcomes));
+}
+
+#[test]
+fn gemini_does_what_its_specification_says() {
+    GEMINI.agrees_with(|event, outcomes| gemini::verdict(&event.raw, outcomes));
 }

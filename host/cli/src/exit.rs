@@ -11,7 +11,7 @@ use hookbox::{
 /// Shown below `hookbox --help`.
 pub const HELP: &str = "\
 Exit codes:
-  0   done; under `run` the verdict is on stdout. Where every other code blocks (copilot), also
+  0   done; under `run` the verdict is on stdout. Where other codes block (copilot, gemini), also
       when hookbox itself failed and need not block
   1   `run` under blade@observed, which blocks on the codes below: hookbox itself failed and need
       not block

@@ -7,7 +7,10 @@
 use std::{
     fmt::{Display, Write as _},
     io::{self, Write},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use hookbox::config::Diagnostic;
@@ -26,12 +29,42 @@ pub fn err(line: impl Display) {
 
 /// Why the client has to block, on stderr: it reads the line, so it stays text.
 pub fn block(line: impl Display) {
-    write(io::stderr().lock(), &plain(&line.to_string()));
+    to_stderr(plain(&line.to_string()));
 }
 
 /// One JSON value on a line of its own, on stderr.
 pub fn json_line(value: &Value) {
-    write(io::stderr().lock(), &json_text(value));
+    to_stderr(json_text(value));
+}
+
+/// Lines for stderr that wait; `None`: no line waits.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Vec<String>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on lines for stderr wait for [`release`] or [`forget`].
+pub fn hold() {
+    *held() = Some(Vec::new());
+}
+
+/// Writes the lines that wait, and from now on every line at once.
+pub fn release() {
+    let lines = held().take().unwrap_or_default();
+    lines.iter().for_each(|line| write(io::stderr().lock(), line));
+}
+
+/// Drops the lines that wait; later ones are written at once.
+pub fn forget() {
+    *held() = None;
+}
+
+fn to_stderr(line: String) {
+    match &mut *held() {
+        Some(lines) => lines.push(line),
+        None => write(io::stderr().lock(), &line),
+    }
 }
 
 /// Whether whoever asked for JSON reads stderr.

@@ -133,6 +133,12 @@ pub fn asides(hook: &HookReport) -> Vec<String> {
 /// The hook's record, with what it wrote to the log.
 fn hook_json(hook: &HookReport) -> Value {
     let mut line = hook.record();
+    // The verdict has all of it; a collector of logs need not have it again.
+    for key in ["hook", "reason", "message"] {
+        if let Some(Value::String(text)) = line.get_mut(key) {
+            *text = hookbox::shorten(text, REASON);
+        }
+    }
     if let (Some(ran), Some(line)) = (hook.run(), line.as_object_mut()) {
         let log = |log: &LogLine| json!({ "level": log.level.word(), "message": log.message });
         line.insert("logs".into(), ran.logs.iter().map(log).collect());
@@ -153,10 +159,14 @@ pub fn time(time: Duration) -> String {
     }
 }
 
+/// Characters of a reason in one object at most.
+const REASON: usize = 4096;
+
+/// Characters of a reason on one line at most.
+const LINE: usize = 1000;
+
 /// The first line of a text, with `…` where there are more.
 pub fn first_line(text: &str) -> String {
-    match text.split_once('\n') {
-        Some((first, _)) => format!("{first} …"),
-        None => text.to_owned(),
-    }
+    let first = text.split_once('\n').map_or_else(|| text.to_owned(), |(first, _)| format!("{first} …"));
+    hookbox::shorten(&first, LINE)
 }

@@ -4,8 +4,10 @@ pub mod blade;
 pub mod blade_callback;
 pub mod claude;
 pub mod codebuddy;
+pub mod codex;
 mod common;
 pub mod copilot;
+pub mod gemini;
 pub mod opencode;
 pub mod picoclaw;
 mod recognise;
@@ -37,6 +39,8 @@ pub static ALL: &[&dyn Dialect] = &[
     &picoclaw::DIALECT,
     &copilot::DIALECT,
     &opencode::DIALECT,
+    &codex::DIALECT,
+    &gemini::DIALECT,
 ];
 
 /// The dialect of that name: `claude`, `claude@observed`, …
@@ -74,6 +78,16 @@ pub trait Dialect: Send + Sync + 'static {
     /// What tells that a payload is of this dialect's client. Profiles have those of the dialect they are one of.
     fn marks(&self) -> Marks {
         Marks::default()
+    }
+
+    /// How the matchers of one event are read, where that differs.
+    fn match_style_of(&self, _spec: &EventSpec) -> Option<MatchStyle> {
+        self.match_style()
+    }
+
+    /// What a bare number means where a configuration gives a hook's `timeout`.
+    fn timeout_unit(&self) -> TimeUnit {
+        TimeUnit::Seconds
     }
 
     /// Output fields the contract knows, at whatever depth. What a component passes through as `extra` may not carry
@@ -182,6 +196,11 @@ pub trait Dialect: Send + Sync + 'static {
         OwnFailure { exit: None, stdout: None, stderr: true }
     }
 
+    /// Whether the client reads stderr where stdout is empty: then nothing may stand there.
+    fn reads_stderr(&self) -> bool {
+        false
+    }
+
     /// The row of an event.
     fn spec(&self, kind: EventKind) -> &'static EventSpec {
         self.specs().iter().find(|spec| spec.kind == kind).unwrap_or(self.other_spec())
@@ -258,6 +277,15 @@ pub enum Flow {
     Concurrent(usize),
     /// One after another, each seeing the event as the hooks before it rewrote it.
     Chained,
+}
+
+/// What a bare number of time means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds, fractions allowed.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
 }
 
 /// How the `hooks` object of a configuration is written.

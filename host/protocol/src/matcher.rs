@@ -16,6 +16,10 @@ pub enum MatchStyle {
     NamesOrSearch,
     /// codebuddy, blade. decisions.md#matchers: "a regex that must match the *whole* field".
     Whole,
+    /// gemini, tools. decisions.md#matchers: "a regex *searched* in the tool's name".
+    Search,
+    /// gemini, other events. decisions.md#matchers: "for every other event the exact text of its field".
+    Exact,
 }
 
 /// A pattern that is no regular expression.
@@ -55,7 +59,7 @@ impl Matcher {
             None | Some("" | "*") => return Ok(Self::Everything),
             Some(pattern) => pattern,
         };
-        if let Err(error) = regex_syntax::parse(pattern) {
+        if let (true, Err(error)) = (style != MatchStyle::Exact, regex_syntax::parse(pattern)) {
             return Err(match_error(pattern, &error));
         }
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '|';
@@ -63,7 +67,8 @@ impl Matcher {
             MatchStyle::NamesOrSearch if pattern.chars().all(plain) => {
                 return Ok(Self::Names(pattern.split('|').map(str::to_owned).collect()));
             }
-            MatchStyle::NamesOrSearch => pattern.to_owned(),
+            MatchStyle::NamesOrSearch | MatchStyle::Search => pattern.to_owned(),
+            MatchStyle::Exact => return Ok(Self::Names(vec![pattern.to_owned()])),
             MatchStyle::Whole => format!("^(?:{pattern})$"),
         };
         compiled(pattern, &source).map(Self::Pattern)

@@ -13,6 +13,8 @@ const FOLDERS: &[(&str, &str)] = &[
     ("claude_sdk_callback", "claude"),
     ("codebuddy", "codebuddy"),
     ("picoclaw", "picoclaw"),
+    ("codex", "codex"),
+    ("gemini", "gemini"),
     ("copilot", "copilot"),
     ("opencode", "opencode"),
     ("blade/command", "blade"),

@@ -57,6 +57,16 @@ fn picoclaw() {
 }
 
 #[test]
+fn codex() {
+    lossless("codex", "codex", 29);
+}
+
+#[test]
+fn gemini() {
+    lossless("gemini", "gemini", 30);
+}
+
+#[test]
 fn codebuddy() {
     for dialect in ["codebuddy", "codebuddy@observed"] {
         lossless("codebuddy/command", dialect, 45);

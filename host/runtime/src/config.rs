@@ -64,6 +64,23 @@ impl Config {
         self.settings.tenant.as_deref().unwrap_or("default")
     }
 
+    /// Whose state a component's is, within the tenant: that of a component of this name or path in this file. Projects
+    /// have no tenants of their own and may give their components one name; a tenant that is named stands for all its
+    /// files.
+    pub fn owner(&self, wasm: &Wasm) -> String {
+        if self.settings.tenant.is_some() {
+            return wasm.owner.clone();
+        }
+        let file = std::path::absolute(&self.file).unwrap_or_else(|_| self.file.clone());
+        let folder = file.parent().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        // Not the file a link leads to: the components are those beside the link.
+        let file = folder.zip(file.file_name()).map_or(file.clone(), |(folder, name)| folder.join(name));
+        let text =
+            file.to_str().map_or_else(|| file.as_os_str().as_encoded_bytes().escape_ascii().to_string(), str::to_owned);
+        // No path holds a NUL, so the two parts are never taken for others.
+        format!("{text}\0{}", wasm.owner)
+    }
+
     /// An error about a place in the file that shows only when its hook is loaded.
     pub(crate) fn error_at(&self, pointer: &str, message: String, help: Option<String>) -> Diagnostic {
         let text = std::fs::read_to_string(&self.file).unwrap_or_default();
@@ -87,7 +104,7 @@ impl fmt::Debug for Config {
 /// One hook of a configuration.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// For diagnostics: the component's file name, the command, the URL; under picoclaw the name in the file.
+    /// For diagnostics: the name in the file, or else the component's file name, the command, the URL.
     pub name: String,
     /// JSON pointer of the handler in the file.
     pub pointer: String,
@@ -100,6 +117,8 @@ pub struct Hook {
     pub matcher_text: Option<String>,
     /// Under picoclaw: told of the event, never asked.
     pub observe_only: bool,
+    /// Under gemini: makes all hooks of its event run one by one, each seeing what those before it rewrote.
+    pub sequential: bool,
     /// How long it may take.
     pub timeout: Duration,
     /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).
@@ -164,8 +183,8 @@ pub enum Handler {
 pub struct Wasm {
     /// Absolute path of the component.
     pub component: PathBuf,
-    /// Whose state it sees: the hook's own name where the file gives it one, else the component's path as written. Not
-    /// its file name, which its author chooses.
+    /// Whose state it sees within the configuration: the hook's own name where the file gives it one, else the
+    /// component's path as written. Not its file name, which its author chooses, nor its digest, which an update changes.
     pub owner: String,
     /// What it may call.
     pub permissions: Permissions,

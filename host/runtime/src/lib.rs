@@ -27,7 +27,7 @@ pub mod folders;
 pub mod handler;
 pub mod host;
 mod pipeline;
-pub mod private;
+pub use hookbox_sandbox::private;
 mod record;
 mod run;
 mod telemetry;

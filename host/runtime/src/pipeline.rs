@@ -7,7 +7,7 @@ use hookbox_protocol::{Event, authority, dialect::Flow};
 use crate::{
     error::DispatchError,
     host::Host,
-    run::{run, run_chain, select},
+    run::{Selected, run, run_chain, select},
     telemetry,
     verdict::{HookReport, Verdict, outputs},
 };
@@ -41,7 +41,8 @@ pub(crate) async fn dispatch_event(host: &Host, event: Event) -> Verdict {
 async fn call_all(host: &Host, mut event: Event) -> Vec<HookReport> {
     let dialect = host.dialect();
     let selected = select(host, &event).await;
-    let at_once = match dialect.flow() {
+    let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { dialect.flow() };
+    let at_once = match flow {
         Flow::Chained => return run_chain(host, &mut event, selected).await,
         Flow::Sequential => 1,
         Flow::Concurrent(bound) => host.config().max_concurrent.unwrap_or(bound).max(1),

@@ -38,6 +38,11 @@ impl Selected<'_> {
         }
     }
 
+    /// Whether it is to run, and wants all that run to run one by one.
+    pub(crate) fn asks_for_sequence(&self) -> bool {
+        self.decision.is_ok() && self.slot.hook.sequential
+    }
+
     /// The report of a hook that an earlier one kept from running.
     pub(crate) fn not_reached(self) -> HookReport {
         let status = self.decision.as_ref().err().cloned().unwrap_or(Status::NotReached);

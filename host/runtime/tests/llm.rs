@@ -11,7 +11,7 @@ use hookbox::{
     capability::{
         Llm, LlmError, LlmPrompt, Scope, Spent,
         http::ReqwestClient,
-        llm::{HookLlm, HttpModel, LlmProvider, LlmSettings},
+        llm::{HookLlm, HttpModel, LlmProvider, LlmSettings, MAX_QUESTION},
     },
     handler::prompt::run_prompt,
     sandbox::permission::{LlmDetails, LlmGrant},
@@ -90,6 +90,19 @@ async fn both_providers_are_asked_in_their_own_form_within_the_budget() {
         assert!(matches!(llm.complete(&scope, ask()).await, Err(LlmError::Budget(_))));
         assert_eq!(server.requests().len(), 2);
     }
+}
+
+/// A grant is for the host's model: the one it pays for, and knows what it tells to.
+#[tokio::test]
+async fn a_component_chooses_neither_the_model_nor_the_size() {
+    let server = anthropic("hi").await;
+    let model = Arc::new(model(LlmProvider::Anthropic, server.url("")));
+    let llm = HookLlm::granted(model, &LlmGrant::Enabled(true)).unwrap();
+    llm.complete(&scope(), LlmPrompt { model: Some("dearest".into()), ..ask() }).await.unwrap();
+    assert_eq!(body(&server.requests()[0])["model"], "m");
+    let long = LlmPrompt { user: "u".repeat(MAX_QUESTION), ..ask() };
+    assert!(matches!(llm.complete(&scope(), long).await, Err(LlmError::Budget(_))));
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]

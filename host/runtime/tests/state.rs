@@ -14,7 +14,7 @@ use std::{
 use hookbox::{
     capability::{
         Scope, Spent, State, StateError,
-        state::{HookState, MAX_KEY_BYTES, SqliteStore},
+        state::{HookState, MAX_KEY_BYTES, MAX_WRITTEN_BYTES, SqliteStore},
     },
     sandbox::permission::{StateDetails, StateGrant},
 };
@@ -258,4 +258,63 @@ async fn a_killed_process_loses_no_acknowledged_write() {
         let kept: BTreeSet<String> = kept.into_iter().collect();
         assert!(acknowledged.is_subset(&kept), "lost: {:?}", acknowledged.difference(&kept).collect::<Vec<_>>());
     }
+}
+
+/// What decides what hooks remember must be its user's alone, as the cache.
+#[tokio::test]
+async fn what_others_may_write_to_is_no_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (inner, scope) = (folder.path().join("inner"), scope("t", "h", None));
+    let set = async |file: &Path| state(file, StateDetails::default()).set(&scope, "k", "v", None).await;
+    set(&inner.join("s.db")).await.unwrap();
+    for (path, usual) in [(inner.clone(), 0o700), (inner.join("s.db"), 0o600)] {
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(usual | 0o022)).unwrap();
+        let error = set(&inner.join("s.db")).await.unwrap_err().to_string();
+        assert!(error.contains("others may write to it"), "{error}");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(usual)).unwrap();
+    }
+    set(&inner.join("s.db")).await.unwrap();
+    std::os::unix::fs::symlink(&inner, folder.path().join("link")).unwrap();
+    assert!(set(&folder.path().join("link/s.db")).await.is_err());
+    std::fs::create_dir(inner.join("folder.db")).unwrap();
+    assert!(set(&inner.join("folder.db")).await.is_err());
+}
+
+/// Two hooks that write at once never leave a moment in which the journal begins anew by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_journal_does_not_grow_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.db");
+    let value = "v".repeat(60 << 10);
+    let write = |hook: &'static str| {
+        let (file, value) = (file.clone(), value.clone());
+        tokio::spawn(async move {
+            let state = state(&file, StateDetails::default());
+            for n in 0..1_000_u32 {
+                state.set(&scope("t", hook, None), &format!("{}", n % 8), &value, None).await.unwrap();
+            }
+        })
+    };
+    let (one, other) = (write("one"), write("other"));
+    one.await.unwrap();
+    other.await.unwrap();
+    let journal = std::fs::metadata(folder.path().join("s.db-wal")).unwrap().len();
+    assert!(journal < 33 << 20, "{journal} bytes are left beside the store");
+}
+
+#[tokio::test]
+async fn one_call_writes_so_much_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = state(&folder.path().join("s.db"), StateDetails::default());
+    let (call, value) = (scope("t", "h", None), "v".repeat(60 << 10));
+    let mut written = 0;
+    let refused = loop {
+        match state.set(&call, "the same key", &value, None).await {
+            Ok(()) => written += value.len(),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(&refused, StateError::Quota(why) if why.contains("one call may write")), "{refused}");
+    assert!(written <= MAX_WRITTEN_BYTES && written > MAX_WRITTEN_BYTES - (64 << 10), "{written}");
+    state.set(&scope("t", "h", None), "k", "the next call may", None).await.unwrap();
 }

@@ -5,7 +5,10 @@
 //! Counting host calls and ending a call at its deadline is the sandbox's work, not an implementation's.
 
 use std::{
-    sync::{Arc, atomic::AtomicU32},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicUsize},
+    },
     time::Instant,
 };
 
@@ -56,6 +59,8 @@ pub struct Spent {
     pub llm_calls: AtomicU32,
     /// Tokens of the model's answers.
     pub llm_tokens: AtomicU32,
+    /// Bytes of keys and values written to the state.
+    pub state_bytes: AtomicUsize,
 }
 
 /// Keys and values that outlive a call. `wit/state.wit` says what each method means. Times to live are in milliseconds.

@@ -14,6 +14,7 @@ pub mod engine;
 mod error;
 mod limits;
 pub mod permission;
+pub mod private;
 mod run;
 mod store;
 

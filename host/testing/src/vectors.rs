@@ -48,6 +48,7 @@ pub struct HookCase {
     pub exit: u8,
     pub on_failure: Option<String>,
     pub sleeps: bool,
+    pub sequential: bool,
     pub missing: bool,
     pub on: Option<String>,
     pub priority: Option<i64>,
@@ -148,6 +149,9 @@ fn add(hooks: &mut Map<String, Value>, dialect: &str, number: usize, event: &str
             if let Some(matcher) = &case.matcher {
                 group["matcher"] = json!(matcher);
             }
+            if case.sequential {
+                group["sequential"] = json!(true);
+            }
             list(group);
         }
     }
@@ -175,9 +179,9 @@ impl HookCase {
             put(&format!("err{number}"), self.stderr.as_deref().unwrap_or_default());
             write!(script, "cat out{number}; cat err{number} >&2; exit {}", self.exit).expect("a string");
         }
-        let mut handler = json!({ "type": "command", "command": script, "timeout": 30 });
+        let mut handler = json!({ "type": "command", "command": script, "timeoutMs": 30_000 });
         if self.sleeps {
-            handler["timeout"] = json!(0.2);
+            handler["timeoutMs"] = json!(200);
         }
         if self.missing {
             handler["command"] = json!("./no-such-command");

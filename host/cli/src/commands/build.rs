@@ -2,6 +2,7 @@
 
 mod component;
 mod contract;
+mod go;
 mod language;
 mod rust;
 mod tool;

@@ -3,7 +3,9 @@
 mod caller;
 
 use std::{
-    io::{Read, Write},
+    fs::{File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -70,6 +72,8 @@ impl Run {
         if self.diagnostics == Diagnostics::Json {
             print::json_only();
         }
+        // Some clients read stderr, and then nothing may stand there unless something stands on stdout.
+        print::hold();
         let wire = read_event(std::io::stdin().lock());
         let (verdict, record) = match judge(&self.source, self.fail_closed, wire) {
             Ok(judged) => judged,
@@ -84,27 +88,41 @@ impl Run {
             Diagnostics::Json => report::json_lines(&verdict),
             Diagnostics::Off => {}
         }
+        let reads_stderr = hookbox::dialect::by_name(verdict.dialect).is_some_and(Dialect::reads_stderr);
+        if reads_stderr && verdict.wire().is_empty() {
+            print::forget();
+        } else {
+            print::release();
+        }
         verdict_out(verdict.wire())
     }
 }
 
 /// Judges one event, or says what came in the way and whether that must block.
 fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
-    let failed = |error, closed, dialect, wire| Failed { error, closed, dialect, name: source.event.clone(), wire };
+    // What was read of the event tells how to fail, whatever else went wrong.
+    let (wire, unread) = match wire {
+        Ok(wire) => (wire, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    let failed =
+        |error, closed, dialect| Failed { error, closed, dialect, name: source.event.clone(), wire: wire.clone() };
     let guessed = hookbox::dialect::by_name(source.named().unwrap_or("claude"));
-    let path = source.path().map_err(|error| failed(error, closed, guessed, Vec::new()))?;
+    let path = source.path().map_err(|error| failed(error, closed, guessed))?;
     let mut config = source.load(&path).map_err(|error| {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let named = source.named().is_none().then(|| config::dialect_hint(&text)).flatten();
-        failed(error, closed || config::fail_closed_hint(&text), named.or(guessed), Vec::new())
+        failed(error, closed || config::fail_closed_hint(&text), named.or(guessed))
     })?;
     config.fail_closed |= closed;
     let (closed, dialect) = (config.fail_closed, Some(config.dialect));
-    let wire = wire.map_err(|error| failed(error, closed, dialect, Vec::new()))?;
+    if let Some(error) = unread {
+        return Err(failed(error, closed, dialect));
+    }
     let config = match caller::answer(config, source.event.as_deref(), &wire) {
         Ok(config) => config,
         // Whose words would block, nobody knows: clients that look at exit codes take 2 for a block.
-        Err(error) => return Err(failed(error, closed, None, wire)),
+        Err(error) => return Err(failed(error, closed, None)),
     };
     let dialect = Some(config.dialect);
     let judged = block_on(async {
@@ -115,12 +133,12 @@ fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result
     });
     let (verdict, record) = match judged {
         Ok(judged) => judged,
-        Err(error) => return Err(failed(error, closed, dialect, wire)),
+        Err(error) => return Err(failed(error, closed, dialect)),
     };
     // What the usable hooks forbid is forbidden. Anything less must not look as if all of them had been asked.
     let unusable: Vec<_> = verdict.unusable().cloned().collect();
     if !unusable.is_empty() && (closed || !verdict.restricts()) {
-        return Err(failed(Exit::Config.unusable(unusable), closed, dialect, wire));
+        return Err(failed(Exit::Config.unusable(unusable), closed, dialect));
     }
     unusable.iter().for_each(report::problem);
     Ok((verdict, record))
@@ -186,8 +204,16 @@ impl Failed {
             Some(dialect) if closed => dialect.fail_closed(&self.wire, self.name.as_deref(), &reason),
             None if closed => OwnFailure::block(None),
             Some(dialect) => dialect.fail_open(),
-            None => return Err(self.error),
+            None => {
+                print::release();
+                return Err(self.error);
+            }
         };
+        if own.stderr {
+            print::release();
+        } else {
+            print::forget();
+        }
         let Some(code) = own.exit else { return Err(self.error) };
         match own.stderr {
             true if closed => print::block(&reason),
@@ -209,9 +235,24 @@ impl Failed {
 
 /// Appends one line with one write, so that processes that record at the same time do not mix their lines.
 fn append(path: &Path, record: &Value) -> anyhow::Result<()> {
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(format!("{record}\n").as_bytes()));
-    written.with_context(|| format!("cannot write the record to {}", path.display()))
+    let written = || {
+        // What hooks said and what tools were asked to do is the user's alone.
+        let mut file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)?;
+        let begin = if ends_in_a_line(&mut file)? { "" } else { "\n" };
+        file.write_all(format!("{begin}{record}\n").as_bytes())
+    };
+    written().with_context(|| format!("cannot write the record to {}", path.display()))
+}
+
+/// Whether a file is to be written on after its end: not when a full disk or a crash cut its last line.
+fn ends_in_a_line(file: &mut File) -> io::Result<bool> {
+    if !file.metadata()?.is_file() || file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 /// Reads one event, and refuses one that is too large.

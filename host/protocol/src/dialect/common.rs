@@ -77,6 +77,11 @@ impl FieldReader {
         taken
     }
 
+    /// The fields that nobody took yet.
+    pub(crate) fn left(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.object.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
     /// Whether a field is still to be taken.
     pub(crate) fn contains(&self, key: &str) -> bool {
         self.object.get(key).is_some_and(|v| !v.is_null())
@@ -226,6 +231,11 @@ pub(crate) fn put_text(wire: &mut Object, key: &str, text: Option<&String>) {
     if let Some(text) = text {
         wire.insert(key.into(), text.clone().into());
     }
+}
+
+/// A tool's new result as the text that a client puts in its place: a text as it is, anything else as JSON.
+pub(crate) fn new_result(result: &Value) -> String {
+    result.as_str().map_or_else(|| result.to_string(), str::to_owned)
 }
 
 /// One output can decide in several places; the strictest decision is the hook's.

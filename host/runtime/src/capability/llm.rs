@@ -21,6 +21,9 @@ pub use conversation::{Conversation, Message, Model, Question, Reply, Tool, Tool
 pub use provider::HttpModel;
 pub use settings::{LlmProvider, LlmSettings};
 
+/// Bytes of one question of a component at most.
+pub const MAX_QUESTION: usize = 256 * 1024;
+
 /// The llm capability of one hook.
 pub struct HookLlm {
     model: Arc<dyn Model>,
@@ -51,7 +54,12 @@ impl Llm for HookLlm {
             return Err(LlmError::Budget(format!("{max_tokens} tokens are granted")));
         }
         let max_tokens = prompt.max_tokens.map_or(left, |asked| asked.min(left));
-        let question = Question { model: prompt.model, system: prompt.system, user: prompt.user, max_tokens };
+        let bytes = prompt.user.len() + prompt.system.as_ref().map_or(0, String::len);
+        if bytes > MAX_QUESTION {
+            return Err(LlmError::Budget(format!("the question has {bytes} bytes, {MAX_QUESTION} are granted")));
+        }
+        // Which model is asked is the host's to say: it is the host who pays, and who knows what leaves the machine.
+        let question = Question { model: None, system: prompt.system, user: prompt.user, max_tokens };
         let asked = tokio::time::timeout_at(scope.deadline.into(), self.model.ask(question));
         let reply = asked.await.unwrap_or(Err(LlmError::Timeout))?;
         scope.spent.llm_tokens.fetch_add(reply.tokens.unwrap_or(max_tokens), Ordering::Relaxed);

@@ -6,7 +6,11 @@
 #[cfg(feature = "state-sqlite")]
 mod sqlite;
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use async_trait::async_trait;
 
@@ -17,6 +21,12 @@ use hookbox_sandbox::{
 
 #[cfg(feature = "state-sqlite")]
 pub use sqlite::{SqliteStore, default_file};
+
+/// Bytes of keys and values that one call may write, the same key again included: each of them goes through the journal.
+pub const MAX_WRITTEN_BYTES: usize = 4 << 20;
+
+/// A whole number of 64 bits, written out.
+const NUMBER_BYTES: usize = 20;
 
 /// Bytes of a key at most. Values are as long as the grant says.
 pub const MAX_KEY_BYTES: usize = 1024;
@@ -148,6 +158,16 @@ impl HookState {
     }
 }
 
+/// Counts what is written, and says when it is too much.
+fn spend(scope: &Scope, key: &str, value: usize) -> Result<(), StateError> {
+    let bytes = key.len().saturating_add(value);
+    let written = scope.spent.state_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+    if written > MAX_WRITTEN_BYTES {
+        return Err(StateError::Quota(format!("one call may write {MAX_WRITTEN_BYTES} bytes")));
+    }
+    Ok(())
+}
+
 fn check_key(key: &str) -> Result<(), StateError> {
     within("key", key, MAX_KEY_BYTES)
 }
@@ -169,6 +189,7 @@ impl State for HookState {
     async fn set(&self, scope: &Scope, key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), StateError> {
         check_key(key)?;
         self.check_value(value)?;
+        spend(scope, key, value.len())?;
         self.store.set(&self.space(scope), key, value, ttl_ms).await
     }
 
@@ -179,6 +200,7 @@ impl State for HookState {
 
     async fn increment(&self, scope: &Scope, key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, StateError> {
         check_key(key)?;
+        spend(scope, key, NUMBER_BYTES)?;
         self.store.increment(&self.space(scope), key, by, ttl_ms).await
     }
 
@@ -192,6 +214,7 @@ impl State for HookState {
     ) -> Result<bool, StateError> {
         check_key(key)?;
         self.check_value(value)?;
+        spend(scope, key, value.len())?;
         self.store.compare_and_swap(&self.space(scope), key, expected, value, ttl_ms).await
     }
 

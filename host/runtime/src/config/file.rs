@@ -50,6 +50,9 @@ pub(super) struct File<H> {
     /// Turns every hook off.
     #[serde(default)]
     pub(super) disable_all_hooks: Checked<bool>,
+    /// gemini: whether hooks run at all.
+    #[serde(default)]
+    pub(super) hooks_config: Checked<HooksConfig>,
 }
 
 /// claude, codebuddy, blade: event → matcher groups.
@@ -74,6 +77,15 @@ pub(super) struct Groups {
     pub(super) events: Ordered<Checked<Vec<Checked<Group>>>>,
 }
 
+/// gemini: what its settings say about all hooks.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = true)))]
+pub(super) struct HooksConfig {
+    /// Whether any hook runs; yes unless given.
+    pub(super) enabled: Option<bool>,
+}
+
 /// Handlers with one matcher.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -82,7 +94,10 @@ pub(super) struct Groups {
 pub(super) struct Group {
     /// Which tools (or sources, reasons, …) the handlers are for; all of them unless given.
     pub(super) matcher: Option<MatcherEntry>,
-    /// Seconds each of the handlers may take that says nothing of its own.
+    /// gemini: makes all hooks of the event run one by one, each seeing what those before it rewrote.
+    #[serde(default)]
+    pub(super) sequential: bool,
+    /// Seconds each of the handlers may take that says nothing of its own; milliseconds under gemini.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(super) timeout: Option<f64>,
     /// The same in milliseconds.
@@ -115,6 +130,8 @@ pub(super) struct Named {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct Entry {
+    /// What it is called in diagnostics.
+    pub(super) name: Option<String>,
     #[serde(flatten)]
     pub(super) options: Options,
     #[serde(flatten)]

@@ -5,7 +5,7 @@ mod handler;
 
 use std::{path::PathBuf, time::Duration};
 
-use hookbox_protocol::{Dialect, FailurePolicy, json::token, matcher::Matcher};
+use hookbox_protocol::{Dialect, FailurePolicy, dialect::TimeUnit, json::token, matcher::Matcher};
 use hookbox_sandbox::Limits;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -80,7 +80,8 @@ impl Resolver {
         // What stands beside `hooks` is first, because hooks take their defaults from it.
         self.limits = self.take(file.limits, "/limits").unwrap_or_default();
         self.fail_closed = self.take(file.fail_closed, "/failClosed") == Some(true);
-        self.enabled = self.take(file.disable_all_hooks, "/disableAllHooks") != Some(true);
+        let off = self.take(file.hooks_config, "/hooksConfig").is_some_and(|config| config.enabled == Some(false));
+        self.enabled = self.take(file.disable_all_hooks, "/disableAllHooks") != Some(true) && !off;
         if let Some(written) = self.take(file.hooks, "/hooks") {
             hooks(self, written);
         }
@@ -143,7 +144,12 @@ impl Resolver {
                 timeout,
                 ..Place::new(pointer, vec![event.to_owned()])
             };
+            let at = self.hooks.len();
             self.entry(place, entry.options, entry.runs);
+            if let Some(hook) = self.hooks.get_mut(at) {
+                hook.sequential = group.sequential;
+                hook.name = entry.name.unwrap_or_else(|| std::mem::take(&mut hook.name));
+            }
         }
     }
 
@@ -201,6 +207,7 @@ impl Resolver {
             matcher: place.matcher,
             matcher_text: place.matcher_text,
             observe_only: false,
+            sequential: false,
             // Out of range only where the validator has already complained.
             timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
             on_failure: on_failure.or(self.defaults.on_failure),
@@ -209,13 +216,17 @@ impl Resolver {
         });
     }
 
-    /// decisions.md#matchers: "Our configuration is seconds (fractions allowed) everywhere; `timeoutMs` is accepted for
-    /// pasted TypeScript configuration."
-    fn seconds(&mut self, seconds: Option<f64>, milliseconds: Option<f64>, pointer: &str) -> Option<f64> {
-        if seconds.is_some() && milliseconds.is_some() {
+    /// decisions.md#matchers: "Our configuration is seconds (fractions allowed), except under `gemini`, where `timeout` is
+    /// milliseconds as in that client's settings; `timeoutMs` is accepted everywhere."
+    fn seconds(&mut self, timeout: Option<f64>, milliseconds: Option<f64>, pointer: &str) -> Option<f64> {
+        let (unit, seconds) = match self.dialect.timeout_unit() {
+            TimeUnit::Seconds => ("seconds", timeout),
+            TimeUnit::Milliseconds => ("milliseconds", timeout.map(|ms| ms / 1000.0)),
+        };
+        if timeout.is_some() && milliseconds.is_some() {
             self.found.push(
                 Finding::error(format!("{pointer}/timeoutMs"), "both `timeout` and `timeoutMs` are given")
-                    .help("`timeout` is in seconds; keep one of the two"),
+                    .help(format!("`timeout` is in {unit}; keep one of the two")),
             );
         }
         seconds.or(milliseconds.map(|ms| ms / 1000.0))

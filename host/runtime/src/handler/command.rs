@@ -28,9 +28,16 @@ pub(crate) struct Command {
     pub(crate) output_limit: usize,
 }
 
+/// The folders of clients' own settings files.
+const SETTINGS: [&str; 4] = [".claude", ".codebuddy", ".codex", ".gemini"];
+
 /// How long output is waited for after the command itself has ended: something it left in the background may hold the
 /// pipes open, and must not turn a block into a timeout.
 const DRAIN: Duration = Duration::from_millis(100);
+
+/// What of a command's stderr becomes log lines.
+const LOG_BYTES: usize = 16 * 1024;
+const LOG_LINES: usize = 200;
 
 /// Environment variable of commands: how many hooks the command runs inside of. A command that runs `hookbox run` with
 /// the configuration it stands in would otherwise start processes for ever.
@@ -55,7 +62,7 @@ impl Handler for Command {
             Err(failure) => (Err(failure), String::new()),
         };
         let mut report = Run::from(result);
-        report.logs = stderr.lines().map(|line| LogLine { level: LogLevel::Info, message: line.to_owned() }).collect();
+        report.logs = log(&stderr);
         report
     }
 }
@@ -93,31 +100,33 @@ impl Command {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let status = {
             let read = async {
-                tokio::join!(fill(stdout, self.output_limit, &mut out), fill(stderr, self.output_limit, &mut err))
+                tokio::try_join!(fill(stdout, self.output_limit, &mut out), fill(stderr, self.output_limit, &mut err))
             };
             tokio::pin!(read, write);
             let (mut reading, mut writing) = (true, true);
             let status = loop {
                 tokio::select! {
                     status = child.wait() => break status,
-                    (out_full, err_full) = &mut read, if reading => {
-                        if out_full || err_full {
-                            let limit = self.output_limit / 1024;
-                            return Err(Failure::new(Cause::OutputTooLarge, format!("more than {limit} KiB of output")));
-                        }
+                    done = &mut read, if reading => {
+                        done.map_err(|TooMuch| self.too_much())?;
                         reading = false;
                     }
                     () = &mut write, if writing => writing = false,
                 }
             };
             if reading {
-                let _ = tokio::time::timeout(DRAIN, read).await;
+                // Whether the command or its output ended first must not decide what becomes of it.
+                tokio::time::timeout(DRAIN, read).await.unwrap_or(Ok(((), ()))).map_err(|TooMuch| self.too_much())?;
             }
             status
         };
         group.done = true;
         let status = status.map_err(|e| Failure::new(Cause::Spawn, format!("{}: {e}", self.line)))?;
         Ok(Output { status, stdout: out, stderr: err })
+    }
+
+    fn too_much(&self) -> Failure {
+        Failure::new(Cause::OutputTooLarge, format!("more than {} KiB of output", self.output_limit / 1024))
     }
 
     fn process(&self, call: &Call<'_>) -> Process {
@@ -143,7 +152,7 @@ impl Command {
 
     /// The configuration's folder; for a client's own settings file the folder the client would run it in.
     fn working_dir(&self, call: &Call<'_>) -> PathBuf {
-        let settings = self.dir.file_name().is_some_and(|name| name == ".claude" || name == ".codebuddy");
+        let settings = self.dir.file_name().is_some_and(|name| SETTINGS.iter().any(|folder| name == *folder));
         let cwd = call.event.context.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
         match (settings, cwd, self.dir.parent()) {
             (true, Some(cwd), _) => cwd,
@@ -166,18 +175,36 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Reads to the end, or until there is more than the limit; then returns true.
-async fn fill<R: AsyncRead + Unpin>(from: Option<R>, limit: usize, into: &mut Vec<u8>) -> bool {
+/// What a command wrote for people, as far as people read.
+fn log(stderr: &str) -> Vec<LogLine> {
+    let line = |message: String| LogLine { level: LogLevel::Info, message };
+    let (mut lines, mut bytes) = (Vec::new(), 0);
+    for text in stderr.split_inclusive('\n') {
+        if bytes + text.len() > LOG_BYTES || lines.len() == LOG_LINES {
+            lines.push(line(format!("… and {} more bytes", stderr.len() - bytes)));
+            break;
+        }
+        bytes += text.len();
+        lines.push(line(text.trim_end_matches(['\n', '\r']).to_owned()));
+    }
+    lines
+}
+
+/// More than the limit.
+struct TooMuch;
+
+/// Reads to the end, or until there is more than the limit.
+async fn fill<R: AsyncRead + Unpin>(from: Option<R>, limit: usize, into: &mut Vec<u8>) -> Result<(), TooMuch> {
     if let Some(mut from) = from {
         let mut chunk = vec![0; 16 * 1024];
         while let Ok(read @ 1..) = from.read(&mut chunk).await {
             into.extend_from_slice(chunk.get(..read).unwrap_or_default());
             if into.len() > limit {
-                return true;
+                return Err(TooMuch);
             }
         }
     }
-    false
+    Ok(())
 }
 
 /// A child in a process group of its own, which dies as a whole when the call is dropped before it is done.

@@ -31,7 +31,7 @@ impl Component {
         Ok(Self {
             inner: component,
             tenant: host.config().tenant().to_owned(),
-            owner: wasm.owner.clone(),
+            owner: host.config().owner(wasm),
             // wit/config.wit: "`{}` when none was written".
             config_json: if wasm.config.is_null() { "{}".into() } else { wasm.config.to_string() },
             limits: wasm.limits.clone(),

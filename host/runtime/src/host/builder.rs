@@ -110,7 +110,8 @@ fn callback_hook(
     event: String,
     matcher: Option<&str>,
 ) -> Result<config::Hook, BuildError> {
-    let compiled = match config.dialect.match_style() {
+    let spec = config.dialect.spec_by_name(&event).unwrap_or(config.dialect.other_spec());
+    let compiled = match config.dialect.match_style_of(spec) {
         Some(style) => Matcher::compile(style, matcher).map_err(|error| BuildError::Matcher(event.clone(), error))?,
         None => Matcher::Everything,
     };
@@ -121,6 +122,7 @@ fn callback_hook(
         matcher: compiled,
         matcher_text: matcher.map(str::to_owned),
         observe_only: false,
+        sequential: false,
         timeout: DEFAULT_TIMEOUT,
         on_failure: None::<FailurePolicy>,
         on_timeout: None,

@@ -111,7 +111,8 @@ fn embed(module: &mut Vec<u8>, world: &str) -> anyhow::Result<()> {
     embed_component_metadata(module, &resolve, world, StringEncoding::UTF8)
 }
 
-fn resolve() -> anyhow::Result<Resolve> {
+/// The contract, to be referred to.
+pub fn resolve() -> anyhow::Result<Resolve> {
     let mut resolve = Resolve::new();
     let mut files = wit_parser::SourceMap::new();
     for (name, text) in WIT {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use wasm_metadata::AddMetadata;
 
-use super::{Build, rust};
+use super::{Build, go, rust};
 use crate::exit::Exit;
 
 /// How hooks of one language are built.
@@ -34,7 +34,6 @@ pub struct Project<'a> {
 }
 
 impl Project<'_> {
-    #[expect(dead_code, reason = "for compilers that have no folder of their own")]
     /// A folder for what a build keeps, inside the project and out of its version control.
     pub fn scratch(&self) -> std::io::Result<PathBuf> {
         let folder = self.folder.join(".hookbox");
@@ -68,7 +67,7 @@ pub struct Compiled {
 }
 
 /// Every language, in the order in which a folder is asked.
-const LANGUAGES: &[&dyn Language] = &[&rust::Rust];
+const LANGUAGES: &[&dyn Language] = &[&rust::Rust, &go::Go];
 
 /// The language of a hook's folder.
 pub fn detect(folder: &Path) -> anyhow::Result<&'static dyn Language> {

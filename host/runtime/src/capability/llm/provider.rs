@@ -10,6 +10,9 @@ use url::Url;
 use super::{Conversation, LlmProvider, LlmSettings, Model, Reply, wire};
 use crate::capability::http::{Exchange, HttpClient, Reach};
 
+/// Bytes of a request to a provider at most: of a `prompt` or `agent` handler, with the event in it.
+const MAX_REQUEST: usize = 4 * 1024 * 1024;
+
 /// Bytes of a provider's response at most.
 const MAX_RESPONSE: usize = 4 * 1024 * 1024;
 
@@ -70,12 +73,16 @@ impl Model for HttpModel {
     async fn turn(&self, conversation: &Conversation) -> Result<Reply, LlmError> {
         let model = self.name(conversation.model.as_deref())?;
         let wire = wire::of(self.provider);
+        let request = (wire.request)(model, conversation).to_string().into_bytes();
+        if request.len() > MAX_REQUEST {
+            return Err(LlmError::Failed(format!("the question has {} bytes, more than {MAX_REQUEST}", request.len())));
+        }
         let exchange = Exchange {
             reach: Reach::Anywhere,
             method: "POST".to_owned(),
             url: self.endpoint.clone(),
             headers: self.headers.clone(),
-            body: Some((wire.request)(model, conversation).to_string().into_bytes()),
+            body: Some(request),
             max_response: MAX_RESPONSE,
         };
         let response = self.client.send(exchange).await.map_err(|error| match error {

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use self::{
     error::Error,
-    file::{begin, open, patiently},
+    file::{begin, checkpoint, open, patiently},
     table::Row,
 };
 use super::{Space, StateError, Store};
@@ -52,7 +52,10 @@ impl SqliteStore {
                 Some(connection) => connection,
                 empty => empty.insert(patiently(deadline, || open(&file))?),
             };
-            patiently(deadline, || operation(connection, &row))
+            patiently(deadline, || {
+                checkpoint(&file, connection)?;
+                operation(connection, &row)
+            })
         });
         let result = done.await.map_err(|e| StateError::Unavailable(e.to_string()))?;
         result.map_err(|error| error.at(&self.file))

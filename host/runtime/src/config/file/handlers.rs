@@ -18,7 +18,7 @@ use {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(transform = crate::config::schema::add_unused))]
 pub(in crate::config) struct Options {
-    /// Seconds it may take, fractions allowed.
+    /// Seconds it may take, fractions allowed; milliseconds under gemini.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(in crate::config) timeout: Option<f64>,
     /// The same in milliseconds.

@@ -35,7 +35,7 @@ impl Resolver {
     pub(super) fn matcher(&mut self, event: &str, entry: Option<&MatcherEntry>, pointer: &str) -> Matcher {
         let pointer = format!("{pointer}/matcher");
         let spec = self.dialect.spec_by_name(event).unwrap_or(self.dialect.other_spec());
-        let style = self.dialect.match_style();
+        let style = self.dialect.match_style_of(spec);
         let compiled = match entry {
             Some(MatcherEntry::Call(call)) => match CallMatcher::compile(&CallPatterns::from(call)) {
                 Ok(call) => Ok(Matcher::Call(Box::new(call))),

@@ -53,6 +53,7 @@ const UNUSED: &[(&str, &str)] = &[
     ("statusMessage", "shown while the hook runs"),
     ("shell", "another shell"),
     ("description", "for people"),
+    ("env", "environment variables of the command"),
 ];
 
 /// Adds [`UNUSED`] to the schema, marked for the validator.

@@ -107,3 +107,24 @@ fn named_warnings() {
         ["/hooks/a/intercept/0: picoclaw never asks about `before_tol`; did you mean `before_tool`?"]
     );
 }
+
+#[test]
+fn groups_as_gemini_has_them() {
+    let text = r#"{ "general": {}, "hooks": {
+        "BeforeTool": [
+            { "matcher": "shell", "sequential": true, "hooks": [
+                { "type": "command", "command": "a", "name": "guard", "timeout": 5000 },
+                { "type": "command", "command": "b", "timeoutMs": 250 } ] },
+            { "hooks": [{ "type": "command", "command": "c" }] } ],
+        "SessionStart": [{ "matcher": "start", "hooks": [{ "type": "command", "command": "d" }] }] } }"#;
+    let config = load("gemini", text);
+    let seconds: Vec<f64> = config.hooks.iter().map(|hook| hook.timeout.as_secs_f64()).collect();
+    assert_eq!(seconds, [5.0, 0.25, 60.0, 60.0]);
+    let names: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
+    assert_eq!(names, ["guard", "b", "c", "d"]);
+    let sequential: Vec<bool> = config.hooks.iter().map(|hook| hook.sequential).collect();
+    assert_eq!(sequential, [true, true, false, false]);
+    assert!(config.hooks[0].matcher.matches(Some("run_shell_command")));
+    assert!(!config.hooks[3].matcher.matches(Some("startup")));
+    assert!(!load("gemini", r#"{"hooksConfig":{"enabled":false},"hooks":{}}"#).enabled);
+}

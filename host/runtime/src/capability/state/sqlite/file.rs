@@ -9,13 +9,17 @@ use std::{
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
+use rustix::fs::{FileType, OFlags};
 
 use super::{
     StateError,
     error::Error,
     table::{SCHEMA, SCHEMA_VERSION},
 };
-use crate::folders;
+use crate::{
+    folders,
+    private::{self, Folder},
+};
 
 /// The state store of hosts that name none: `$XDG_STATE_HOME/hookbox/state.db`, or `~/.local/state/hookbox/state.db`;
 /// `None` when there is no home either.
@@ -29,8 +33,15 @@ pub(super) fn open(file: &Path) -> Result<Connection, Error> {
         // Whatever the umask took away.
         std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     }
-    // The files SQLite puts beside it get the same mode.
-    OpenOptions::new().create(true).append(true).mode(0o600).open(file)?;
+    let private = || {
+        Folder::open(file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))?;
+        // The files SQLite puts beside it get the same mode. A pipe in its place must not be waited for.
+        let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags).open(file)?;
+        private::check(&file, FileType::RegularFile)
+    };
+    // What decides what hooks remember is the user's alone.
+    private().map_err(|why| StateError::Unavailable(why.to_string()))?;
     let mut connection =
         Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Waiting is `patiently`'s work.
@@ -39,6 +50,8 @@ pub(super) fn open(file: &Path) -> Result<Connection, Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // The journal's file gives back what it once needed.
+    connection.pragma_update(None, "journal_size_limit", JOURNAL_BYTES)?;
     let version = |connection: &Connection| connection.pragma_query_value(None, "user_version", |row| row.get(0));
     if version(&connection)? == 0 {
         let transaction = begin(&mut connection)?;
@@ -52,6 +65,33 @@ pub(super) fn open(file: &Path) -> Result<Connection, Error> {
         other => Err(StateError::Unavailable(format!("its version {other} is not ours, {SCHEMA_VERSION}")).into()),
     }
 }
+
+/// Writes the journal back into the file when it has grown: by itself it only begins anew at a moment when nobody reads or
+/// writes, which between busy processes never comes.
+pub(super) fn checkpoint(file: &Path, connection: &Connection) -> Result<(), Error> {
+    let mut journal = file.as_os_str().to_owned();
+    journal.push("-wal");
+    let bytes = std::fs::metadata(journal).map_or(0, |journal| journal.len());
+    if bytes <= JOURNAL_BYTES {
+        return Ok(());
+    }
+    let busy = match connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)) {
+        Ok(busy) => busy != 0,
+        Err(error) if is_busy(&error) => true,
+        Err(error) => return Err(error.into()),
+    };
+    if busy && bytes > MAX_JOURNAL_BYTES {
+        // Somebody else is at work on it. A while that is no harm; beyond that, one waits for the other.
+        let waits = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+        return Err(rusqlite::Error::SqliteFailure(waits, Some("its journal is full".into())).into());
+    }
+    Ok(())
+}
+
+/// From so many bytes on the journal is written back.
+const JOURNAL_BYTES: u64 = 4 << 20;
+/// No write begins while the journal has more.
+const MAX_JOURNAL_BYTES: u64 = 32 << 20;
 
 /// Tries again while another process holds the file, until the deadline. The pauses are short and uneven: `SQLite`'s
 /// own grow to 100 ms, and with fifty writers some never get their turn.

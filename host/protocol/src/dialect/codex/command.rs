@@ -1,0 +1,41 @@
+//! What a command said, as Codex counts it: codex.md#exit-codes.
+
+use crate::{
+    command::{Ended, Said, exited, printed, text},
+    dialect::Dialect,
+    event::{Event, EventKind},
+    failure::{Cause, Failure},
+    output::{Decision, HookOutput},
+};
+
+pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said {
+    match ended.code {
+        Some(0) => match plain_text(event, ended.stdout) {
+            Some(context) => Ok((HookOutput { context: Some(context), ..HookOutput::default() }, Vec::new())),
+            None => printed(dialect, event, ended.stdout),
+        },
+        Some(2) => blocked(dialect, event, text(ended.stderr).trim()),
+        code => Err(exited(code, ended)),
+    }
+}
+
+/// codex.md#exit-codes: "Exit code 2 with text on stderr blocks `PreToolUse`, `PermissionRequest`, `PostToolUse`,
+/// `UserPromptSubmit`, `Stop` and `SubagentStop`", which are the events that a hook can deny.
+fn blocked(dialect: &dyn Dialect, event: &Event, reason: &str) -> Said {
+    if dialect.spec_of(event).expressible.decisions.is_empty() {
+        return Err(Failure::new(Cause::Exit, format!("exit code 2, which does nothing on {}", event.name)));
+    }
+    if reason.is_empty() {
+        return Err(Failure::new(Cause::Exit, "exit code 2 without a reason on stderr, which Codex lets through"));
+    }
+    Ok((HookOutput::decided(Decision::Deny, reason), Vec::new()))
+}
+
+/// codex.md#reading-an-answer: "Plain text on stdout is context on `SessionStart` and `UserPromptSubmit`." Text that
+/// holds an object was meant as an answer.
+fn plain_text(event: &Event, stdout: &[u8]) -> Option<String> {
+    let takes_text = matches!(event.kind(), EventKind::SessionStart | EventKind::UserPromptSubmit);
+    let text = std::str::from_utf8(stdout).ok()?.trim();
+    let plain = takes_text && !text.is_empty() && !text.starts_with('[') && !text.contains('{');
+    plain.then(|| text.to_owned())
+}

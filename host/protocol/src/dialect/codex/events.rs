@@ -1,0 +1,104 @@
+//! The events of codex.md: its table of events, and what an answer to each can say.
+
+use crate::{
+    dialect::{EventSpec, Expressible, Mark, Marks},
+    event::EventKind,
+    output::{DecisionKind, Scope},
+};
+
+/// What can be said where a hook can only watch.
+const MUTE: Expressible =
+    Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
+
+/// codex.md#reading-an-answer: "`systemMessage` is shown on every event that takes an answer."
+const PLAIN: Expressible = Expressible { system_message: true, ..MUTE };
+const CONTEXT: Expressible = Expressible { context: true, ..PLAIN };
+const HALT: Expressible = Expressible { halt: &[Scope::Turn], ..PLAIN };
+const DENY: &[DecisionKind] = &[DecisionKind::Deny];
+const ALLOW_OR_DENY: &[DecisionKind] = &[DecisionKind::Allow, DecisionKind::Deny];
+
+/// codex.md#events: the own fields of an event. Beside the names of [`SPECS`], and beside a tool's, which every event about
+/// one has.
+const fn fields(kind: EventKind) -> &'static [&'static str] {
+    match kind {
+        EventKind::SessionStart => &["source"],
+        EventKind::SessionEnd => &["reason"],
+        EventKind::UserPromptSubmit => &["prompt"],
+        EventKind::PreCompact => &["trigger"],
+        EventKind::SubagentStart => &["agent_type"],
+        EventKind::SubagentStop => &["agent_type", "agent_transcript_path", "stop_hook_active"],
+        EventKind::Stop => &["stop_hook_active"],
+        _ => &[],
+    }
+}
+
+const fn watched(name: &'static str, kind: EventKind, matched: Option<&'static str>) -> EventSpec {
+    EventSpec {
+        name,
+        kind,
+        matched,
+        blockable: false,
+        required: &[],
+        names: &[],
+        fields: fields(kind),
+        expressible: MUTE,
+    }
+}
+
+const fn answered(
+    name: &'static str,
+    kind: EventKind,
+    matched: Option<&'static str>,
+    expressible: Expressible,
+) -> EventSpec {
+    let blockable = !expressible.decisions.is_empty() || !expressible.halt.is_empty();
+    EventSpec { blockable, expressible, ..watched(name, kind, matched) }
+}
+
+/// codex.md#matchers: "Tool events are matched by the tool's name".
+const fn tool(name: &'static str, kind: EventKind, expressible: Expressible) -> EventSpec {
+    EventSpec { required: &["tool_name"], ..answered(name, kind, Some("tool_name"), expressible) }
+}
+
+/// What the client calls the last answer.
+const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
+
+pub(super) static SPECS: &[EventSpec] = &[
+    answered("SessionStart", EventKind::SessionStart, Some("source"), Expressible { halt: &[Scope::Turn], ..CONTEXT }),
+    watched("SessionEnd", EventKind::SessionEnd, Some("reason")),
+    EventSpec {
+        required: &["prompt"],
+        ..answered("UserPromptSubmit", EventKind::UserPromptSubmit, None, Expressible { decisions: DENY, ..CONTEXT })
+    },
+    tool("PreToolUse", EventKind::PreToolUse, Expressible { decisions: ALLOW_OR_DENY, rewrite: true, ..CONTEXT }),
+    // An allow with another input comes out as a denial: `merge` has to see both.
+    tool(
+        "PermissionRequest",
+        EventKind::PermissionRequest,
+        Expressible { decisions: ALLOW_OR_DENY, rewrite: true, ..PLAIN },
+    ),
+    EventSpec {
+        names: &[("tool_response", "output")],
+        ..tool("PostToolUse", EventKind::PostToolUse, Expressible { decisions: DENY, rewrite: true, ..CONTEXT })
+    },
+    answered("PreCompact", EventKind::PreCompact, Some("trigger"), HALT),
+    watched("PostCompact", EventKind::OtherEvent, Some("trigger")),
+    // codex.md#subagentstart: "A hook cannot stop it."
+    answered("SubagentStart", EventKind::SubagentStart, Some("agent_type"), CONTEXT),
+    EventSpec {
+        names: FINAL,
+        ..answered("SubagentStop", EventKind::SubagentStop, Some("agent_type"), Expressible { decisions: DENY, ..HALT })
+    },
+    EventSpec { names: FINAL, ..answered("Stop", EventKind::Stop, None, Expressible { decisions: DENY, ..HALT }) },
+    watched("Interrupt", EventKind::OtherEvent, None),
+    watched("PreModelRequest", EventKind::OtherEvent, None),
+    watched("PostModelRequest", EventKind::OtherEvent, None),
+];
+
+/// decisions.md#codex: "An event that Codex may gain can be blocked by `continue: false` only: every output has that
+/// field."
+pub(super) static OTHER: EventSpec = answered("", EventKind::OtherEvent, None, HALT);
+
+/// What tells a payload of this client.
+pub(super) const MARKS: Marks =
+    Marks { own: &[Mark::has(&["hook_event_name", "turn_id"])], shared: &[Mark::has(&["hook_event_name"])], env: &[] };

@@ -1,0 +1,53 @@
+//! What a command said, as Gemini CLI counts it: gemini.md#reading-an-answer, gemini.md#exit-codes.
+
+use serde_json::Value;
+
+use crate::{
+    command::{Ended, Said, bad_output, exited, text},
+    dialect::Dialect,
+    event::Event,
+    failure::{Cause, Failure},
+    json::{Object, parse},
+    output::{Decision, HookOutput},
+};
+
+pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said {
+    // "stdout is read as JSON; when stdout is empty, stderr is."
+    let [stdout, stderr] = [ended.stdout, ended.stderr].map(|bytes| text(bytes).trim().to_owned());
+    let said = if stdout.is_empty() { stderr } else { stdout };
+    match answer(said.trim_start_matches('\u{feff}')) {
+        Some(Ok(object)) => dialect.decode_output(event, &object).map_err(|error| bad_output(&error)),
+        Some(Err(found)) => {
+            Err(Failure::new(Cause::BadOutput, format!("output: {found} is no answer, and Gemini CLI ignores it")))
+        }
+        None => plain(ended, said),
+    }
+}
+
+/// The object that was printed, or what JSON it was instead; `None`: text.
+fn answer(said: &str) -> Option<Result<Object, String>> {
+    let value = match parse(said.as_bytes()).ok()? {
+        // "A JSON string is parsed once more."
+        Value::String(inner) => parse(inner.as_bytes()).ok()?,
+        value => value,
+    };
+    match value {
+        Value::Object(object) => Some(Ok(object)),
+        other => Some(Err(crate::json::describe(&other))),
+    }
+}
+
+/// "What was printed is text, not JSON".
+fn plain(ended: &Ended, said: String) -> Said {
+    match ended.code {
+        Some(0) if said.is_empty() => Ok((HookOutput::default(), Vec::new())),
+        // Text that holds an object was meant as an answer.
+        Some(0) if said.contains('{') => {
+            Err(Failure::new(Cause::BadOutput, "output: not one JSON object, so Gemini CLI ignores it"))
+        }
+        Some(0) => Ok((HookOutput { system_message: Some(said), ..HookOutput::default() }, Vec::new())),
+        Some(1) | None => Err(exited(ended.code, ended)),
+        Some(_) if said.is_empty() => Err(exited(ended.code, ended)),
+        Some(_) => Ok((HookOutput::decided(Decision::Deny, said), Vec::new())),
+    }
+}

@@ -1,0 +1,111 @@
+//! The events of gemini.md: its table of events, and what an answer to each can say.
+
+use crate::{
+    dialect::{EventSpec, Expressible, Mark, Marks},
+    event::EventKind,
+    output::{DecisionKind, Scope},
+};
+
+const MUTE: Expressible =
+    Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
+
+/// gemini.md#decisions: "`systemMessage` is shown to the user."
+const PLAIN: Expressible = Expressible { system_message: true, ..MUTE };
+
+/// gemini.md#decisions: "`continue: false` ends the run; nothing more is told to the model."
+const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], halt: &[Scope::Turn], ..PLAIN };
+
+/// gemini.md#events: the own fields of an event, beside the names of [`SPECS`], and beside a tool's. What stands inside
+/// `llm_request` is read by [`super::model`].
+const fn fields(kind: EventKind) -> &'static [&'static str] {
+    match kind {
+        EventKind::SessionStart => &["source"],
+        EventKind::SessionEnd => &["reason"],
+        EventKind::UserPromptSubmit => &["prompt"],
+        EventKind::Stop => &["stop_hook_active"],
+        EventKind::PreCompact => &["trigger"],
+        EventKind::Notification => &["notification_type", "message"],
+        _ => &[],
+    }
+}
+
+const fn spec(
+    name: &'static str,
+    kind: EventKind,
+    matched: Option<&'static str>,
+    expressible: Expressible,
+) -> EventSpec {
+    let blockable = !expressible.decisions.is_empty();
+    EventSpec { name, kind, matched, blockable, required: &[], names: &[], fields: fields(kind), expressible }
+}
+
+/// The event whose answer is a wish for tools.
+pub(super) const SELECTION: &str = "BeforeToolSelection";
+
+pub(super) static SPECS: &[EventSpec] = &[
+    spec("SessionStart", EventKind::SessionStart, Some("source"), Expressible { context: true, ..PLAIN }),
+    spec("SessionEnd", EventKind::SessionEnd, Some("reason"), PLAIN),
+    EventSpec {
+        required: &["prompt"],
+        ..spec("BeforeAgent", EventKind::UserPromptSubmit, None, Expressible { context: true, ..GATE })
+    },
+    EventSpec { names: &[("prompt_response", "final_response")], ..spec("AfterAgent", EventKind::Stop, None, GATE) },
+    spec("BeforeModel", EventKind::BeforeLlm, None, Expressible { rewrite: true, ..GATE }),
+    EventSpec {
+        names: &[("llm_response", "response")],
+        ..spec("AfterModel", EventKind::AfterLlm, None, Expressible { rewrite: true, ..GATE })
+    },
+    // gemini.md#beforetoolselection: "Any JSON answer, `{}` too, sets the mode `AUTO` with no names."
+    spec(SELECTION, EventKind::OtherEvent, None, MUTE),
+    EventSpec {
+        required: &["tool_name"],
+        ..spec(
+            "BeforeTool",
+            EventKind::PreToolUse,
+            Some("tool_name"),
+            Expressible {
+                decisions: &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny],
+                rewrite: true,
+                ..GATE
+            },
+        )
+    },
+    EventSpec {
+        required: &["tool_name"],
+        names: &[("tool_response", "output")],
+        ..spec(
+            "AfterTool",
+            EventKind::PostToolUse,
+            Some("tool_name"),
+            Expressible { rewrite: true, context: true, ..GATE },
+        )
+    },
+    spec("PreCompress", EventKind::PreCompact, Some("trigger"), PLAIN),
+    spec("Notification", EventKind::Notification, Some("notification_type"), PLAIN),
+];
+
+/// An event that Gemini CLI may gain is answered like the others.
+pub(super) static OTHER: EventSpec = spec("", EventKind::OtherEvent, None, GATE);
+
+/// What tells a payload of this client: its own names of events, or what it sends with those that others have too.
+pub(super) const MARKS: Marks = Marks {
+    own: &[
+        Mark::has(&[]).of(&[
+            "BeforeAgent",
+            "AfterAgent",
+            "BeforeModel",
+            "AfterModel",
+            SELECTION,
+            "BeforeTool",
+            "AfterTool",
+            "PreCompress",
+        ]),
+        Mark::has(&["timestamp", "transcript_path"]).lacks(&["project_dir", "hook_execution_id"]).of(&[
+            "SessionStart",
+            "SessionEnd",
+            "Notification",
+        ]),
+    ],
+    shared: &[],
+    env: &["GEMINI_PROJECT_DIR"],
+};

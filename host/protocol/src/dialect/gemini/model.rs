@@ -1,0 +1,88 @@
+//! The request to the model, which the wire has inside `llm_request`.
+//!
+//! gemini.md#events: "`llm_request` is `{model, config, messages}`." It stays whole in [`Event::extra`], so that nothing
+//! of it is lost; the typed fields are read beside it and written over it.
+
+use serde_json::{Value, json};
+
+use crate::{
+    event::{BeforeLlm, Event, Input, fields::left_untyped},
+    json::Object,
+};
+
+pub(super) const REQUEST: &str = "llm_request";
+
+/// The contract's name of `config`.
+const CONFIG: (&str, &str) = ("config", "options");
+
+/// Reads the typed fields of the request. A model that is no text stays untyped, with a note.
+pub(super) fn read(event: &mut Event) {
+    let request = event.extra.get(REQUEST).and_then(Value::as_object);
+    let any = |key| request.and_then(|request| request.get(key)).filter(|value| !value.is_null());
+    let model = any("model").and_then(Value::as_str).map(str::to_owned);
+    if let (None, Some(found)) = (&model, any("model")) {
+        event.notes.push(left_untyped(&format!("/{REQUEST}/model"), "a string", found));
+    }
+    match &mut event.input {
+        Input::BeforeLlm(input) => {
+            let (messages, tools, options) = (any("messages").cloned(), any("tools").cloned(), any(CONFIG.0).cloned());
+            *input = BeforeLlm { model, messages, tools, options, ..BeforeLlm::default() };
+        }
+        Input::AfterLlm(input) => input.model = model,
+        _ => {}
+    }
+}
+
+/// The event without the fields that [`read`] set, and the request as the wire has it.
+pub(super) fn split(event: &Event) -> (Event, Option<Value>) {
+    let mut bare = event.clone();
+    let mut typed = Object::new();
+    match &mut bare.input {
+        Input::BeforeLlm(input) => std::mem::take(input).encode(&mut typed),
+        Input::AfterLlm(input) => {
+            typed.extend(input.model.take().map(|model| ("model".to_owned(), model.into())));
+        }
+        _ => return (bare, None),
+    }
+    let request = match bare.extra.shift_remove(REQUEST) {
+        Some(Value::Object(mut whole)) => {
+            whole.extend(to_wire(typed));
+            Some(Value::Object(whole))
+        }
+        None if typed.is_empty() => None,
+        None => Some(json!(to_wire(typed))),
+        Some(other) => Some(other),
+    };
+    (bare, request)
+}
+
+/// The request as the wire names its fields.
+pub(super) fn to_wire(request: Object) -> Object {
+    rename(request, CONFIG.1, CONFIG.0)
+}
+
+/// The request as the contract names its fields.
+pub(super) fn from_wire(request: Object) -> Object {
+    rename(request, CONFIG.0, CONFIG.1)
+}
+
+fn rename(object: Object, from: &str, to: &str) -> Object {
+    object.into_iter().map(|(key, value)| (if key == from { to.to_owned() } else { key }, value)).collect()
+}
+
+/// What of a new request differs from the event's: a hook that gives back the whole changes only what it changed.
+pub(super) fn changes(event: &Event, request: &Object) -> Object {
+    let mut old = Object::new();
+    event.input.encode(&mut old);
+    let differs = |key: &str, value: &Value| old.get(key) != Some(value);
+    request.iter().filter(|(key, value)| differs(key, value)).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// Makes the event's request what `changes` say.
+pub(super) fn apply(event: &mut Event, changes: &Object) {
+    let whole = event.extra.entry(REQUEST).or_insert_with(|| json!({}));
+    if let Value::Object(whole) = whole {
+        whole.extend(to_wire(changes.clone()));
+    }
+    read(event);
+}

@@ -1,0 +1,19 @@
+//! The contract's names in the spelling of a language.
+
+/// `session-id` → `SessionID`
+pub fn pascal(name: &str) -> String {
+    name.split('-').map(word).collect()
+}
+
+/// `session-id` → `sessionID`
+pub fn camel(name: &str) -> String {
+    let (first, rest) = name.split_once('-').unwrap_or((name, ""));
+    format!("{first}{}", pascal(rest))
+}
+
+fn word(word: &str) -> String {
+    match word {
+        "id" | "llm" | "ns" | "json" => word.to_uppercase(),
+        _ => word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect(),
+    }
+}

@@ -1,0 +1,59 @@
+package abi
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hookbox/hookbox/sdk-guest/go/hook"
+)
+
+// Where a line of stdout or stderr is kept until it is whole: Go writes a panic's text in pieces.
+var line [4 << 10]byte
+
+//go:wasmimport wasi_snapshot_preview1 hookbox_line_buffer
+func lineBuffer(p *[4 << 10]byte, size int32)
+
+//go:wasmimport wasi_snapshot_preview1 hookbox_flush
+func flush()
+
+// Answer runs a handler, and makes of its error or panic the fault of the contract, whose layout begins at payload.
+func Answer(result Memory, payload uintptr, handled bool, handle func() error) {
+	lineBuffer(&line, int32(len(line)))
+	defer flush()
+	reseed()
+	err := errors.New("the hook is subscribed to this event and handles it with nothing: call Handle in `func init`")
+	if handled {
+		err = recovered(handle)
+	}
+	if err == nil {
+		return
+	}
+	var bad *hook.BadInputError
+	result.PutByte(0, 1)
+	if errors.As(err, &bad) {
+		result.PutByte(payload, 0)
+	} else {
+		result.PutByte(payload, 1)
+	}
+	result.PutString(payload+4, err.Error())
+}
+
+func recovered(handle func() error) (err error) {
+	defer func() {
+		switch why := recover().(type) {
+		case nil:
+		case *hook.BadInputError:
+			err = why
+		case error:
+			err = fmt.Errorf("panic: %w", why)
+		default:
+			err = fmt.Errorf("panic: %v", why)
+		}
+	}()
+	return handle()
+}
+
+// NoSuchDecision refuses a decision that the event does not have.
+func NoSuchDecision(event, decision string) {
+	panic(fmt.Sprintf("%s has no decision %q", event, decision))
+}

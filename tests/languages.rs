@@ -1,0 +1,263 @@
+//! Hooks in other languages than Rust: built as their authors would, and run.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use hookbox_testing::process::fed;
+use serde_json::{Value, json};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn target_dir() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned()
+}
+
+fn hookbox() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_hookbox"))
+}
+
+/// Builds a folder or a module; returns what was said.
+fn build(hook: &Path, output: &Path) -> String {
+    let built = hookbox().arg("build").arg(hook).arg("-o").arg(output).output().unwrap();
+    let said = String::from_utf8_lossy(&built.stderr).into_owned();
+    assert!(built.status.success(), "{said}");
+    said
+}
+
+fn go(folder: &Path, args: &[&str]) {
+    let output = Command::new("go").args(args).current_dir(folder).output();
+    let output = output.expect("`go` cannot be run: to install Go 1.24 or later, see https://go.dev/dl");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "go {args:?} in {}\n{stdout}{stderr}", folder.display());
+}
+
+fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
+    let mut command = hookbox();
+    command.args(["run", "--config"]).arg(config).env("XDG_STATE_HOME", state).env("ANTHROPIC_API_KEY", "none");
+    let output = fed(&mut command, event.to_string().as_bytes());
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    (serde_json::from_slice(&output.stdout).unwrap(), stderr)
+}
+
+/// Runs an example's cases, or another's, with the configuration it is shipped with.
+fn cases(name: &str, component: &Path, cases: &str) {
+    let examples = root().join("guest-examples");
+    let read = |path: PathBuf| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
+    let mut config = read(examples.join(name).join("hooks.json"));
+    let dir = tempfile::tempdir().unwrap();
+    fs::copy(component, dir.path().join(format!("{name}.wasm"))).unwrap();
+    for case in read(examples.join(cases).join("case.json")).as_array().unwrap() {
+        config["dialect"] = case["dialect"].clone();
+        let path = dir.path().join("hooks.json");
+        fs::write(&path, config.to_string()).unwrap();
+        let (found, stderr) = run(&path, &case["event"], dir.path());
+        assert_eq!(found, case["expect"], "{name}: {}\n{stderr}", case["name"]);
+    }
+}
+
+#[test]
+fn go_examples_do_what_their_cases_say() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, of) in [("rate-limit-go", "rate-limit-go"), ("command-guard-go", "command-guard")] {
+        let folder = root().join("guest-examples").join(name);
+        go(&folder, &["vet", "./..."]);
+        go(&folder, &["test", "./..."]);
+        let component = dir.path().join(format!("{name}.wasm"));
+        build(&folder, &component);
+        cases(name, &component, of);
+    }
+}
+
+#[test]
+fn the_go_sdk_holds_its_own_tests() {
+    let sdk = root().join("sdk-guest/go");
+    go(&sdk, &["vet", "./..."]);
+    go(&sdk, &["test", "./..."]);
+}
+
+/// Without any SDK: exports that are named after the contract make a hook.
+#[test]
+fn a_hook_in_c_needs_the_contract_alone() {
+    let folder = root().join("guest-examples/c-guard");
+    let dir = tempfile::tempdir().unwrap();
+    let core = dir.path().join("guard.core.wasm");
+    let python = target_dir().join("tools/python");
+    let zig = Command::new("python3")
+        .args(["-m", "ziglang", "cc", "-target", "wasm32-freestanding", "-Os", "-nostdlib", "-Wl,--no-entry", "-o"])
+        .arg(&core)
+        .arg("guard.c")
+        .current_dir(&folder)
+        .env("PYTHONPATH", &python)
+        .output()
+        .expect("python3");
+    let (requirements, python) = (folder.join("requirements.txt"), python.display());
+    assert!(
+        zig.status.success(),
+        "{}\nto install it:   python3 -m pip install --require-hashes --target {python} -r {}",
+        String::from_utf8_lossy(&zig.stderr),
+        requirements.display()
+    );
+    let component = dir.path().join("c-guard.wasm");
+    build(&core, &component);
+    cases("c-guard", &component, "c-guard");
+}
+
+/// The same source gives the same component, wherever it is, and what was made from the same is left alone.
+#[test]
+fn go_builds_the_same_anywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut components = Vec::new();
+    for place in ["here", "some/where/else"] {
+        let place = dir.path().join(place);
+        for part in ["guest-examples/rate-limit-go", "sdk-guest/go"] {
+            copy(&root().join(part), &place.join(part));
+        }
+        let component = place.join("hook.wasm");
+        let hook = place.join("guest-examples/rate-limit-go");
+        assert!(!build(&hook, &component).contains("nothing changed"));
+        assert!(build(&hook, &component).contains("nothing changed"));
+        components.push(fs::read(component).unwrap());
+    }
+    assert!(components[0] == components[1], "the folder is in the component");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name();
+        if entry.file_type().unwrap().is_dir() {
+            if name != ".hookbox" {
+                copy(&entry.path(), &to.join(name));
+            }
+        } else {
+            fs::copy(entry.path(), to.join(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_error_is_the_compilers_own_and_leaves_no_component() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("go.mod"), "module broken\n\ngo 1.24\n").unwrap();
+    fs::write(dir.path().join("main.go"), "package main\n\nfunc main() { missing() }\n").unwrap();
+    let built = hookbox().arg("build").arg(dir.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(!built.status.success());
+    assert!(said.contains("main.go:3:15: undefined: missing"), "{said}");
+    assert!(!dir.path().join("broken.wasm").exists());
+
+    let empty = tempfile::tempdir().unwrap();
+    let built = hookbox().arg("build").arg(empty.path()).output().unwrap();
+    assert_eq!(built.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&built.stderr).contains("go.mod (Go)"));
+
+    // No compiler: what to do.
+    let built = hookbox().arg("build").arg(dir.path()).env("PATH", "").output().unwrap();
+    assert!(String::from_utf8_lossy(&built.stderr).contains("https://go.dev/dl"));
+}
+
+// ---- what works in Go ----
+
+/// Runs the probe with a tool of this name; its context, and stderr.
+fn probe(tool: &str) -> (String, String) {
+    let (output, stderr) = probe_event(&json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": tool, "tool_input": {"command": "ls"}
+    }));
+    let context = output["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+    (context.to_owned(), stderr)
+}
+
+fn probe_event(event: &Value) -> (Value, String) {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let component = BUILT.get_or_init(|| {
+        let component = target_dir().join(format!("go-probe.{}.wasm", std::process::id()));
+        build(&root().join("tests/guests/go-probe"), &component);
+        component
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let hook = json!({
+        "type": "wasm", "component": component, "config": {"greeting": "hello"},
+        "permissions": {"state": true, "llm": true, "http": ["https://example.com"]},
+        "authority": {"decide": ["deny", "ask", "allow"], "rewrite": ["/command"], "context": true}
+    });
+    let kind = event["hook_event_name"].as_str().unwrap();
+    let config = json!({
+        "dialect": "claude",
+        "host": {"llm": {"provider": "anthropic", "model": "none", "baseUrl": "http://127.0.0.1:1"}},
+        "hooks": {kind: [{"hooks": [hook]}]}
+    });
+    let path = dir.path().join("hooks.json");
+    fs::write(&path, config.to_string()).unwrap();
+    run(&path, event, dir.path())
+}
+
+#[test]
+fn clocks_and_randomness_are_those_of_the_call() {
+    let now: u64 = probe("time").0.parse().unwrap();
+    assert!(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().abs_diff(now) < 3600, "{now}");
+    assert_ne!(probe("random").0, probe("random").0);
+    assert_eq!(probe("sleep").0, "true");
+}
+
+#[test]
+fn goroutines_and_garbage_collection_work() {
+    assert_eq!(probe("goroutines").0, "45");
+    assert_eq!(probe("garbage").0, "2000000");
+}
+
+#[test]
+fn what_is_printed_is_logged_line_by_line() {
+    let (_, stderr) = probe("print");
+    for line in
+        ["log info: to stdout", "log warn: bad ? byte, good é", "log warn: to slog key=\"a value\"", "log debug: 100%"]
+    {
+        assert!(stderr.contains(line), "{line}\n{stderr}");
+    }
+}
+
+#[test]
+fn errors_and_panics_are_faults_with_their_message() {
+    for (tool, fault) in [
+        ("error", "guest-error: an error"),
+        ("input", "cannot unmarshal string into Go struct field .Command of type int"),
+        ("panic", "guest-error: panic: a panic"),
+        ("nil", "guest-error: panic: assignment to entry in nil map"),
+    ] {
+        let (_, stderr) = probe(tool);
+        assert!(stderr.contains(fault), "{stderr}");
+    }
+}
+
+#[test]
+fn capabilities_arrive() {
+    assert_eq!(probe("state").0, "2étrue <nil> false true [n text] true <nil>");
+    assert_eq!(probe("config").0, "helloconfigclaudes");
+    assert_eq!(probe("http").0, "true");
+    assert_eq!(probe("llm").0, "true");
+}
+
+#[test]
+fn outputs_arrive() {
+    let (output, _) = probe_event(&json!({
+        "hook_event_name": "PreToolUse", "tool_name": "rewrite", "tool_input": {"command": "ls", "timeout": 5}
+    }));
+    assert_eq!(output["hookSpecificOutput"]["updatedInput"], json!({"command": "ls -l", "timeout": 5}));
+    assert_eq!(output["hookSpecificOutput"]["permissionDecisionReason"], "fine");
+    let (output, _) = probe_event(&json!({"hook_event_name": "UserPromptSubmit", "prompt": "please"}));
+    assert_eq!(output["reason"], "no please");
+    assert_eq!(output["hookSpecificOutput"]["additionalContext"], "one\ntwo");
+    let (output, _) = probe_event(&json!({"hook_event_name": "Stop", "stop_hook_active": false}));
+    assert_eq!(output["reason"], "go on");
+    let (output, _) = probe_event(&json!({"hook_event_name": "Stop", "stop_hook_active": true}));
+    assert_eq!(output, json!({}));
+}
