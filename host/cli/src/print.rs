@@ -52,7 +52,9 @@ pub fn hold() {
 /// Writes the lines that wait, and from now on every line at once.
 pub fn release() {
     let lines = held().take().unwrap_or_default();
-    lines.iter().for_each(|line| write(io::stderr().lock(), line));
+    for line in lines {
+        write(io::stderr().lock(), &line);
+    }
 }
 
 /// Drops the lines that wait; later ones are written at once.

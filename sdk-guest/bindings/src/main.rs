@@ -1,5 +1,7 @@
 //! `just bindings`: writes what an SDK has from `wit/`. With `--check` it writes nothing and says what is stale.
 
+#![allow(clippy::print_stderr)] // what it says is for whoever ran it
+
 mod go;
 mod names;
 

@@ -14,7 +14,7 @@ use super::{
     language::{Compiled, Language, Project},
     tool,
 };
-use crate::exit::Exit;
+use crate::{exit::Exit, print};
 
 const MISSING: &str = "to install Go 1.24 or later, see https://go.dev/dl";
 const SDK: &str = "github.com/hookbox/hookbox/sdk-guest/go";
@@ -50,7 +50,7 @@ impl Language for Go {
             .arg(".")
             .env("GOOS", "wasip1")
             .env("GOARCH", "wasm");
-        eprintln!("go build {}", folder.display());
+        print::err(format_args!("go build {}", print::name(&folder.to_string_lossy())));
         tool::run(&mut go, MISSING, || format!("go could not build {}", folder.display()))?;
         let module = fs::read(&core).with_context(|| core.display().to_string())?;
         // The language and its version are noted by the compiler.

@@ -4,15 +4,13 @@
 //! What starts here has fixed clocks and a fixed seed, so that the same source gives the same component. The SDK gives
 //! the runtime a new seed at the first call.
 
-use std::io::Write as _;
-
 use anyhow::anyhow;
 use wasmparser::ValType;
 use wasmtime::{Caller, Config, Engine, Extern, Func, Instance, Linker, Module, OptLevel, Store, Val};
 use wasmtime_wizer::{InstanceState, SnapshotVal, Wizer};
 
 use super::SYSTEM;
-use crate::{commands::block_on, exit::Exit};
+use crate::{commands::block_on, exit::Exit, print};
 
 /// What starts a module: runs the runtime's and every package's `init`.
 const START: &str = "_initialize";
@@ -65,13 +63,15 @@ pub fn started(module: &[u8]) -> anyhow::Result<Vec<u8>> {
     let start = instance.get_typed_func::<(), ()>(&mut store, START).map_err(readable)?;
     let ended = start.call(&mut store, ());
     let Starting { called, said, .. } = store.data();
-    std::io::stderr().write_all(said)?;
+    for line in String::from_utf8_lossy(said).lines() {
+        print::err(line);
+    }
     match (ended, called) {
         (Ok(()), _) => {}
         (Err(_), Some(called)) => {
-            eprintln!(
+            print::err(format_args!(
                 "`func init` calls {called}, so this hook starts anew at every call; in the handler it costs less"
-            );
+            ));
             return Ok(module.to_vec());
         }
         (Err(_), None) => return Err(Exit::Software.error("the hook does not get through its `func init`")),
