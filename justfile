@@ -23,14 +23,14 @@ demo: build
     @{{hookbox}} run --config guest-examples/command-guard/hooks.json < docs/rm.json
 
 # Everything that must hold before a change lands
-test: lint
+test: lint zig-installed
     cargo test --workspace --no-fail-fast
     just clients
 
 # The pieces that live in other programs, behind the command line as it was built; needs Node 20
 clients: build
     for client in clients/*/; do \
-        npm ci --no-audit --no-fund --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
+        npm ci --ignore-scripts --no-audit --no-fund --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
 
 # The command line
 build:
@@ -77,6 +77,12 @@ fuzz seconds="60": fuzz-installed
 fuzz-installed:
     @[ "$({{target}}/tools/bin/cargo-fuzz --version 2>/dev/null)" = "cargo-fuzz {{fuzz_version}}" ] || \
         cargo install cargo-fuzz --version {{fuzz_version}} --locked --debug --root {{target}}/tools --target-dir {{target}}/tools/target
+
+# A C compiler for wasm, from a wheel, locked by its hash
+[private]
+zig-installed:
+    @[ -d "{{target}}/tools/python/ziglang" ] || python3 -m pip install --quiet --require-hashes --only-binary :all: \
+        --target "{{target}}/tools/python" -r guest-examples/c-guard/requirements.txt
 
 [private]
 deny-installed:

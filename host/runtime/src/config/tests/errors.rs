@@ -14,7 +14,7 @@ fn a_typo_is_shown_with_its_place_and_the_nearest_key() {
 #[test]
 fn text_that_is_not_json_is_shown_with_line_and_column() {
     for (text, line, message) in [
-        ("{\n \"hooks\": {},\n}", 3, "not valid JSON: trailing comma at line 3 column 1"),
+        ("{\n \"hooks\": {},\n}", 3, "not valid JSON: expected a key in quotes at line 3 column 0"),
         ("{\"hooks\":{},\n\"hooks\":{}}", 2, "not valid JSON: key `hooks` appears twice at line 2 column 7"),
         ("", 1, "not valid JSON: EOF while parsing a value at line 1 column 0"),
     ] {
