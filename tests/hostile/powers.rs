@@ -1,6 +1,6 @@
 //! Guests that decide more than they may, under every dialect.
 
-use std::{fs, path::Path};
+use std::{fmt::Write, fs, path::Path};
 
 use hookbox::{Decision, EventKind, Host, ToolCall, Verdict, config::Config, dialect, verdict::HookReport};
 use hookbox_testing::guest;
@@ -226,8 +226,8 @@ hostile_tests! {
         for (index, name) in names.iter().enumerate() {
             let at = 40960 + 16 * index;
             let length = name.len();
-            data += &format!("(data (i32.const {text}) \"{name}\")");
-            body += &format!("(i32.store (i32.const {at}) (i32.const {text})) (i32.store offset=4 (i32.const {at}) (i32.const {length}))
+            let _ = write!(data, "(data (i32.const {text}) \"{name}\")");
+            let _ = write!(body, "(i32.store (i32.const {at}) (i32.const {text})) (i32.store offset=4 (i32.const {at}) (i32.const {length}))
                 (i32.store offset=8 (i32.const {at}) (i32.const {text})) (i32.store offset=12 (i32.const {at}) (i32.const 1))");
             text += 64;
         }

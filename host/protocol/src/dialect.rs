@@ -135,7 +135,7 @@ pub trait Dialect: Send + Sync + 'static {
     }
 
     /// Whose hooks are asked about an event of this kind, one stage after another; before the last, only until a stage
-    /// [decides](Dialect::decides). The hooks of a stage are those configured for [`Dialect::row`]`(stage).name` and get
+    /// [decides](Dialect::decides). The hooks of a stage are those configured for [`Dialect::spec`]`(stage).name` and get
     /// the event as one of theirs.
     fn stages(&self, kind: EventKind) -> &'static [EventKind] {
         kind.alone()

@@ -9,7 +9,7 @@ use crate::json::Object;
 pub struct HookOutput {
     /// The decision, when there is one.
     pub decision: Option<Decision>,
-    /// Why. Belongs to [`HookOutput::rule`]; on a blocked stop it is what the agent is told.
+    /// Why. Belongs to [`HookOutput::decision`]; on a blocked stop it is what the agent is told.
     pub reason: Option<String>,
     /// The whole new value of what the event carries: a tool's input or output, a prompt (a JSON string), a model
     /// request or response. Which one follows from the event.

@@ -1,7 +1,7 @@
 //! The GitHub Copilot CLI. Specification: `docs/spec/copilot.md`.
 //!
-//! An event has two names. The one the client's configuration uses decides how the payload is written ([`payload`]);
-//! the answer is the same under both ([`output`]).
+//! An event has two names. The one the client's configuration uses decides how the payload is written (`payload`);
+//! the answer is the same under both (`output`).
 
 mod command;
 mod events;

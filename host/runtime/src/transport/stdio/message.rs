@@ -149,6 +149,7 @@ impl<'de> DeserializeSeed<'de> for IsObject {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic)]
 mod tests {
     use super::*;
 
