@@ -72,7 +72,7 @@ impl HostBuilder {
 
     /// Compiles components in a process of this program, which is ended when it takes more than the configuration's
     /// `compile`: without it, a component made for that can exhaust the host. The program is `hookbox`, or one that
-    /// begins with [`hookbox_sandbox::serve_if_asked`], for example the host's own.
+    /// begins with [`hookbox_sandbox::compiler::serve_if_asked`], for example the host's own.
     pub fn compiler(mut self, program: impl Into<PathBuf>) -> Self {
         self.resources.compiler = Some(program.into());
         self
