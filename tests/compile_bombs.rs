@@ -130,6 +130,57 @@ fn a_bomb_is_remembered() {
     assert!(third.contains("cannot run /nowhere/hookbox"), "{third}");
 }
 
+/// A memory that begins with a byte here and there: at 16 MiB of image each, 5 KB were 800 MiB of cache.
+fn sparse_memories(count: usize) -> Vec<u8> {
+    let module = "(core module (memory 250) (data (i32.const 0) \"a\") (data (i32.const 16000000) \"b\"))";
+    wat::parse_str(format!("(component {})", module.repeat(count))).unwrap()
+}
+
+fn private_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    folder
+}
+
+#[test]
+fn sparse_memories_make_no_large_image() {
+    let cache = private_folder();
+    let engine = engine_of(HOOKBOX, LIMITS, Some(cache.path().into()));
+    // It handles nothing, which shows only once it is compiled.
+    assert!(load(&engine, &sparse_memories(8)).to_string().starts_with("handles no event"));
+    let sizes = std::fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
+    let bytes: u64 = sizes.sum();
+    assert!(bytes < 16 << 20, "{bytes} bytes for {} of a component", sparse_memories(8).len());
+}
+
+/// Looked at before anything is compiled: the compiler is not even there.
+#[test]
+fn what_no_pool_has_room_for_is_not_compiled() {
+    let engine = engine_of("/nowhere/hookbox", LIMITS, None);
+    assert!(load(&engine, &sparse_memories(9)).to_string().contains("too many memories"));
+    let tables = format!("(component (core module {}))", "(table 1 funcref)".repeat(33));
+    assert!(load(&engine, &wat::parse_str(tables).unwrap()).to_string().contains("too many tables"));
+    // Each of them fits, all of them do not.
+    let large = format!("(component {})", "(core module (memory 5000))".repeat(8));
+    assert!(matches!(load(&engine, &wat::parse_str(large).unwrap()), LoadError::Memory { mib: 2500, .. }));
+}
+
+/// What the pool refuses only after it was compiled, and what is no component, is not compiled for every event.
+#[test]
+fn what_does_not_load_is_remembered() {
+    let cache = private_folder();
+    let instances = "(core instance (instantiate $m))".repeat(65);
+    let crowded = wat::parse_str(format!("(component (core module $m) {instances})")).unwrap();
+    let mut invalid = honest();
+    invalid.extend(*b"\x01\x05\xff\xff\xff\xff\xff");
+    for bytes in [crowded, invalid] {
+        let first = load(&engine_of(HOOKBOX, LIMITS, Some(cache.path().into())), &bytes).to_string();
+        let second = load(&engine_of("/nowhere/hookbox", LIMITS, Some(cache.path().into())), &bytes).to_string();
+        assert!(first.starts_with("not a usable component"), "{first}");
+        assert_eq!(second, first);
+    }
+}
+
 /// The gate stays shut: a configuration that says `failClosed` blocks when its hook is a bomb.
 #[test]
 fn a_bomb_in_a_configuration_blocks_where_failures_do() {

@@ -39,22 +39,51 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
     if let Some(component) = get(&image_name).and_then(|image| load(engine, &Image(image)).ok()) {
         return Ok(component);
     }
-    // A component that was too much once is not tried again under the same limits: each try takes as long as they allow,
-    // and a client waits only so long for its gate.
-    let refusal = options.compiler.as_ref().map(|compiler| {
+    // What could not be loaded once is not tried again under the same limits: each try takes as long as they allow, and a
+    // client waits only so long for its gate.
+    let limits = options.compiler.as_ref().map(|compiler| {
         let CompileLimits { seconds, memory_mib } = compiler.limits;
-        format!("{key}-{seconds}s-{memory_mib}m.refused")
+        format!("-{seconds}s-{memory_mib}m")
     });
-    if let Some(why) = refusal.as_deref().and_then(get) {
-        return Err(LoadError::TooComplex(String::from_utf8_lossy(&why).into_owned()));
+    let (memory, tables) = (options.max_memory_mib, options.max_table_elements);
+    let refusal = format!("{key}{}-{memory}m-{tables}t.refused", limits.unwrap_or_default());
+    if let Some(error) = get(&refusal).and_then(|refused| read_refusal(&refused)) {
+        return Err(error);
     }
-    let compiled = compiler::compile(engine.wasmtime(), options.compiler.as_ref(), bytes);
-    if let (Err(LoadError::TooComplex(why)), Some(refusal)) = (&compiled, &refusal) {
-        keep(refusal, why.as_bytes());
+    let compiled = compiler::compile(engine.wasmtime(), options.compiler.as_ref(), bytes).and_then(|image| {
+        // An image that the pool refuses is of no use to anybody.
+        let component = load(engine, &image).map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
+        Ok((component, image))
+    });
+    match compiled {
+        Ok((component, image)) => {
+            keep(&image_name, &image.0);
+            Ok(component)
+        }
+        Err(error) => {
+            if let Some(refused) = refusal_text(&error) {
+                keep(&refusal, refused.as_bytes());
+            }
+            Err(error)
+        }
     }
-    let image = compiled?;
-    keep(&image_name, &image.0);
-    load(engine, &image).map_err(|error| LoadError::Invalid(format!("{error:#}")))
+}
+
+/// What is kept of a refusal; nothing of failures that are not the component's.
+fn refusal_text(error: &LoadError) -> Option<String> {
+    match error {
+        LoadError::TooComplex(why) => Some(format!("complex\n{why}")),
+        LoadError::Invalid(why) => Some(format!("invalid\n{why}")),
+        _ => None,
+    }
+}
+
+fn read_refusal(refused: &[u8]) -> Option<LoadError> {
+    match std::str::from_utf8(refused).ok()?.split_once('\n')? {
+        ("complex", why) => Some(LoadError::TooComplex(why.to_owned())),
+        ("invalid", why) => Some(LoadError::Invalid(why.to_owned())),
+        _ => None,
+    }
 }
 
 /// Makes what was compiled part of this process.

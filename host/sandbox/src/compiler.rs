@@ -9,6 +9,7 @@ use std::{
     os::unix::process::ExitStatusExt,
     path::PathBuf,
     process::{Command, ExitCode, ExitStatus, Stdio},
+    thread,
 };
 
 use rustix::process::{Resource, Rlimit, Signal, setrlimit};
@@ -51,6 +52,8 @@ impl Default for CompileLimits {
 
 /// What a program is started with to compile; seconds and MiB follow.
 const COMMAND: &str = "compile-component";
+/// Bytes of what it says at most.
+const MAX_MESSAGE: u64 = 16 << 10;
 /// The exit code that says that the component is at fault, and stderr why.
 const INVALID: u8 = 65;
 /// The exit code of every other failure.
@@ -68,7 +71,10 @@ pub(crate) fn settings() -> Config {
         // What a trap says is for people; frames of somebody else's module are not.
         .wasm_backtrace_max_frames(None)
         .native_unwind_info(cfg!(windows))
-        .memory_init_cow(true);
+        .memory_init_cow(true)
+        // Of memories that begin with something here and there, an image is mostly zeros: at the default of 16 MiB each, some
+        // kilobytes become hundreds of megabytes. Denser ones have their image whatever their size.
+        .memory_guaranteed_dense_image_size(1 << 20);
     // What no hook needs is code that no hook can attack. Relaxed SIMD is out because its results differ by machine.
     let unneeded = WasmFeatures::THREADS
         | WasmFeatures::SHARED_EVERYTHING_THREADS
@@ -88,10 +94,20 @@ pub(crate) fn compile(
     compiler: Option<&Compiler>,
     bytes: &[u8],
 ) -> Result<Image, LoadError> {
-    match compiler {
-        Some(compiler) => compiler.compile(bytes),
-        None => here(engine, bytes).map_err(LoadError::Invalid),
+    if let Some(compiler) = compiler {
+        return compiler.compile(bytes);
     }
+    let image = here(engine, bytes).map_err(LoadError::Invalid)?;
+    if image.0.len() > image_limit(bytes) { Err(too_large(bytes)) } else { Ok(image) }
+}
+
+/// Bytes of an image at most. Machine code is some five times as long as what it is made of.
+fn image_limit(component: &[u8]) -> usize {
+    component.len().saturating_mul(64).saturating_add(32 << 20)
+}
+
+fn too_large(component: &[u8]) -> LoadError {
+    LoadError::TooComplex(format!("{} MiB of machine code", image_limit(component) >> 20))
 }
 
 fn here(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Image, String> {
@@ -115,11 +131,26 @@ impl Compiler {
         if let Some(mut stdin) = child.stdin.take() {
             let _ = stdin.write_all(bytes);
         }
-        let output = child.wait_with_output().map_err(failed)?;
-        if output.status.success() {
-            return Ok(Image(output.stdout));
+        let (limit, mut image, mut said) = (image_limit(bytes), Vec::new(), Vec::new());
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let most = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        thread::scope(|scope| {
+            // Beside, so that neither side waits for the other with a full pipe.
+            scope.spawn(|| stderr.map(|stderr| stderr.take(MAX_MESSAGE).read_to_end(&mut said)));
+            stdout.map(|stdout| stdout.take(most(limit).saturating_add(1)).read_to_end(&mut image)).transpose()
+        })
+        .map_err(failed)?;
+        if image.len() > limit {
+            let _ = child.kill();
         }
-        Err(self.ended(output.status, String::from_utf8_lossy(&output.stderr).trim()))
+        let status = child.wait().map_err(failed)?;
+        if image.len() > limit {
+            return Err(too_large(bytes));
+        }
+        if status.success() {
+            return Ok(Image(image));
+        }
+        Err(self.ended(status, String::from_utf8_lossy(&said).trim()))
     }
 
     /// Why there is no image.

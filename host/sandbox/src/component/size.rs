@@ -11,7 +11,10 @@ use wasmparser::{
     Parser, Payload,
 };
 
-use crate::error::LoadError;
+use crate::{
+    engine::{MEMORIES, TABLES},
+    error::LoadError,
+};
 
 /// Types of components and instances within types, in one section. Toolchains make none or a few.
 const NESTED_TYPES: usize = 200;
@@ -28,8 +31,8 @@ const PAGE: u64 = 64 << 10;
 /// Refuses components that would not end, and those that no memory of `memory_mib` can hold. Other mistakes are the
 /// engine's to find.
 pub(super) fn check(bytes: &[u8], memory_mib: u32) -> Result<(), LoadError> {
-    let largest = count(bytes).map_err(|why| LoadError::Invalid(why.to_owned()))?;
-    let mib = largest.div_ceil(1 << 20);
+    let begins_with = count(bytes).map_err(|why| LoadError::Invalid(why.to_owned()))?;
+    let mib = begins_with.div_ceil(1 << 20);
     if mib > memory_mib.into() { Err(LoadError::Memory { mib, limit_mib: memory_mib }) } else { Ok(()) }
 }
 
@@ -53,9 +56,10 @@ impl Level {
     }
 }
 
-/// Counts what it makes, and says what its largest linear memory begins with, in bytes.
+/// Counts what it makes, and says what all its linear memories together begin with, in bytes.
 fn count(bytes: &[u8]) -> Result<u64, &'static str> {
-    let (mut levels, mut largest): (Vec<Level>, u64) = (Vec::new(), 0);
+    let (mut levels, mut begins_with): (Vec<Level>, u64) = (Vec::new(), 0);
+    let (mut memories, mut tables) = (0_u32, 0_u32);
     // Modules within components have an end, too, but nothing of interest.
     let mut modules = 0_usize;
     for payload in Parser::new(0).parse_all(bytes) {
@@ -77,14 +81,24 @@ fn count(bytes: &[u8]) -> Result<u64, &'static str> {
             }
             _ if levels.len() > LEVELS => return Err("components are nested too deeply in it"),
             Payload::MemorySection(section) => {
+                memories = memories.saturating_add(section.count());
+                if memories > MEMORIES {
+                    return Err("it has too many memories");
+                }
                 for memory in section.clone().into_iter().flatten() {
-                    largest = largest.max(memory.initial.saturating_mul(PAGE));
+                    begins_with = begins_with.saturating_add(memory.initial.saturating_mul(PAGE));
+                }
+            }
+            Payload::TableSection(section) => {
+                tables = tables.saturating_add(section.count());
+                if tables > TABLES {
+                    return Err("it has too many tables");
                 }
             }
             _ => read(&payload, &mut levels)?,
         }
     }
-    Ok(largest)
+    Ok(begins_with)
 }
 
 /// No fewer than there are levels: within a type, another one is `0x01`, then `0x41` for a component's or `0x42` for an
