@@ -280,26 +280,32 @@ async fn what_others_may_write_to_is_no_store() {
     assert!(set(&inner.join("folder.db")).await.is_err());
 }
 
-/// Two hooks that write at once never leave a moment in which the journal begins anew by itself.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+/// While somebody reads, the journal cannot begin anew by itself: it grows so far and no further, and gives back what it
+/// took.
+#[tokio::test]
 async fn the_journal_does_not_grow_without_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.db");
-    let value = "v".repeat(60 << 10);
-    let write = |hook: &'static str| {
-        let (file, value) = (file.clone(), value.clone());
-        tokio::spawn(async move {
-            let state = state(&file, StateDetails::default());
-            for n in 0..1_000_u32 {
-                state.set(&scope("t", hook, None), &format!("{}", n % 8), &value, None).await.unwrap();
-            }
-        })
-    };
-    let (one, other) = (write("one"), write("other"));
-    one.await.unwrap();
-    other.await.unwrap();
-    let journal = std::fs::metadata(folder.path().join("s.db-wal")).unwrap().len();
-    assert!(journal < 33 << 20, "{journal} bytes are left beside the store");
+    let (state, value) = (state(&file, StateDetails::default()), "v".repeat(60 << 10));
+    let journal = || std::fs::metadata(folder.path().join("s.db-wal")).unwrap().len();
+    state.set(&scope("t", "h", None), "0", &value, None).await.unwrap();
+
+    let reader = rusqlite::Connection::open(&file).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM entry;").unwrap();
+    let mut refused = None;
+    for n in 0..1_000_u32 {
+        let call = Scope { deadline: Instant::now() + Duration::from_secs(1), ..scope("t", "h", None) };
+        if let Err(error) = state.set(&call, &format!("{}", n % 8), &value, None).await {
+            refused = Some(error);
+            break;
+        }
+    }
+    assert!(matches!(&refused, Some(StateError::Unavailable(why)) if why.contains("journal is full")), "{refused:?}");
+    assert!(journal() < 33 << 20, "{} bytes beside the store", journal());
+
+    drop(reader);
+    state.set(&scope("t", "h", None), "0", &value, None).await.unwrap();
+    assert!(journal() < 5 << 20, "{} bytes are left beside the store", journal());
 }
 
 #[tokio::test]
