@@ -1,5 +1,6 @@
 //! Go: the standard compiler, our adapter for what Go expects of a system, and a runtime that has started already.
 
+mod data;
 mod snapshot;
 
 use std::{fs, path::Path, process::Command};
@@ -57,7 +58,12 @@ impl Language for Go {
         let mut made_with = AddMetadata::default();
         made_with.sdk = sdk_version(folder)?.map(|version| (SDK.into(), version)).into_iter().collect();
         let name = hook_name(folder)?;
-        Ok(Compiled { name, wasm: snapshot::started(&module)?, adapters: vec![(SYSTEM, adapter()?)], made_with })
+        Ok(Compiled {
+            name,
+            wasm: data::merged(&snapshot::started(&module)?)?,
+            adapters: vec![(SYSTEM, adapter()?)],
+            made_with,
+        })
     }
 }
 
