@@ -15,7 +15,7 @@ use wasmtime::component::Component;
 
 use crate::{
     compiler::{self, CompileLimits, Image},
-    engine::Engine,
+    engine::EngineOptions,
     error::LoadError,
     private::Folder,
 };
@@ -25,8 +25,13 @@ const MAGIC: &[u8; 16] = b"hookbox cache 1\n";
 const DIGEST_BYTES: usize = 32;
 
 /// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
-pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Component, LoadError> {
-    let options = engine.options();
+#[tracing::instrument(name = "compile", level = "debug", skip_all, fields(digest, bytes = bytes.len()))]
+pub(crate) fn compiled(
+    engine: &wasmtime::Engine,
+    options: &wasmtime::EngineOptions,
+    bytes: &[u8],
+    digest: &str,
+) -> Result<Component, LoadError> {
     let folder = options.cache_dir.as_deref().and_then(open_or_warn);
     let get = |name: &str| get(folder.as_ref()?, name);
     let keep = |name: &str, content: &[u8]| {
@@ -50,7 +55,7 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
     if let Some(error) = get(&refusal).and_then(|refused| read_refusal(&refused)) {
         return Err(error);
     }
-    let compiled = compiler::compile(engine.wasmtime(), options.compiler.as_ref(), bytes).and_then(|image| {
+    let compiled = compiler::compile(engine, options.compiler.as_ref(), bytes).and_then(|image| {
         // An image that the pool refuses is of no use to anybody.
         let component = load(engine, &image).map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
         Ok((component, image))
@@ -87,7 +92,7 @@ fn read_refusal(refused: &[u8]) -> Option<LoadError> {
 }
 
 /// Makes what was compiled part of this process.
-fn load(engine: &Engine, image: &Image) -> wasmtime::Result<Component> {
+fn load(engine: &wasmtime::Engine, image: &Image) -> wasmtime::Result<Component> {
     // SAFETY: `deserialize` must only be given what the compiler returned, unchanged. There are two ways to an `Image`.
     // `compiler::compile` has it from the compiler in this process, or through a pipe from a program that the host
     // names and that nobody else can write to. `compiled` has it from a `.cwasm` file that `put` of this user wrote: the
@@ -96,15 +101,15 @@ fn load(engine: &Engine, image: &Image) -> wasmtime::Result<Component> {
     // it is used. An image of another engine or version has another name, and `deserialize` checks that again itself.
     #[allow(unsafe_code)]
     unsafe {
-        Component::deserialize(engine.wasmtime(), &image.0)
+        Component::deserialize(engine, &image.0)
     }
 }
 
 /// A name that changes with the component, the version of wasmtime and every setting that changes machine code.
-fn key(engine: &Engine, digest: &str) -> String {
+fn key(engine: &wasmtime::Engine, digest: &str) -> String {
     let mut hasher = Sha256Hasher(Sha256::new());
     hasher.0.update(digest);
-    engine.wasmtime().precompile_compatibility_hash().hash(&mut hasher);
+    engine.precompile_compatibility_hash().hash(&mut hasher);
     format!("{:x}", hasher.0.finalize())
 }
 

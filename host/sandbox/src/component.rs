@@ -1,6 +1,5 @@
 //! A component: loaded once, called many times, each time in a fresh sandbox.
 
-mod imports;
 mod inspect;
 mod size;
 
@@ -14,15 +13,13 @@ use std::{
 
 use hookbox_protocol::{Cause, Dialect, Event, EventKind, Failure, HookOutput};
 use tokio::time::timeout_at;
-use wasmtime::{
-    Store,
-    component::{InstancePre, Linker, types::ComponentItem},
-};
+use tracing::Instrument;
+use wasmtime::Store;
 
 use crate::{
-    bindings::AllHooks,
     cache,
-    call::{self, Call, Failed, Interface, Reader},
+    call::{Call, Failed, Reader},
+    code::Code,
     digest::sha256,
     engine::Engine,
     error::LoadError,
@@ -30,26 +27,19 @@ use crate::{
     run::{CallContext, Run},
     store::{self, LimitReached, Sandbox, WasiGrants},
 };
-use imports::{Imports, Package};
 
 pub use inspect::{Inspection, Producer, inspect};
 
 /// The largest component that is read at all. `CPython` ones have some 20 MiB.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// A component, ready to be called. Cheap to clone.
+/// A component with what it was granted, ready to be called. Cheap to clone; everything that was made of the same bytes
+/// on one [`Engine`] shares its code.
 #[derive(Clone)]
 pub struct Component {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
     engine: Engine,
-    digest: String,
-    pre: InstancePre<Sandbox>,
-    kinds: Vec<EventKind>,
-    interfaces: Vec<Box<dyn Interface>>,
-    wasi: WasiGrants,
+    code: Arc<Code>,
+    wasi: Arc<WasiGrants>,
 }
 
 impl Component {
@@ -64,94 +54,79 @@ impl Component {
         permissions: &Permissions,
         folder: &Path,
     ) -> Result<Self, LoadError> {
-        let (engine, path) = (engine.clone(), path.to_owned());
-        let (permissions, folder) = (permissions.clone(), folder.to_owned());
-        let loading = move || Self::from_bytes(&engine, &read(&path)?, &permissions, &folder);
-        // Compiling takes up to seconds; other tasks go on.
-        tokio::task::spawn_blocking(loading).await.unwrap_or_else(|e| Err(LoadError::Engine(e.to_string())))
+        let path = path.to_owned();
+        let read = tokio::task::spawn_blocking(move || read(&path)).await;
+        let bytes = read.unwrap_or_else(|e| Err(LoadError::Engine(e.to_string())))?;
+        Self::from_bytes(engine, bytes, permissions, folder).await
     }
 
-    /// As [`Component::load`], for a component in memory. Blocks while it compiles.
+    /// As [`Component::load`], for a component in memory. Other tasks go on while it compiles.
     ///
     /// # Errors
     /// As [`Component::load`].
-    pub fn from_bytes(
+    pub async fn from_bytes(
         engine: &Engine,
-        bytes: &[u8],
+        bytes: Vec<u8>,
         permissions: &Permissions,
         folder: &Path,
     ) -> Result<Self, LoadError> {
+        let (engine, permissions, folder) = (engine.clone(), permissions.clone(), folder.to_owned());
+        let span = tracing::Span::current();
+        let loading = move || span.in_scope(|| Self::new(&engine, &bytes, &permissions, &folder));
+        tokio::task::spawn_blocking(loading).await.unwrap_or_else(|e| Err(LoadError::Engine(e.to_string())))
+    }
+
+    /// As [`Component::load`], for a component in memory and outside of any task. Blocks while it compiles.
+    ///
+    /// # Errors
+    /// As [`Component::load`].
+    pub fn new(engine: &Engine, bytes: &[u8], permissions: &Permissions, folder: &Path) -> Result<Self, LoadError> {
         inspect::check_header(bytes)?;
-        size::check(bytes, engine.options().max_memory_mib)?;
         let digest = sha256(bytes);
-        let component = cache::compiled(engine, bytes, &digest)?;
-        let wasmtime = engine.wasmtime();
-        let component_type = component.component_type();
-
-        let imports = Imports::sort(component_type.imports(wasmtime).map(|(name, _)| name))?;
-        imports.check(permissions)?;
-        let wasi = WasiGrants::new(permissions, folder)?;
-
-        let mut linker = Linker::<Sandbox>::new(wasmtime);
-        AllHooks::add_to_linker::<_, wasmtime::component::HasSelf<_>>(&mut linker, |sandbox| sandbox)
-            .and_then(|()| {
-                if imports.inert.is_empty() { Ok(()) } else { wasmtime_wasi::p2::add_to_linker_async(&mut linker) }
-            })
-            .map_err(|e| LoadError::Engine(format!("{e:#}")))?;
-        let pre = linker.instantiate_pre(&component).map_err(|e| LoadError::Link(format!("{e:#}")))?;
-
-        let (mut kinds, mut interfaces) = (Vec::new(), Vec::new());
-        for (name, export) in component_type.exports(wasmtime) {
-            let Some(kind) = handled(name)? else { continue };
-            if kinds.contains(&kind) {
-                return Err(LoadError::wrong_type(name, "it is exported twice, in two versions"));
-            }
-            let handle = match export.ty {
-                ComponentItem::ComponentInstance(instance) => instance.get_export(wasmtime, "handle").map(|e| e.ty),
-                _ => None,
-            };
-            let Some(ComponentItem::ComponentFunc(handle)) = handle else {
-                return Err(LoadError::wrong_type(name, "it has no function `handle`"));
-            };
-            interfaces
-                .push(call::bind(kind, &pre, &handle).map_err(|e| LoadError::wrong_type(name, format!("{e:#}")))?);
-            kinds.push(kind);
-        }
-        if kinds.is_empty() {
-            return Err(LoadError::NoEvent);
-        }
-        Ok(Self { inner: Arc::new(Inner { engine: engine.clone(), digest, pre, kinds, interfaces, wasi }) })
+        let code = engine.codes().get(&digest, || {
+            size::check(bytes, engine.options().max_memory_mib)?;
+            let component = cache::compiled(engine.wasmtime(), engine.options(), bytes, &digest)?;
+            Code::link(engine.wasmtime(), &component, &digest)
+        })?;
+        code.imports.check_granted(permissions)?;
+        let wasi = Arc::new(WasiGrants::new(permissions, folder)?);
+        Ok(Self { engine: engine.clone(), code, wasi })
     }
 
     /// The events it handles.
     pub fn handles(&self) -> &[EventKind] {
-        &self.inner.kinds
+        &self.code.kinds
     }
 
     /// SHA-256 of the component's bytes, in hexadecimal.
     pub fn digest(&self) -> &str {
-        &self.inner.digest
+        &self.code.digest
     }
 
     /// Calls it once, in a sandbox of its own. Never panics and never outlives `context.deadline`; needs a tokio
     /// runtime with its timer on.
     pub async fn call(&self, event: &Event, dialect: &dyn Dialect, context: &CallContext) -> Run {
+        let span = tracing::debug_span!("call", digest = self.digest());
+        self.call_now(event, dialect, context).instrument(span).await
+    }
+
+    async fn call_now(&self, event: &Event, dialect: &dyn Dialect, context: &CallContext) -> Run {
         let begin = Instant::now();
         let report = |result| Run { fuel: Some(0), time: begin.elapsed(), ..Run::new(result) };
         let deadline = context.deadline.into();
-        let Ok(Ok(_place)) = timeout_at(deadline, self.inner.engine.places().acquire()).await else {
+        let Ok(Ok(_place)) = timeout_at(deadline, self.engine.places().acquire()).await else {
             return report(Err(Failure::new(
                 Cause::Busy,
                 "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
             )));
         };
-        let wasi = match self.inner.wasi.context() {
+        let wasi = match self.wasi.context() {
             Ok(wasi) => wasi,
             Err(error) => return report(Err(Failure::new(Cause::Load, error.to_string()))),
         };
-        let mut store = store::new(&self.inner.engine, context, event, wasi);
+        let mut store = store::new(&self.engine, context, event, wasi);
         let mut reader = Reader::new(event, dialect, store::output_bytes(context));
-        let ticking = self.inner.engine.ticking();
+        let ticking = self.engine.ticking();
         let ended = timeout_at(deadline, self.run(event, &mut store, &mut reader)).await;
         drop(ticking);
 
@@ -173,35 +148,22 @@ impl Component {
         store: &mut Store<Sandbox>,
         reader: &mut Reader<'_>,
     ) -> Result<HookOutput, Failed> {
-        let inner = &self.inner;
-        let index = inner.kinds.iter().position(|kind| *kind == event.kind());
-        let Some(interface) = index.and_then(|index| inner.interfaces.get(index)) else {
+        let Some(interface) = self.code.interface(event.kind()) else {
             return Err(reader.other_event().into());
         };
-        let instance = inner.pre.instantiate_async(&mut *store).await?;
+        let instance = self.code.pre.instantiate_async(&mut *store).await?;
         interface.handle(Call { event, store, instance: &instance, reader }).await
     }
 }
 
 impl fmt::Debug for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { digest, kinds, .. } = &*self.inner;
+        let Code { digest, kinds, .. } = &*self.code;
         f.debug_struct("Component").field("digest", digest).field("handles", kinds).finish_non_exhaustive()
     }
 }
 
-/// The event whose interface this export is; `None` for exports that are none of our business.
-fn handled(export: &str) -> Result<Option<EventKind>, LoadError> {
-    match Package::of(export) {
-        Package::Hooks { interface, ours: true } => {
-            Ok(EventKind::ALL.iter().copied().find(|k| k.interface() == interface))
-        }
-        Package::Hooks { ours: false, .. } => Err(LoadError::Version { found: export.to_owned() }),
-        Package::Wasi | Package::Other => Ok(None),
-    }
-}
-
-/// A component's bytes.
+/// Reads a component's file. Blocks.
 ///
 /// # Errors
 /// [`LoadError::Read`], [`LoadError::TooLarge`].

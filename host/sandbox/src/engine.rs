@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{
+    code::Codes,
     compiler::{self, Compiler},
     error::LoadError,
 };
@@ -67,6 +68,7 @@ struct Inner {
     options: EngineOptions,
     places: Arc<Semaphore>,
     clock: Arc<Clock>,
+    codes: Codes,
 }
 
 impl Engine {
@@ -80,12 +82,21 @@ impl Engine {
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let clock = Clock::start(engine.clone()).map_err(|e| LoadError::Engine(format!("no thread: {e}")))?;
         let places = Arc::new(Semaphore::new(options.max_instances.get().try_into().unwrap_or(Semaphore::MAX_PERMITS)));
-        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock }) })
+        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes: Codes::default() }) })
     }
 
     /// What it was made for.
     pub fn options(&self) -> &EngineOptions {
         &self.inner.options
+    }
+
+    /// How many components are compiled and in memory now, however many hooks were made of them.
+    pub fn components(&self) -> usize {
+        self.inner.codes.count()
+    }
+
+    pub(crate) fn codes(&self) -> &Codes {
+        &self.inner.codes
     }
 
     pub(crate) fn wasmtime(&self) -> &wasmtime::Engine {

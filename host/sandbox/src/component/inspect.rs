@@ -5,8 +5,12 @@ use std::collections::HashSet;
 use hookbox_protocol::EventKind;
 use wasmparser::{Encoding, KnownCustom, Parser, Payload, ProducersSectionReader};
 
-use super::{handled, imports::Imports};
-use crate::{digest::sha256, error::LoadError, permission::Grant};
+use crate::{
+    digest::sha256,
+    error::LoadError,
+    imports::{Imports, handled},
+    permission::Grant,
+};
 
 /// What a component is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! What a component may reach: its imports are what it asks for, the configuration is what it gets.
 
+use hookbox_protocol::EventKind;
+
 use crate::{
     error::LoadError,
     permission::{Grant, Permissions},
@@ -60,12 +62,25 @@ impl Imports {
         Ok(imports)
     }
 
-    /// Whether everything asked for is granted and nothing is refused.
-    pub(crate) fn check(&self, permissions: &Permissions) -> Result<(), LoadError> {
-        if !self.refused.is_empty() {
-            return Err(LoadError::Refused(self.refused.clone()));
-        }
+    /// Whether nothing is asked for that no hook can have.
+    pub(crate) fn check_refused(&self) -> Result<(), LoadError> {
+        if self.refused.is_empty() { Ok(()) } else { Err(LoadError::Refused(self.refused.clone())) }
+    }
+
+    /// Whether everything asked for is granted.
+    pub(crate) fn check_granted(&self, permissions: &Permissions) -> Result<(), LoadError> {
         let missing: Vec<_> = self.asks.iter().copied().filter(|grant| !grant.is_given(permissions)).collect();
         if missing.is_empty() { Ok(()) } else { Err(LoadError::NotGranted(missing)) }
+    }
+}
+
+/// The event whose interface this export is; `None` for exports that are none of our business.
+pub(crate) fn handled(export: &str) -> Result<Option<EventKind>, LoadError> {
+    match Package::of(export) {
+        Package::Hooks { interface, ours: true } => {
+            Ok(EventKind::ALL.iter().copied().find(|k| k.interface() == interface))
+        }
+        Package::Hooks { ours: false, .. } => Err(LoadError::Version { found: export.to_owned() }),
+        Package::Wasi | Package::Other => Ok(None),
     }
 }

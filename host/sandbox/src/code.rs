@@ -1,0 +1,108 @@
+//! A compiled component: made once for everybody who names the same bytes, and gone with the last of them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+use hookbox_protocol::EventKind;
+use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
+
+use crate::{
+    bindings::AllHooks,
+    call::{self, Interface},
+    error::LoadError,
+    imports::{Imports, handled},
+    store::Sandbox,
+};
+
+/// A component's machine code, mapped and linked. What a hook is granted is not in it, so hooks with other grants share it:
+/// every import is linked for all, and nothing stands behind it for a call without the grant.
+pub(crate) struct Code {
+    pub(crate) digest: String,
+    pub(crate) imports: Imports,
+    pub(crate) pre: InstancePre<Sandbox>,
+    pub(crate) kinds: Vec<EventKind>,
+    interfaces: Vec<Box<dyn Interface>>,
+}
+
+impl Code {
+    /// Finds the events that a compiled component handles, and links it.
+    pub(crate) fn link(engine: &wasmtime::Engine, component: &Component, digest: &str) -> Result<Self, LoadError> {
+        let component_type = component.component_type();
+        let imports = Imports::sort(component_type.imports(engine).map(|(name, _)| name))?;
+        imports.check_refused()?;
+        let mut linker = Linker::<Sandbox>::new(engine);
+        AllHooks::add_to_linker::<_, wasmtime::component::HasSelf<_>>(&mut linker, |sandbox| sandbox)
+            .and_then(|()| {
+                if imports.inert.is_empty() { Ok(()) } else { wasmtime_wasi::p2::add_to_linker_async(&mut linker) }
+            })
+            .map_err(|e| LoadError::Engine(format!("{e:#}")))?;
+        let pre = linker.instantiate_pre(component).map_err(|e| LoadError::Link(format!("{e:#}")))?;
+
+        let (mut kinds, mut interfaces) = (Vec::new(), Vec::new());
+        for (name, export) in component_type.exports(engine) {
+            let Some(kind) = handled(name)? else { continue };
+            if kinds.contains(&kind) {
+                return Err(LoadError::wrong_type(name, "it is exported twice, in two versions"));
+            }
+            let handle = match export.ty {
+                ComponentItem::ComponentInstance(instance) => instance.get_export(engine, "handle").map(|e| e.ty),
+                _ => None,
+            };
+            let Some(ComponentItem::ComponentFunc(handle)) = handle else {
+                return Err(LoadError::wrong_type(name, "it has no function `handle`"));
+            };
+            interfaces
+                .push(call::bind(kind, &pre, &handle).map_err(|e| LoadError::wrong_type(name, format!("{e:#}")))?);
+            kinds.push(kind);
+        }
+        if kinds.is_empty() {
+            return Err(LoadError::NoEvent);
+        }
+        Ok(Self { digest: digest.to_owned(), imports, pre, kinds, interfaces })
+    }
+
+    /// What calls it about an event of this kind.
+    pub(crate) fn interface(&self, kind: EventKind) -> Option<&dyn Interface> {
+        let index = self.kinds.iter().position(|handled| *handled == kind)?;
+        Some(self.interfaces.get(index)?.as_ref())
+    }
+}
+
+/// What is compiled now, by digest. It keeps nothing alive.
+#[derive(Default)]
+pub(crate) struct Codes(Mutex<HashMap<String, Arc<Mutex<Weak<Code>>>>>);
+
+impl Codes {
+    /// The code of these bytes, made unless somebody has it. Whoever asks while it is made waits for it.
+    pub(crate) fn get(
+        &self,
+        digest: &str,
+        make: impl FnOnce() -> Result<Code, LoadError>,
+    ) -> Result<Arc<Code>, LoadError> {
+        let place = {
+            let mut all = lock(&self.0);
+            // One that somebody is at is counted twice, and is not waited for here.
+            all.retain(|_, place| Arc::strong_count(place) > 1 || lock(place).strong_count() > 0);
+            Arc::clone(all.entry(digest.to_owned()).or_default())
+        };
+        let mut place = lock(&place);
+        if let Some(code) = place.upgrade() {
+            return Ok(code);
+        }
+        let code = Arc::new(make()?);
+        *place = Arc::downgrade(&code);
+        Ok(code)
+    }
+
+    /// How many are in memory.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.0).values().filter(|place| lock(place).strong_count() > 0).count()
+    }
+}
+
+/// Nothing in here is left half done by a panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
