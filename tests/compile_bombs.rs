@@ -85,7 +85,7 @@ fn engine_of(program: &str, limits: CompileLimits, cache_dir: Option<PathBuf>) -
 }
 
 fn load(engine: &Engine, bytes: &[u8]) -> LoadError {
-    Component::from_bytes(engine, bytes, &Permissions::default(), Path::new(".")).unwrap_err()
+    Component::new(engine, bytes, &Permissions::default(), Path::new(".")).unwrap_err()
 }
 
 /// The bomb is refused, and the engine still loads what is none.

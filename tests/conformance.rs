@@ -43,7 +43,7 @@ fn library(config: &Path, vector: &Vector) -> Made {
         };
         let verdict = judged.unwrap_or_else(|e| panic!("{e}"));
         let mut notes: BTreeSet<String> = verdict.outcome.notes.iter().map(|(_, n)| n.kind.word().to_owned()).collect();
-        for hook in verdict.hooks() {
+        for hook in &verdict.hooks {
             if let Status::Ran(ran) = &hook.status {
                 notes.extend(ran.notes.iter().map(|n| n.kind.word().to_owned()));
                 notes.extend(ran.result.is_err().then(|| "failed".to_owned()));

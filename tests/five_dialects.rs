@@ -78,7 +78,7 @@ async fn judge(config: &Value, event: &Value) -> (Value, &'static str, Vec<Strin
     std::fs::write(&path, config.to_string()).unwrap();
     let host = build(&path).await;
     let verdict = host.dispatch(event.to_string()).await.unwrap();
-    let (becomes, notes) = match &verdict.hooks()[0].status {
+    let (becomes, notes) = match &verdict.hooks[0].status {
         Status::Ran(ran) => {
             assert!(ran.result.is_ok(), "{:?}", ran.result);
             ("ran", ran.notes.iter().map(|note| note.text.clone()).collect())

@@ -71,7 +71,7 @@ async fn together(dialect: &str, guests: &[(String, String, Value)]) -> Value {
 }
 
 fn ran(verdict: &Verdict) -> &HookReport {
-    let hook = &verdict.hooks()[0];
+    let hook = &verdict.hooks[0];
     assert!(hook.run().is_some(), "{hook:?}");
     hook
 }
@@ -80,7 +80,7 @@ fn ran(verdict: &Verdict) -> &HookReport {
 async fn under_every_dialect(body: &str, items: &str, more: Value, holds: impl Fn(&HookReport, &str) -> bool) {
     for dialect in DIALECTS {
         let verdict = verdict(dialect, body, items, &more).await;
-        let wire = String::from_utf8(verdict.wire()).unwrap();
+        let wire = String::from_utf8(verdict.to_bytes()).unwrap();
         assert!(holds(ran(&verdict), &wire), "{dialect}: {wire} {:?}", ran(&verdict));
     }
 }

@@ -16,7 +16,7 @@ use hookbox_testing::guest;
 static ENGINE: LazyLock<Engine> = LazyLock::new(guest::engine);
 static NEIGHBOUR: LazyLock<Component> = LazyLock::new(|| {
     let bytes = guest::encode(&guest::gate("", ""), guest::GATE, "");
-    Component::from_bytes(&ENGINE, &bytes, &Permissions::default(), Path::new(".")).unwrap()
+    Component::new(&ENGINE, &bytes, &Permissions::default(), Path::new(".")).unwrap()
 });
 
 /// The timeout of a guest that names none.
@@ -65,7 +65,7 @@ impl Guest {
     }
 
     pub fn load(&self) -> Result<Component, LoadError> {
-        Component::from_bytes(&ENGINE, &self.bytes, &self.permissions, &self.folder)
+        Component::new(&ENGINE, &self.bytes, &self.permissions, &self.folder)
     }
 
     pub async fn run(self) -> Result<Run, LoadError> {

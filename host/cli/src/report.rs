@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hookbox::{
-    BuildError, HookError, HookReport, LogLine, Verdict,
+    BuildError, HookError, HookReport, LogLine, Mode, Verdict,
     config::{ConfigErrors, Diagnostic},
 };
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub fn human(verdict: &Verdict) {
     }
 }
 
-/// A hook's name, short enough for a column: of a command line, its beginning.
+/// A hook's name, short enough for a column.
 pub fn name(hook: &HookReport) -> String {
     hookbox::shorten(&hook.name, 40)
 }
@@ -108,10 +108,16 @@ fn causes(error: &anyhow::Error) -> String {
     text
 }
 
+/// What became of a hook, marked where it is only watched.
+pub fn word(hook: &HookReport) -> String {
+    let watched = if hook.mode == Mode::Monitor { " (monitor)" } else { "" };
+    format!("{}{watched}", hook.word())
+}
+
 /// One hook: word, time, fuel, reason.
 fn outcome(hook: &HookReport) -> String {
     let Some(ran) = hook.run() else { return hook.word().to_owned() };
-    let mut line = format!("{:8} {:>8}", hook.word(), time(ran.time));
+    let mut line = format!("{:8} {:>8}", word(hook), time(ran.time));
     if let Some(fuel) = ran.fuel {
         line.extend([format!("  {fuel} fuel")]);
     }
@@ -132,7 +138,7 @@ pub fn asides(hook: &HookReport) -> Vec<String> {
 
 /// The hook's record, with what it wrote to the log.
 fn hook_json(hook: &HookReport) -> Value {
-    let mut line = hook.record();
+    let mut line = json!(hook.record());
     // The verdict has all of it; a collector of logs need not have it again.
     for key in ["hook", "reason", "message"] {
         if let Some(Value::String(text)) = line.get_mut(key) {

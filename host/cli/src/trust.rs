@@ -149,7 +149,7 @@ pub fn confine(config: &mut Config) {
         hook.timeout = hook.timeout.min(Duration::from_secs_f64(Limits::default().timeout));
         let what = match &mut hook.handler {
             Handler::Wasm(wasm) => {
-                wasm.authority = gate(&wasm.authority);
+                hook.authority = Some(gate(&hook.authority.clone().unwrap_or_else(Authority::trusted)));
                 wasm.limits = usual(&wasm.limits);
                 if reaches_nothing(&mut wasm.permissions) {
                     continue;
@@ -160,6 +160,7 @@ pub fn confine(config: &mut Config) {
             Handler::Http { .. } => "an http handler",
             Handler::Prompt { .. } => "a prompt",
             Handler::Agent { .. } => "an agent",
+            Handler::Own { .. } => "a handler of this type",
             Handler::Callback | Handler::Withheld { .. } => continue,
         };
         let why = format!("{what} takes trust, and --untrusted gives none");

@@ -40,7 +40,7 @@ fn main() {
     let engine = Engine::new(EngineOptions::default()).unwrap();
     let load = |body| {
         let bytes = guest::encode(&guest::gate(body, DEEP), guest::GATE, "");
-        Component::from_bytes(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap()
+        Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap()
     };
     let honest = load(WORK);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

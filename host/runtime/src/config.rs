@@ -13,6 +13,7 @@ mod schema;
 mod validate;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
     time::Duration,
@@ -20,11 +21,14 @@ use std::{
 
 use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority, matcher::Matcher};
 use hookbox_sandbox::{Limits, Permissions};
-use serde_json::Value;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
 pub use host::HostSettings;
-pub use load::{Loaded, dialect_hint, fail_closed_hint, find};
+pub use load::{Loaded, Reader, dialect_hint, fail_closed_hint, find};
 #[cfg(feature = "schema")]
 pub use schema::generated;
 pub use schema::schema;
@@ -104,7 +108,8 @@ impl fmt::Debug for Config {
 /// One hook of a configuration.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// For diagnostics: the name in the file, or else the component's file name, the command, the URL.
+    /// For diagnostics, records and metrics: the name it was given, or else the file name of the component or command,
+    /// or the host of the URL. Never a whole command line or URL, which may hold what is secret.
     pub name: String,
     /// JSON pointer of the handler in the file.
     pub pointer: String,
@@ -121,10 +126,16 @@ pub struct Hook {
     pub sequential: bool,
     /// How long it may take.
     pub timeout: Duration,
+    /// Whether the file says so, at whatever place.
+    pub timeout_given: bool,
     /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).
     pub on_failure: Option<FailurePolicy>,
     /// What running past the timeout counts as; `None`: as `on_failure`.
     pub on_timeout: Option<FailurePolicy>,
+    /// What it may decide; `None`: everything, as nothing is written.
+    pub authority: Option<Authority>,
+    /// Whether it decides, or is only watched.
+    pub mode: Mode,
     /// What runs.
     pub handler: Handler,
 }
@@ -150,6 +161,8 @@ pub enum Handler {
         url: String,
         /// With these headers; values already have `$VAR` replaced.
         headers: Vec<(String, String)>,
+        /// The variables that may be replaced.
+        variables: Vec<String>,
     },
     /// A single-turn question to a model.
     Prompt {
@@ -167,7 +180,14 @@ pub enum Handler {
         /// Turns at most.
         max_turns: u32,
     },
-    /// A closure given in code; it stands in no file.
+    /// Of a type that the embedder brings ([`RuntimeBuilder::handler`](crate::RuntimeBuilder::handler)).
+    Own {
+        /// The type.
+        kind: String,
+        /// All that the entry says beside what every handler can say.
+        options: Map<String, Value>,
+    },
+    /// Given in code; it stands in no file.
     Callback,
     /// Nothing: whoever loads the configuration does not let this hook run. It fails on every event.
     Withheld {
@@ -178,22 +198,55 @@ pub enum Handler {
     },
 }
 
+/// The types of handlers that hookbox brings.
+pub const HANDLER_TYPES: [&str; 7] = ["wasm", "command", "http", "prompt", "agent", "mcp_tool", "process"];
+
+impl Handler {
+    /// Its `type` in the file.
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Wasm(_) => "wasm",
+            Self::Command { .. } => "command",
+            Self::Http { .. } => "http",
+            Self::Prompt { .. } => "prompt",
+            Self::Agent { .. } => "agent",
+            Self::Own { kind, .. } => kind,
+            Self::Callback => "callback",
+            Self::Withheld { .. } => "withheld",
+        }
+    }
+}
+
+/// Whether a hook decides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// It does.
+    #[default]
+    Enforce,
+    /// It runs and is recorded, and decides nothing.
+    Monitor,
+}
+
 /// A component and what it is granted.
 #[derive(Debug, Clone)]
 pub struct Wasm {
-    /// Absolute path of the component.
+    /// The component as it is written.
+    pub name: String,
+    /// Where it is when that is a file: an absolute path.
     pub component: PathBuf,
     /// Whose state it sees within the configuration: the hook's own name where the file gives it one, else the
     /// component's path as written. Not its file name, which its author chooses, nor its digest, which an update changes.
     pub owner: String,
     /// What it may call.
     pub permissions: Permissions,
-    /// What it may decide.
-    pub authority: Authority,
     /// Its `config` object.
     pub config: Value,
     /// The host's limits with the hook's own over them.
     pub limits: Limits,
+    /// Those that the file gives: for each key the JSON pointer where.
+    pub limits_given: BTreeMap<String, String>,
     /// SHA-256 of the component that is meant, in hexadecimal; `None`: whatever is there.
     pub digest: Option<String>,
 }

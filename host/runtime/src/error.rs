@@ -6,15 +6,19 @@ use thiserror::Error;
 
 use crate::config::Diagnostic;
 
-/// A host could not be built.
+/// A runtime, a hook set or a host could not be built.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// The builder was given no configuration.
-    #[error("no configuration: give the builder a config_file, a config_text or a config")]
+    #[error("no configuration: give the builder a config_file or a config")]
     NoConfig,
     /// The configuration has errors.
     #[error(transparent)]
     Config(#[from] crate::config::ConfigErrors),
+    /// A type of handlers has a name that hookbox has already given.
+    #[error("handlers of type `{0}` are hookbox's own: choose another name")]
+    HandlerType(String),
     /// A callback's matcher is no regular expression.
     #[error("callback for {0}: {1}")]
     Matcher(String, MatchError),
@@ -28,8 +32,9 @@ pub enum BuildError {
 #[error("{0}")]
 pub struct HookError(pub Diagnostic);
 
-/// An event could not be judged.
+/// An event could not be dispatched.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum DispatchError {
     /// The input is no event of the dialect.
     #[error("event: {0}")]
@@ -49,6 +54,23 @@ pub enum HookLoadError {
     /// State is granted, and neither the configuration nor the environment says where to keep it.
     #[error("asks for state, and there is no place to keep it")]
     NoState,
+    /// It may have more memory than the runtime has room for.
+    #[error("may have {asked_mib} MiB of memory, and the runtime has room for {limit_mib} MiB")]
+    Memory {
+        /// What its limits say.
+        asked_mib: u32,
+        /// What the runtime was built for.
+        limit_mib: u32,
+    },
+    /// Its type is not one that the runtime knows.
+    #[error("is of type `{0}`, of which this runtime has no handlers")]
+    UnknownType(String),
+    /// The embedder's own handler could not be made.
+    #[error("{0}")]
+    Own(String),
+    /// What runs for it could not be started.
+    #[error("could not be started: {0}")]
+    Start(String),
     /// It needs an HTTP client, and this program has none.
     #[error("needs an HTTP client, and this program has none")]
     NoHttp,
@@ -78,13 +100,19 @@ impl HookLoadError {
             Self::Component(error) => error.help(),
             Self::Grant(_) => "correct `permissions` in the configuration".into(),
             Self::NoState => "set `stateFile` in `host`, or the environment variable HOME".into(),
+            Self::Memory { limit_mib, .. } => {
+                format!("lower `memoryMiB` to {limit_mib}, or build the runtime with a larger `max_memory_mib`")
+            }
+            Self::UnknownType(_) => "give the runtime this type with `RuntimeBuilder::handler`".into(),
+            Self::Own(_) => "correct the entry".into(),
+            Self::Start(_) => "see that it can be started".into(),
             Self::NoHttp => "build hookbox with its feature `http`, or give the runtime a client of your own".into(),
             Self::NoModel => {
                 r#"to configure one, add   "host": { "llm": { "provider": "anthropic", "model": "…" } }"#.into()
             }
             Self::Model(_) => "correct `llm` in `host`, or set the environment variable its key is in".into(),
             Self::Withheld { help, .. } => help.clone(),
-            Self::Callback => "add it with `HostBuilder::callback`".into(),
+            Self::Callback => "add it with `HookSetBuilder::callback`".into(),
         }
     }
 }

@@ -8,10 +8,20 @@ pub fn state() -> Option<PathBuf> {
     user("XDG_STATE_HOME", ".local/state")
 }
 
+/// Where the state of hooks is kept that nobody names another place for.
+pub(crate) fn state_file() -> Option<PathBuf> {
+    Some(state()?.join("state.db"))
+}
+
+/// Where compiled components are kept: `$XDG_CACHE_HOME/hookbox`, or `~/.cache/hookbox`.
+pub(crate) fn cache() -> Option<PathBuf> {
+    user("XDG_CACHE_HOME", ".cache")
+}
+
 /// The hookbox folder in what `variable` names, or else in `fallback` under the home directory; `None` without a home.
 /// "All paths set in these environment variables must be absolute. If an implementation encounters a relative path in
 /// any of these variables it should consider the path invalid and ignore it."
-pub(crate) fn user(variable: &str, fallback: &str) -> Option<PathBuf> {
+fn user(variable: &str, fallback: &str) -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute(variable).or_else(|| Some(absolute("HOME")?.join(fallback)))?;
     Some(base.join("hookbox"))

@@ -1,7 +1,7 @@
 //! What runs when a hook is called. Every kind of handler is one [`Handler`]; the pipeline knows no other difference.
 
 pub mod agent;
-mod callback;
+mod closure;
 mod command;
 mod component;
 pub mod http;
@@ -9,15 +9,15 @@ pub mod prompt;
 mod question;
 mod unusable;
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use hookbox_protocol::{Dialect, Event, EventKind, Failure, HookOutput, Note};
+use hookbox_protocol::{Dialect, Event, EventKind, Failure, HookOutput, Note, json::Object};
 use hookbox_sandbox::Run;
 use tokio::time::Instant;
 
 pub(crate) use agent::Agent;
-pub use callback::Callback;
+pub(crate) use closure::Closure;
 pub(crate) use command::Command;
 pub(crate) use component::Component;
 pub(crate) use http::Http;
@@ -27,6 +27,7 @@ pub(crate) use unusable::Unusable;
 use crate::config::Diagnostic;
 
 /// One call of one hook.
+#[non_exhaustive]
 pub struct Call<'a> {
     /// The event, as the hook is to see it.
     pub event: &'a Event,
@@ -36,9 +37,26 @@ pub struct Call<'a> {
     pub deadline: Instant,
 }
 
-/// Something that answers events.
+/// Something that answers events. One is made for each hook of each hook set, and dropped with the last of the set.
 #[async_trait]
 pub trait Handler: Send + Sync {
+    /// Starts what lives as long as the hook set, a process for example. Called once, before any event; dropping the
+    /// handler ends it.
+    ///
+    /// # Errors
+    /// Why it cannot be started: the hook cannot be loaded then.
+    async fn start(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether it can answer now, as far as that is known without asking.
+    ///
+    /// # Errors
+    /// Why not.
+    fn health(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Whether it takes this event at all. Components do not take events they do not export.
     fn handles(&self, _kind: EventKind) -> bool {
         true
@@ -57,6 +75,23 @@ pub trait Handler: Send + Sync {
     /// Answers one event.
     async fn call(&self, call: Call<'_>) -> Run;
 }
+
+/// What a handler of the embedder's own is made from.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HandlerEntry<'a> {
+    /// The hook's name.
+    pub name: &'a str,
+    /// Whose hook it is.
+    pub tenant: &'a str,
+    /// The configuration's folder, for relative paths.
+    pub folder: &'a Path,
+    /// What the entry says beside what every handler can say.
+    pub options: &'a Object,
+}
+
+/// Makes handlers of one type: see [`RuntimeBuilder::handler`](crate::RuntimeBuilder::handler).
+pub(crate) type HandlerFactory = Arc<dyn Fn(&HandlerEntry<'_>) -> Result<SharedHandler, String> + Send + Sync>;
 
 /// Reads what a handler that speaks the dialect's JSON printed: one object, or nothing.
 pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(HookOutput, Vec<Note>), Failure> {

@@ -1,35 +1,26 @@
-//! The embeddable host: a configuration, its hooks, and [`Host::dispatch`].
+//! The one-liner for one file: a [`Runtime`] with one [`HookSet`].
 
-mod builder;
-mod load;
-
-use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event::Input};
-use hookbox_sandbox::{Engine, LoadError, Permissions};
-use tokio::sync::OnceCell;
-
-pub use builder::HostBuilder;
-
-use crate::{
-    capability::Capabilities,
-    config::{self, Config, Diagnostic, Severity},
-    error::{DispatchError, HookError, HookLoadError},
-    handler::SharedHandler,
-    pipeline,
-    verdict::Verdict,
+use std::{
+    future::Future,
+    ops::Deref,
+    path::{Path, PathBuf},
 };
 
-/// Runs the hooks of one configuration. Cheap to share behind an `Arc`; every call has a sandbox of its own.
-pub struct Host {
-    config: Config,
-    slots: Vec<Slot>,
-    engine: OnceCell<Engine>,
-    resources: load::Resources,
-}
+use serde_json::Value;
 
-/// One hook of the configuration, loaded when it is first needed (or when the host is built).
-pub(crate) struct Slot {
-    pub(crate) hook: config::Hook,
-    handler: OnceCell<SharedHandler>,
+use crate::{
+    config::{Config, Diagnostic, Handler},
+    error::BuildError,
+    hook_set::{Callback, HookSet},
+    runtime::Runtime,
+    tenant::Tenant,
+};
+
+/// Runs the hooks of one configuration, which is trusted with the operator's settings too. Everything that a [`HookSet`]
+/// can do, it can.
+#[derive(Debug, Clone)]
+pub struct Host {
+    hooks: HookSet,
 }
 
 impl Host {
@@ -37,86 +28,126 @@ impl Host {
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
     }
+}
 
-    /// The configuration.
-    pub fn config(&self) -> &Config {
-        &self.config
+impl Deref for Host {
+    type Target = HookSet;
+
+    fn deref(&self) -> &HookSet {
+        &self.hooks
     }
+}
 
-    /// The dialect of the configuration, with its profile.
-    pub fn dialect(&self) -> &'static dyn Dialect {
-        self.config.dialect
-    }
+/// Builds a [`Host`]. Needs a configuration; everything else has a default.
+#[derive(Default)]
+#[must_use]
+pub struct HostBuilder {
+    config: Option<Config>,
+    warnings: Vec<Diagnostic>,
+    callbacks: Vec<Callback>,
+    lazy: bool,
+    cache_dir: Option<PathBuf>,
+    compiler: Option<PathBuf>,
+}
 
-    /// Dispatches one event: wire JSON in, verdict out.
+impl HostBuilder {
+    /// Reads the configuration from a file.
     ///
     /// # Errors
-    /// [`DispatchError`]: the input is no event. What hooks do wrong, and that they cannot be loaded, is in the verdict.
-    pub async fn dispatch(&self, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
-        pipeline::dispatch(self, wire.as_ref(), None).await
+    /// [`BuildError::Config`] with everything that is wrong with it.
+    pub fn config_file(self, path: impl AsRef<Path>) -> Result<Self, BuildError> {
+        let loaded = Config::load(path.as_ref(), None)?;
+        Ok(Self { warnings: loaded.warnings, ..self.config(loaded.config) })
     }
 
-    /// As [`Host::dispatch`], with the event's name for wires that do not carry it.
+    /// Takes a configuration that is already loaded.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Adds a callback for one event, after the hooks of the configuration: short for a [`Callback`] with this matcher.
+    pub fn callback<F, R>(self, event: &str, matcher: Option<&str>, callback: F) -> Self
+    where
+        F: Fn(Value) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        let callback = Callback::new(event, callback);
+        self.hook(match matcher {
+            Some(matcher) => callback.matcher(matcher),
+            None => callback,
+        })
+    }
+
+    /// Adds a callback, after the hooks of the configuration.
+    pub fn hook(mut self, callback: Callback) -> Self {
+        self.callbacks.push(callback);
+        self
+    }
+
+    /// Loads hooks when an event first needs them, for processes that dispatch one event and end.
+    pub fn lazy(mut self) -> Self {
+        self.lazy = true;
+        self
+    }
+
+    /// Where precompiled components are kept; the user's cache folder unless given.
+    pub fn cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cache_dir = Some(dir.into());
+        self
+    }
+
+    /// As [`RuntimeBuilder::compiler`](crate::RuntimeBuilder::compiler), with the configuration's `compile` for its limits.
+    pub fn compiler(mut self, program: impl Into<PathBuf>) -> Self {
+        self.compiler = Some(program.into());
+        self
+    }
+
+    /// Builds the host and, unless [`HostBuilder::lazy`], loads every hook.
     ///
     /// # Errors
-    /// As [`Host::dispatch`].
-    pub async fn dispatch_as(&self, name: &str, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
-        pipeline::dispatch(self, wire.as_ref(), Some(name)).await
-    }
-
-    /// Dispatches a typed event that never was on a wire.
-    pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
-        pipeline::dispatch_event(self, Event::new(self.dialect(), context, call, input)).await
-    }
-
-    /// Dispatches a tool call that is about to happen.
-    pub async fn pre_tool_use(&self, context: EventContext, call: ToolCall) -> Verdict {
-        self.dispatch_event(context, Some(call), Input::empty(EventKind::PreToolUse)).await
-    }
-
-    /// The hooks, unless the configuration turns all of them off.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().filter(|_| self.config.enabled)
-    }
-
-    /// The hook, loaded.
-    pub(crate) async fn handler(&self, slot: &Slot) -> Result<SharedHandler, HookError> {
-        slot.handler.get_or_try_init(|| load::load(self, &slot.hook)).await.cloned()
-    }
-
-    /// The engine, started with the first component: a configuration without components pays nothing for it.
-    pub(crate) async fn engine(&self) -> Result<&Engine, LoadError> {
-        self.engine.get_or_try_init(|| async { Engine::new(self.resources.engine_options(&self.config)) }).await
-    }
-
-    /// What a hook's permissions give it, ready to use.
-    pub(crate) fn capabilities(&self, permissions: &Permissions) -> Result<Capabilities, HookLoadError> {
-        self.resources.capabilities(&self.config, permissions)
-    }
-
-    /// Loads every hook, and tells of each that cannot be loaded, and of events that a component is configured for and
-    /// does not handle.
-    pub async fn check(&self) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
-        for slot in &self.slots {
-            match self.handler(slot).await {
-                Ok(handler) => found.extend(self.not_handled(&slot.hook, &handler)),
-                Err(error) => found.push(error.0),
-            }
+    /// [`BuildError`]
+    pub async fn build(self) -> Result<Host, BuildError> {
+        let config = self.config.ok_or(BuildError::NoConfig)?;
+        for warning in &self.warnings {
+            tracing::warn!("{warning}");
         }
-        found
+        let mut runtime = sized(&config).compile_limits(config.settings.compile.clone());
+        if let Some(dir) = self.cache_dir {
+            runtime = runtime.cache_dir(dir);
+        }
+        if let Some(program) = self.compiler {
+            runtime = runtime.compiler(program);
+        }
+        let tenant = Tenant::of(&config);
+        let mut hooks = HookSet::builder(&runtime.build()?, tenant, config);
+        for callback in self.callbacks {
+            hooks = hooks.callback(callback);
+        }
+        if self.lazy {
+            hooks = hooks.lazy();
+        }
+        Ok(Host { hooks: hooks.load().await? })
     }
+}
 
-    fn not_handled(&self, hook: &config::Hook, handler: &SharedHandler) -> Vec<Diagnostic> {
-        let kind = |event: &String| self.dialect().spec_by_name(event).map_or(EventKind::OtherEvent, |spec| spec.kind);
-        let silent = hook.events.iter().filter(|event| !handler.handles(kind(event)));
-        silent
-            .map(|event| {
-                let message = format!("`{}` does not handle {event}, so it is not asked about it", hook.name);
-                let help = "take it out there, or build it with that event; `hookbox inspect` shows what it handles";
-                let diagnostic = self.config.error_at(&hook.pointer, message, Some(help.into()));
-                Diagnostic { severity: Severity::Warning, ..diagnostic }
-            })
-            .collect()
+/// A pool as large as the configuration needs it: its `maxInstances` places, each for the most generous limits.
+fn sized(config: &Config) -> crate::RuntimeBuilder {
+    let limits = || {
+        config.hooks.iter().filter_map(|hook| match &hook.handler {
+            Handler::Wasm(wasm) => Some(&wasm.limits),
+            _ => None,
+        })
+    };
+    let mut runtime = Runtime::builder();
+    if let Some(instances) = config.settings.max_instances {
+        runtime = runtime.max_instances(instances);
     }
+    if let Some(mib) = limits().map(|limits| limits.memory_mib).max() {
+        runtime = runtime.max_memory_mib(mib);
+    }
+    if let Some(elements) = limits().map(|limits| limits.table_elements).max() {
+        runtime = runtime.max_table_elements(elements);
+    }
+    runtime
 }

@@ -8,9 +8,9 @@
 //! let host = Host::builder().config_file("hooks.json")?.build().await?;
 //!
 //! let verdict = host.dispatch(event_json).await?; // wire in
-//! println!("{}", String::from_utf8(verdict.wire())?); // wire out
-//! for hook in verdict.hooks() {
-//!     println!("{} {:?} {:?}", hook.name(), hook.outcome(), hook.fuel());
+//! println!("{}", String::from_utf8(verdict.to_bytes())?); // wire out
+//! for hook in &verdict.hooks {
+//!     println!("{} {:?} {:?}", hook.name, hook.outcome(), hook.fuel());
 //! }
 //!
 //! // Typed, no wire at all:
@@ -20,21 +20,32 @@
 //! ```
 
 pub mod capability;
+mod ceiling;
 mod clock;
 pub mod config;
 pub mod error;
 pub mod folders;
 pub mod handler;
-pub mod host;
+mod hook_set;
+mod hooks;
+mod host;
+mod loader;
 mod pipeline;
 pub use hookbox_sandbox::private;
 mod record;
 mod run;
+mod runtime;
+mod source;
 mod telemetry;
+mod tenant;
 pub mod transport;
 pub mod verdict;
 
+pub use async_trait::async_trait;
+pub use ceiling::Ceiling;
+pub use config::{Config, Mode};
 pub use error::{BuildError, DispatchError, HookError, HookLoadError};
+pub use hook_set::{Callback, HookSet, HookSetBuilder};
 pub use hookbox_protocol::{
     Cause, Decision, DecisionKind, DecodeError, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy, Halt,
     HookOutput, Note, NoteKind, OwnFailure, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
@@ -43,4 +54,8 @@ pub use hookbox_sandbox::{
     self as sandbox, CompileLimits, Limits, LoadError, LogLevel, LogLine, Permissions, Run, sha256,
 };
 pub use host::{Host, HostBuilder};
+pub use record::{HookRecord, NoteRecord, RECORD_VERSION, Record};
+pub use runtime::{Runtime, RuntimeBuilder};
+pub use source::ComponentSource;
+pub use tenant::Tenant;
 pub use verdict::{HookReport, Status, Verdict};

@@ -6,50 +6,52 @@ use hookbox_protocol::{Event, authority, dialect::Flow};
 
 use crate::{
     error::DispatchError,
-    host::Host,
+    hooks::Hooks,
     run::{Selected, run, run_chain, select},
     telemetry,
-    verdict::{HookReport, Verdict, outputs},
+    verdict::{HookReport, Verdict, outputs, with_watched},
 };
 
 /// Wire JSON in, verdict out.
-pub(crate) async fn dispatch(host: &Host, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
-    let event = host.dialect().decode_event(wire, name)?;
-    Ok(dispatch_event(host, event).await)
+pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
+    let event = hooks.dialect().decode_event(wire, name)?;
+    Ok(dispatch_event(hooks, event).await)
 }
 
 /// A typed event in, verdict out.
-pub(crate) async fn dispatch_event(host: &Host, event: Event) -> Verdict {
-    let dialect = host.dialect();
+#[tracing::instrument(name = "dispatch", level = "debug", skip_all, fields(event = event.name, tenant = hooks.tenant()))]
+pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event) -> Verdict {
+    let dialect = hooks.dialect();
     let mut reports: Vec<HookReport> = Vec::new();
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().for_each(HookReport::fall_back);
-        reports.extend(call_all(host, event.seen_as(*stage, dialect)).await);
+        reports.extend(call_all(hooks, event.seen_as(*stage, dialect)).await);
         if dialect.decides(*stage, &outputs(&reports)) {
             break;
         }
     }
     let outcome = authority::merge(dialect, &event, &outputs(&reports));
+    let would_be = with_watched(&reports).map(|outputs| authority::merge(dialect, &event, &outputs));
     let wire = dialect.encode_outcome(&event, &outcome.output);
-    let verdict = Verdict::new(dialect, &event, reports, outcome, wire);
-    telemetry::dispatched(host.config(), &verdict);
+    let verdict = Verdict::new(dialect, &event, reports, outcome, would_be, wire);
+    telemetry::dispatched(hooks, &verdict);
     verdict
 }
 
 /// Calls every hook of one stage, in the order and with the overlap the dialect asks for.
-async fn call_all(host: &Host, mut event: Event) -> Vec<HookReport> {
-    let dialect = host.dialect();
-    let selected = select(host, &event).await;
+async fn call_all(hooks: &Hooks, mut event: Event) -> Vec<HookReport> {
+    let dialect = hooks.dialect();
+    let selected = select(hooks, &event).await;
     let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { dialect.flow() };
     let at_once = match flow {
-        Flow::Chained => return run_chain(host, &mut event, selected).await,
+        Flow::Chained => return run_chain(hooks, &mut event, selected).await,
         Flow::Sequential => 1,
-        Flow::Concurrent(bound) => host.config().max_concurrent.unwrap_or(bound).max(1),
+        Flow::Concurrent(bound) => hooks.config.max_concurrent.unwrap_or(bound).max(1),
     };
     let mut calls = Vec::new();
     for (place, hook) in selected.into_iter().enumerate() {
-        calls.push(run(host, &event, hook).map(move |report| (place, report)));
+        calls.push(run(hooks, &event, hook).map(move |report| (place, report)));
     }
     // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
     let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;

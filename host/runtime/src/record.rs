@@ -1,65 +1,176 @@
-//! Provenance: what was judged, by what, and how it came out, as JSON.
+//! Provenance: what was decided about an event, by what, and how it came out.
 
-use hookbox_protocol::HookOutput;
+use hookbox_protocol::{HookOutput, Note};
 use hookbox_sandbox::sha256;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::{
     clock::unix_ms,
-    host::Host,
+    config::Mode,
+    hook_set::HookSet,
     verdict::{HookReport, Status, Verdict},
 };
 
+/// The version of [`Record`]: it changes when a field goes, or means something else; not when one is added.
+pub const RECORD_VERSION: u32 = 1;
+
+/// The record of one verdict. Of the event's content it holds its name, its tool, what hooks said and the output.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Record {
+    /// [`RECORD_VERSION`]
+    pub version: u32,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    /// The event's name as the client wrote it.
+    pub event: String,
+    /// The tool, on events about a tool.
+    pub tool: Option<String>,
+    /// The dialect and profile.
+    pub dialect: &'static str,
+    /// SHA-256 of the event's wire JSON, in hexadecimal.
+    pub event_digest: String,
+    /// SHA-256 of the configuration, in hexadecimal.
+    pub config_digest: String,
+    /// Each hook's part.
+    pub hooks: Vec<HookRecord>,
+    /// What all of them came to, in a word.
+    pub verdict: &'static str,
+    /// What it would have been if the hooks decided that are only watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would_be: Option<&'static str>,
+    /// The sentence of the specification that decided.
+    pub clause: &'static str,
+    /// What the client was told.
+    pub output: Option<Value>,
+}
+
+/// One hook's part in a [`Record`].
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct HookRecord {
+    /// Its name.
+    pub hook: String,
+    /// Its JSON pointer in the configuration.
+    pub pointer: String,
+    /// Given when it is only watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// What it said, or what became of it, in a word or two.
+    pub verdict: &'static str,
+    /// How long it ran, in µs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_us: Option<u64>,
+    /// Fuel it used, for components.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fuel: Option<u64>,
+    /// SHA-256 of the component, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub component_digest: Option<String>,
+    /// Why it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Why it failed, as a word and for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<&'static str>,
+    /// See [`HookRecord::cause`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What its failure counted as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_as: Option<&'static str>,
+    /// What was taken out or changed of what it said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Vec<NoteRecord>>,
+}
+
+/// A note of a [`Record`].
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct NoteRecord {
+    /// What happened: `dropped`, `degraded` or `warning`.
+    pub kind: &'static str,
+    /// In words.
+    pub text: String,
+}
+
 impl Verdict {
-    /// The record of this verdict: digests (SHA-256, hexadecimal) of the event, the configuration and every component
-    /// that ran, [each hook's part](HookReport::record), and what all of them came to. `event` is the wire JSON the
-    /// verdict is about, `at` milliseconds since 1970. Of the event's content the record holds its name, its tool, what
-    /// hooks said and the output.
-    pub fn record(&self, host: &Host, event: &[u8]) -> Value {
-        json!({
-            "at": unix_ms(),
-            "event": self.event,
-            "tool": self.tool,
-            "dialect": self.dialect,
-            "eventDigest": sha256(event),
-            "configDigest": host.config().digest,
-            "hooks": self.hooks.iter().map(HookReport::record).collect::<Vec<_>>(),
-            "verdict": self.outcome.output.word(),
-            "clause": self.outcome.clause,
-            "output": self.wire,
-        })
+    /// The record of this verdict under the hook set that it comes from. `event` is the wire JSON that it is about.
+    pub fn record(&self, hooks: &HookSet, event: &[u8]) -> Record {
+        Record {
+            version: RECORD_VERSION,
+            at: unix_ms(),
+            event: self.event.clone(),
+            tool: self.tool.clone(),
+            dialect: self.dialect,
+            event_digest: sha256(event),
+            config_digest: hooks.config().digest.clone(),
+            hooks: self.hooks.iter().map(HookReport::record).collect(),
+            verdict: self.outcome.output.word(),
+            would_be: self.would_be.as_ref().map(|outcome| outcome.output.word()),
+            clause: self.outcome.clause,
+            output: self.wire.clone(),
+        }
+    }
+}
+
+/// As its [`Record`], without what only the record has: time and digests.
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Told<'a> {
+            event: &'a str,
+            tool: Option<&'a str>,
+            dialect: &'a str,
+            hooks: Vec<HookRecord>,
+            verdict: &'a str,
+            reason: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            would_be: Option<&'a str>,
+            clause: &'a str,
+            notes: Vec<NoteRecord>,
+            output: Option<&'a Value>,
+        }
+        let told = Told {
+            event: &self.event,
+            tool: self.tool.as_deref(),
+            dialect: self.dialect,
+            hooks: self.hooks.iter().map(HookReport::record).collect(),
+            verdict: self.outcome.output.word(),
+            reason: self.outcome.output.reason.as_deref(),
+            would_be: self.would_be.as_ref().map(|outcome| outcome.output.word()),
+            clause: self.outcome.clause,
+            notes: self.outcome.notes.iter().map(|(_, note)| note.into()).collect(),
+            output: self.wire.as_ref(),
+        };
+        told.serialize(serializer)
     }
 }
 
 impl HookReport {
-    /// This hook's part: its verdict in a word, and where it ran its time (µs), fuel, component digest, reason or fault,
-    /// and notes.
-    pub fn record(&self) -> Value {
-        let mut line = Map::new();
-        let mut put = |key: &str, value: Value| drop(line.insert(key.to_owned(), value));
-        put("hook", json!(self.name));
-        put("pointer", json!(self.pointer));
-        put("verdict", json!(self.word()));
-        if let Some(run) = self.run() {
-            put("timeUs", json!(u64::try_from(run.time.as_micros()).unwrap_or(u64::MAX)));
-            if let Some(fuel) = run.fuel {
-                put("fuel", json!(fuel));
-            }
-            if let Some(digest) = &self.digest {
-                put("componentDigest", json!(digest));
-            }
-            match &run.result {
-                Ok(output) => output.reason.iter().for_each(|reason| put("reason", json!(reason))),
-                Err(failure) => {
-                    put("cause", json!(failure.cause.word()));
-                    put("message", json!(failure.message));
-                    put("countedAs", json!(self.counted.word()));
-                }
-            }
-            let note = |note: &hookbox_protocol::Note| json!({ "kind": note.kind.word(), "text": note.text });
-            put("notes", run.notes.iter().map(note).collect());
+    /// This hook's part.
+    pub fn record(&self) -> HookRecord {
+        let run = self.run();
+        let failure = run.and_then(|run| run.result.as_ref().err());
+        let output = run.and_then(|run| run.result.as_ref().ok());
+        HookRecord {
+            hook: self.name.clone(),
+            pointer: self.pointer.clone(),
+            mode: (self.mode == Mode::Monitor).then_some(self.mode),
+            verdict: self.word(),
+            time_us: run.map(|run| u64::try_from(run.time.as_micros()).unwrap_or(u64::MAX)),
+            fuel: run.and_then(|run| run.fuel),
+            component_digest: run.and_then(|_| self.digest.clone()),
+            reason: output.and_then(|output| output.reason.clone()),
+            cause: failure.map(|failure| failure.cause.word()),
+            message: failure.map(|failure| failure.message.clone()),
+            counted_as: failure.map(|_| self.counted.word()),
+            notes: run.map(|run| run.notes.iter().map(NoteRecord::from).collect()),
         }
-        Value::Object(line)
     }
 
     /// What became of it, in a word or two.
@@ -70,5 +181,11 @@ impl HookReport {
             Status::NotHandled => "not handled",
             Status::NotReached => "not reached",
         }
+    }
+}
+
+impl From<&Note> for NoteRecord {
+    fn from(note: &Note) -> Self {
+        Self { kind: note.kind.word(), text: note.text.clone() }
     }
 }

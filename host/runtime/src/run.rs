@@ -11,28 +11,30 @@ use hookbox_protocol::{
 use hookbox_sandbox::Run;
 
 use crate::{
-    config,
+    config::{self, Mode},
     handler::{Call, SharedHandler, Unusable},
-    host::{Host, Slot},
+    hooks::{Entry, Hooks},
     telemetry,
     verdict::{HookReport, Status},
 };
 
 /// A hook that is subscribed to an event, and whether it is to run.
 pub(crate) struct Selected<'a> {
-    slot: &'a Slot,
+    entry: &'a Entry,
     decision: Result<SharedHandler, Status>,
 }
 
 impl Selected<'_> {
     fn report(&self, status: Status) -> HookReport {
-        let hook = &self.slot.hook;
+        let hook = &self.entry.hook;
         HookReport {
             name: hook.name.clone(),
             pointer: hook.pointer.clone(),
             matcher: hook.matcher_text.clone(),
+            mode: hook.mode,
             status,
             counted: HookOutput::default(),
+            watched: HookOutput::default(),
             digest: None,
             unusable: None,
         }
@@ -40,7 +42,7 @@ impl Selected<'_> {
 
     /// Whether it is to run, and wants all that run to run one by one.
     pub(crate) fn asks_for_sequence(&self) -> bool {
-        self.decision.is_ok() && self.slot.hook.sequential
+        self.decision.is_ok() && self.entry.hook.sequential
     }
 
     /// The report of a hook that an earlier one kept from running.
@@ -51,25 +53,25 @@ impl Selected<'_> {
 }
 
 /// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
-pub(crate) async fn select<'a>(host: &'a Host, event: &Event) -> Vec<Selected<'a>> {
-    let spec = host.dialect().spec_of(event);
+pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event) -> Vec<Selected<'a>> {
+    let spec = hooks.dialect().spec_of(event);
     let field = spec.matched.and_then(|field| event.field(field));
     // Only a tool can have other names.
     let also_called = match (spec.matched, &field) {
-        (Some("tool_name"), Some(tool)) => host.dialect().also_called(tool),
+        (Some("tool_name"), Some(tool)) => hooks.dialect().also_called(tool),
         _ => &[],
     };
     let mut selected = Vec::new();
-    for slot in host.slots().filter(|slot| subscribed(&slot.hook, event, host.dialect())) {
+    for entry in hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())) {
         // A row without a matched field ignores matchers, as its specification says.
-        let matches = spec.matched.is_none() || slot.hook.matcher.takes(event, field.as_deref(), also_called);
+        let matches = spec.matched.is_none() || entry.hook.matcher.takes(event, field.as_deref(), also_called);
         let decision = if matches {
-            let handler = host.handler(slot).await.unwrap_or_else(|error| Arc::new(Unusable(error.0)));
+            let handler = hooks.handler(entry).await.unwrap_or_else(|error| Arc::new(Unusable(error.0)));
             if handler.handles(event.kind()) { Ok(handler) } else { Err(Status::NotHandled) }
         } else {
             Err(Status::NotMatched)
         };
-        selected.push(Selected { slot, decision });
+        selected.push(Selected { entry, decision });
     }
     selected
 }
@@ -85,36 +87,42 @@ fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool
 }
 
 /// Runs one hook within its timeout.
-pub(crate) async fn run(host: &Host, event: &Event, selected: Selected<'_>) -> HookReport {
+#[tracing::instrument(name = "hook", level = "debug", skip_all, fields(hook = selected.entry.hook.name))]
+pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) -> HookReport {
     let handler = match &selected.decision {
         Ok(handler) => handler.clone(),
         Err(status) => return selected.report(status.clone()),
     };
-    let hook = &selected.slot.hook;
+    let hook = &selected.entry.hook;
     let started = Instant::now();
     let deadline = tokio::time::Instant::from_std(started) + hook.timeout;
-    let call = Call { event, dialect: host.dialect(), deadline };
+    let call = Call { event, dialect: hooks.dialect(), deadline };
     let mut run = tokio::time::timeout_at(deadline, handler.call(call)).await.unwrap_or_else(|_| {
         let after = format!("ran past its timeout of {} s", hook.timeout.as_secs_f64());
         Run::new(Err(Failure::new(Cause::Timeout, after)))
     });
     run.time = started.elapsed();
-    let spec = host.dialect().spec_of(event);
-    let (counted, notes) = count(host, spec, hook, event, &run.result);
+    let spec = hooks.dialect().spec_of(event);
+    let (counted, notes) = count(hooks, spec, hook, event, &run.result);
     run.notes.extend(notes);
     let (digest, unusable) = (handler.digest().map(str::to_owned), handler.unusable().cloned());
-    let report = HookReport { counted, digest, unusable, ..selected.report(Status::Ran(Box::new(run))) };
-    telemetry::hook_ran(host.config(), event.kind().name(), &report);
+    // What is only watched decides nothing.
+    let (counted, watched) = match hook.mode {
+        Mode::Enforce => (counted, HookOutput::default()),
+        Mode::Monitor => (HookOutput::default(), counted),
+    };
+    let report = HookReport { counted, watched, digest, unusable, ..selected.report(Status::Ran(Box::new(run))) };
+    telemetry::hook_ran(hooks, event.kind().name(), &report);
     report
 }
 
 /// Each hook sees the event as the hooks before it left it, until one of them ends it.
-pub(crate) async fn run_chain(host: &Host, event: &mut Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
-    let dialect = host.dialect();
+pub(crate) async fn run_chain(hooks: &Hooks, event: &mut Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
+    let dialect = hooks.dialect();
     let mut reports: Vec<HookReport> = Vec::new();
     let mut ended = false;
     for hook in selected {
-        let report = if ended { hook.not_reached() } else { run(host, event, hook).await };
+        let report = if ended { hook.not_reached() } else { run(hooks, event, hook).await };
         if report.run().is_some() {
             ended = ended || dialect.stops(event, &report.counted);
             dialect.rewrite(event, &report.counted);
@@ -126,7 +134,7 @@ pub(crate) async fn run_chain(host: &Host, event: &mut Event, selected: Vec<Sele
 
 /// What counts of a hook's result: failure behaviour, then authority, then what the dialect can say.
 fn count(
-    host: &Host,
+    hooks: &Hooks,
     spec: &EventSpec,
     hook: &config::Hook,
     event: &Event,
@@ -138,12 +146,12 @@ fn count(
         Ok(output) => {
             let mut output = output.clone();
             if let Some(authority) = &authority {
-                notes.extend(authority.limit(host.dialect(), event, &mut output));
+                notes.extend(authority.limit(hooks.dialect(), event, &mut output));
             }
             output
         }
         Err(failure) => {
-            let (output, note) = failed_output(spec, &hook.name, failure, policy(host, spec, hook, failure.cause));
+            let (output, note) = failed_output(spec, &hook.name, failure, policy(hooks, spec, hook, failure.cause));
             notes.extend(note);
             output
         }
@@ -152,30 +160,30 @@ fn count(
         notes.push(Note::dropped("an observer is told, not asked"));
         output = HookOutput::default();
     }
-    notes.extend(express(host.dialect(), event, authority.as_ref(), &mut output));
+    notes.extend(express(hooks.dialect(), event, authority.as_ref(), &mut output));
     (output, notes)
 }
 
-/// A command can do everything anyway; limiting its words would promise what does not hold. What comes from a server or a
+/// A command that nobody bounds can do everything anyway; limiting its words would promise what does not hold. What comes from a server or a
 /// model is trusted, as a component is that names nothing else.
 fn authority(hook: &config::Hook) -> Option<Authority> {
-    match &hook.handler {
-        config::Handler::Wasm(wasm) => Some(wasm.authority.clone()),
-        config::Handler::Command { .. } => None,
-        _ => Some(Authority::trusted()),
+    match (&hook.authority, &hook.handler) {
+        (Some(authority), _) => Some(authority.clone()),
+        (None, config::Handler::Command { .. }) => None,
+        (None, _) => Some(Authority::trusted()),
     }
 }
 
-fn policy(host: &Host, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {
+fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {
     let configured = match cause {
         Cause::Timeout => hook.on_timeout.or(hook.on_failure),
         _ => hook.on_failure,
     };
     configured.unwrap_or_else(|| {
-        if host.config().fail_closed && spec.blockable {
+        if hooks.config.fail_closed && spec.blockable {
             FailurePolicy::Deny
         } else {
-            host.dialect().default_policy(spec.kind, cause)
+            hooks.dialect().default_policy(spec.kind, cause)
         }
     })
 }

@@ -6,16 +6,25 @@
 use metrics::{Label, counter, histogram};
 
 use crate::{
-    config::Config,
+    config::Mode,
+    hooks::Hooks,
     verdict::{HookReport, Verdict},
 };
 
 /// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
-pub(crate) fn hook_ran(config: &Config, event: &'static str, report: &HookReport) {
+pub(crate) fn hook_ran(hooks: &Hooks, event: &'static str, report: &HookReport) {
     let Some(run) = report.run() else { return };
-    let labels = [of_event(config, event).as_slice(), &[Label::new("hook", report.name.clone())]].concat();
+    let labels = [of_event(hooks, event).as_slice(), &[Label::new("hook", report.name.clone())]].concat();
     let cause = run.result.as_ref().err().map_or("", |failure| failure.cause.word());
-    let told = [Label::from_static_parts("verdict", report.word()), Label::from_static_parts("cause", cause)];
+    let mode = match report.mode {
+        Mode::Enforce => "enforce",
+        Mode::Monitor => "monitor",
+    };
+    let told = [
+        Label::from_static_parts("verdict", report.word()),
+        Label::from_static_parts("cause", cause),
+        Label::from_static_parts("mode", mode),
+    ];
     counter!("hookbox_hook_calls_total", [labels.as_slice(), &told].concat()).increment(1);
     if let Some(fuel) = run.fuel {
         #[expect(clippy::cast_precision_loss, reason = "a statistic")]
@@ -25,17 +34,17 @@ pub(crate) fn hook_ran(config: &Config, event: &'static str, report: &HookReport
 }
 
 /// One event got its verdict.
-pub(crate) fn dispatched(config: &Config, verdict: &Verdict) {
+pub(crate) fn dispatched(hooks: &Hooks, verdict: &Verdict) {
     let word = Label::from_static_parts("verdict", verdict.outcome.output.word());
-    let labels = [of_event(config, verdict.kind.name()).as_slice(), &[word]].concat();
+    let labels = [of_event(hooks, verdict.kind.name()).as_slice(), &[word]].concat();
     counter!("hookbox_verdicts_total", labels).increment(1);
 }
 
 /// The labels that all series have.
-fn of_event(config: &Config, event: &'static str) -> [Label; 3] {
+fn of_event(hooks: &Hooks, event: &'static str) -> [Label; 3] {
     [
-        Label::new("tenant", config.tenant().to_owned()),
-        Label::from_static_parts("dialect", config.dialect.name()),
+        Label::new("tenant", hooks.tenant().to_owned()),
+        Label::from_static_parts("dialect", hooks.dialect().name()),
         Label::from_static_parts("event", event),
     ]
 }

@@ -4,10 +4,11 @@ use hookbox_protocol::{DecisionKind, Dialect, Event, EventKind, Failure, HookOut
 use hookbox_sandbox::Run;
 use serde_json::Value;
 
-use crate::config::Diagnostic;
+use crate::config::{Diagnostic, Mode};
 
 /// The verdict of all hooks on one event.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The event's name as the client wrote it.
     pub event: String,
@@ -21,6 +22,8 @@ pub struct Verdict {
     pub hooks: Vec<HookReport>,
     /// What all of them together say, and the sentence of the specification that decided.
     pub outcome: Outcome,
+    /// What it would have come to if the hooks decided that are only watched; `None` where none of them said anything.
+    pub would_be: Option<Outcome>,
     /// What the client is told; `None` for nothing at all; a string is plain text.
     pub wire: Option<Value>,
 }
@@ -31,6 +34,7 @@ impl Verdict {
         event: &Event,
         mut hooks: Vec<HookReport>,
         mut outcome: Outcome,
+        would_be: Option<Outcome>,
         wire: Option<Value>,
     ) -> Self {
         outcome.notes.extend(event.notes.iter().map(|note| (None, note.clone())));
@@ -43,11 +47,12 @@ impl Verdict {
             _ => true,
         });
         let tool = event.call.as_ref().map(|call| call.name.clone());
-        Self { event: event.name.clone(), kind: event.kind(), tool, dialect: dialect.name(), hooks, outcome, wire }
+        let (name, kind) = (event.name.clone(), event.kind());
+        Self { event: name, kind, tool, dialect: dialect.name(), hooks, outcome, would_be, wire }
     }
 
     /// The bytes for the client, without a newline. Empty when there is nothing to say, or nobody to hear it.
-    pub fn wire(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         match &self.wire {
             None => Vec::new(),
             // Plain text goes out as it stands.
@@ -56,19 +61,15 @@ impl Verdict {
         }
     }
 
-    /// Every hook of the event, also those that did not run.
-    pub fn hooks(&self) -> &[HookReport] {
-        &self.hooks
-    }
-
     /// What all hooks together say.
     pub fn output(&self) -> &HookOutput {
         &self.outcome.output
     }
 
-    /// Why hooks could not be loaded: what, where and what to do. Each of them failed with [`hookbox_protocol::Cause::Load`].
+    /// Why hooks could not be loaded: what, where and what to do. Each of them failed with
+    /// [`hookbox_protocol::Cause::Load`]. Those that are only watched are left out: nothing depends on them.
     pub fn unusable(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.hooks.iter().filter_map(|hook| hook.unusable.as_ref())
+        self.hooks.iter().filter(|hook| hook.mode == Mode::Enforce).filter_map(|hook| hook.unusable.as_ref())
     }
 
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
@@ -86,6 +87,7 @@ impl Verdict {
 
 /// One hook's part in a verdict.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct HookReport {
     /// The hook's name.
     pub name: String,
@@ -93,10 +95,14 @@ pub struct HookReport {
     pub pointer: String,
     /// The matcher as written; `None`: everything.
     pub matcher: Option<String>,
+    /// Whether it decides.
+    pub mode: Mode,
     /// What became of it.
     pub status: Status,
     /// What counts of what it said: after failure policy, authority and degradation. Nothing when it did not run.
     pub counted: HookOutput,
+    /// What would count of it, when it is only watched.
+    pub watched: HookOutput,
     /// SHA-256 of the component, in hexadecimal.
     pub digest: Option<String>,
     /// Why it could not be loaded, if it failed for that.
@@ -108,12 +114,8 @@ impl HookReport {
     pub(crate) fn fall_back(&mut self) {
         if let Status::Ran(run) = &mut self.status {
             run.notes.extend(self.counted.fall_back());
+            self.watched.fall_back();
         }
-    }
-
-    /// The hook's name.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// How it ran, if it did.
@@ -138,6 +140,12 @@ impl HookReport {
 /// What counts of each hook, in order. A hook that did not run said nothing.
 pub(crate) fn outputs(hooks: &[HookReport]) -> Vec<HookOutput> {
     hooks.iter().map(|hook| hook.counted.clone()).collect()
+}
+
+/// As [`outputs`], with what would count of hooks that are only watched; `None` where that is nothing.
+pub(crate) fn with_watched(hooks: &[HookReport]) -> Option<Vec<HookOutput>> {
+    let watched = |hook: &HookReport| if hook.mode == Mode::Monitor { &hook.watched } else { &hook.counted }.clone();
+    hooks.iter().any(|hook| !hook.watched.is_silent()).then(|| hooks.iter().map(watched).collect())
 }
 
 /// What became of a hook.

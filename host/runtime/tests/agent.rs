@@ -344,7 +344,7 @@ async fn an_agent_ends_at_its_deadline() {
     let started = Instant::now();
     let verdict = host.dispatch(tool_call(folder.path())).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(5));
-    assert_eq!(verdict.hooks()[0].outcome().unwrap().as_ref().unwrap_err().cause, Cause::Timeout);
+    assert_eq!(verdict.hooks[0].outcome().unwrap().as_ref().unwrap_err().cause, Cause::Timeout);
 }
 
 #[tokio::test]

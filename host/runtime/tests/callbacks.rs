@@ -53,7 +53,7 @@ async fn a_callback_that_panics_or_lies_is_a_failed_hook() {
         .unwrap();
     let verdict = host.dispatch(r#"{"hook_event_name":"Stop"}"#).await.unwrap();
     assert_eq!(verdict.wire, Some(json!({})));
-    assert!(verdict.hooks().iter().all(|hook| hook.word() == "failed"), "{verdict:?}");
+    assert!(verdict.hooks.iter().all(|hook| hook.word() == "failed"), "{verdict:?}");
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn can_use_tool_runs_first_and_is_final() {
         blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "allow" })) }).build().await.unwrap();
     let verdict = host.dispatch(permission_request()).await.unwrap();
     assert_eq!(verdict.output().word(), "allow", "{verdict:?}");
-    assert_eq!(verdict.hooks().len(), 1, "the permission hooks are not asked");
+    assert_eq!(verdict.hooks.len(), 1, "the permission hooks are not asked");
 }
 
 #[tokio::test]
@@ -71,5 +71,5 @@ async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
         blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "ask" })) }).build().await.unwrap();
     let verdict = host.dispatch(permission_request()).await.unwrap();
     assert_eq!(verdict.output().word(), "deny", "{verdict:?}");
-    assert_eq!(verdict.hooks().len(), 2);
+    assert_eq!(verdict.hooks.len(), 2);
 }

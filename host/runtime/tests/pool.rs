@@ -27,7 +27,7 @@ fn causes(verdict: &Verdict) -> Vec<Option<Cause>> {
         Status::Ran(ran) => ran.result.as_ref().err().map(|failure| failure.cause),
         other => panic!("{other:?}"),
     };
-    verdict.hooks().iter().map(|hook| cause(&hook.status)).collect()
+    verdict.hooks.iter().map(|hook| cause(&hook.status)).collect()
 }
 
 /// One place and two hooks at once: the second waits for it until its timeout, and says that it may be tried again.
@@ -43,7 +43,7 @@ async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
 
     let verdict = host.dispatch(EVENT).await.unwrap();
     assert_eq!(causes(&verdict), [Some(Cause::Timeout), Some(Cause::Busy)]);
-    let record = verdict.record(&host, EVENT.as_bytes());
+    let record = json!(verdict.record(&host, EVENT.as_bytes()));
     assert_eq!(record.pointer("/hooks/1/cause"), Some(&json!("busy")));
     assert_eq!(
         record.pointer("/hooks/1/message"),

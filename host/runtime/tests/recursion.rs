@@ -17,7 +17,7 @@ async fn one_command() {
     let loaded = Config::parse(&config, Path::new("hooks.json"), None).unwrap();
     let host = Host::builder().config(loaded.config).build().await.unwrap();
     let verdict = host.dispatch(r#"{"hook_event_name":"Stop"}"#).await.unwrap();
-    match verdict.hooks()[0].outcome().unwrap() {
+    match verdict.hooks[0].outcome().unwrap() {
         Ok(output) => println!("said: {}", output.system_message.as_ref().unwrap()),
         Err(failure) => {
             assert_eq!(failure.cause, Cause::Spawn);

@@ -66,7 +66,7 @@ fn deletes(key: &str, result: u32) -> Component {
     );
     let bytes = encode(&gate(&body, &items), &format!("import hookbox:hooks/state@0.2.0; {GATE}"), "");
     let permissions = Permissions { state: Some(StateGrant::Enabled(true)), ..Permissions::default() };
-    Component::from_bytes(&guest::engine(), &bytes, &permissions, Path::new(".")).unwrap()
+    Component::new(&guest::engine(), &bytes, &permissions, Path::new(".")).unwrap()
 }
 
 async fn call_with(component: &Component, capabilities: Capabilities, timeout: Duration) -> Run {

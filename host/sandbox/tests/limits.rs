@@ -94,7 +94,7 @@ async fn more_calls_than_places_wait_and_then_fail_as_busy() {
     let options = EngineOptions { max_instances: std::num::NonZeroU32::MIN, ..EngineOptions::default() };
     let engine = Engine::new(options).unwrap();
     let bytes = encode(&gate(SPIN, ""), guest::GATE, "");
-    let component = Component::from_bytes(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap();
+    let component = Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap();
     let (long, short) = (context(endless(), Duration::from_millis(100)), context(endless(), Duration::from_millis(20)));
     let (event, dialect) = (event(), claude());
     let (first, second) = tokio::join!(component.call(&event, dialect, &long), component.call(&event, dialect, &short));

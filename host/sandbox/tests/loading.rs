@@ -58,7 +58,7 @@ fn a_missing_grant_is_named_with_the_line_to_add() {
 fn a_grant_that_says_no_is_no_grant() {
     let load = |state| {
         let permissions = Permissions { state: Some(StateGrant::Enabled(state)), ..Permissions::default() };
-        Component::from_bytes(&guest::engine(), &wants_state(), &permissions, Path::new("."))
+        Component::new(&guest::engine(), &wants_state(), &permissions, Path::new("."))
     };
     assert!(matches!(load(false), Err(LoadError::NotGranted(_))));
     assert!(load(true).is_ok());
@@ -118,8 +118,7 @@ fn an_interface_of_another_type_is_an_error_and_never_not_subscribed() {
 fn a_granted_directory_that_is_missing_is_an_error_when_loading() {
     let permissions =
         Permissions { read: BTreeMap::from([("/data".into(), "no/such".into())]), ..Permissions::default() };
-    let error =
-        Component::from_bytes(&guest::engine(), &encode(&gate("", ""), GATE, ""), &permissions, Path::new("/tmp"));
+    let error = Component::new(&guest::engine(), &encode(&gate("", ""), GATE, ""), &permissions, Path::new("/tmp"));
     assert!(error.unwrap_err().to_string().starts_with("cannot open the granted directory /tmp/no/such: "));
 }
 
@@ -137,7 +136,7 @@ fn inspection_shows_the_groups() {
 fn cached(folder: &Path) -> Component {
     let options = EngineOptions { cache_dir: Some(folder.into()), ..EngineOptions::default() };
     let engine = Engine::new(options).unwrap();
-    Component::from_bytes(&engine, &encode(&gate("", ""), GATE, ""), &Permissions::default(), folder).unwrap()
+    Component::new(&engine, &encode(&gate("", ""), GATE, ""), &Permissions::default(), folder).unwrap()
 }
 
 fn entries(folder: &Path) -> Vec<std::path::PathBuf> {

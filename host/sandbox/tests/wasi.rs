@@ -24,7 +24,7 @@ async fn sees(count: u32, (interface, function): (&str, &str), permissions: &Per
          (if (i32.ne (i32.load (i32.const 8196)) (i32.const {count})) (then (unreachable)))"
     );
     let bytes = encode(&gate(&body, &import), &format!("import {interface}; {GATE}"), PACKAGES);
-    let component = Component::from_bytes(&guest::engine(), &bytes, permissions, folder).unwrap();
+    let component = Component::new(&guest::engine(), &bytes, permissions, folder).unwrap();
     call(&component, Limits::default()).await.result.is_ok()
 }
 

@@ -57,7 +57,7 @@ pub fn load_gate(body: &str, items: &str) -> Component {
 }
 
 pub fn load(bytes: &[u8]) -> Result<Component, LoadError> {
-    Component::from_bytes(&engine(), bytes, &Permissions::default(), Path::new("."))
+    Component::new(&engine(), bytes, &Permissions::default(), Path::new("."))
 }
 
 pub fn engine() -> Engine {

@@ -75,6 +75,9 @@ fn show(verdict: &Verdict) {
     if let Some(reason) = &outcome.output.reason {
         print::out(format_args!("reason   {}", report::first_line(reason)));
     }
+    if let Some(would_be) = &verdict.would_be {
+        print::out(format_args!("would be {} if the hooks decided that are only watched", would_be.output.word()));
+    }
     let dropped: Vec<String> = dropped(verdict).collect();
     let (first, rest) = dropped.split_first().map_or(("nothing", &[][..]), |(first, rest)| (first.as_str(), rest));
     print::out(format_args!("dropped  {first}"));
@@ -104,7 +107,7 @@ fn said(hook: &HookReport) -> String {
                 Err(failure) => failure.to_string(),
             };
             let fuel = ran.fuel.map(|fuel| format!("   {fuel} fuel")).unwrap_or_default();
-            format!("{:8} {text}   {}{fuel}", hook.word(), report::time(ran.time))
+            format!("{:8} {text}   {}{fuel}", report::word(hook), report::time(ran.time))
         }
     }
 }

@@ -12,10 +12,9 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::{
-    Dialect, Host, OwnFailure, Verdict,
+    Dialect, Host, OwnFailure, Record, Verdict,
     config::{self, Config},
 };
-use serde_json::Value;
 
 use super::{block_on, host};
 use crate::{exit::Exit, print, report, trust};
@@ -89,17 +88,17 @@ impl Run {
             Diagnostics::Off => {}
         }
         let reads_stderr = hookbox::dialect::by_name(verdict.dialect).is_some_and(Dialect::reads_stderr);
-        if reads_stderr && verdict.wire().is_empty() {
+        if reads_stderr && verdict.to_bytes().is_empty() {
             print::forget();
         } else {
             print::release();
         }
-        verdict_out(verdict.wire())
+        verdict_out(verdict.to_bytes())
     }
 }
 
 /// Judges one event, or says what came in the way and whether that must block.
-fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Value), Failed> {
+fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Record), Failed> {
     // What was read of the event tells how to fail, whatever else went wrong.
     let (wire, unread) = match wire {
         Ok(wire) => (wire, None),
@@ -234,12 +233,13 @@ impl Failed {
 }
 
 /// Appends one line with one write, so that processes that record at the same time do not mix their lines.
-fn append(path: &Path, record: &Value) -> anyhow::Result<()> {
+fn append(path: &Path, record: &Record) -> anyhow::Result<()> {
+    let line = serde_json::to_string(record).context("the record cannot be written as JSON")?;
     let written = || {
         // What hooks said and what tools were asked to do is the user's alone.
         let mut file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)?;
         let begin = if ends_in_a_line(&mut file)? { "" } else { "\n" };
-        file.write_all(format!("{begin}{record}\n").as_bytes())
+        file.write_all(format!("{begin}{line}\n").as_bytes())
     };
     written().with_context(|| format!("cannot write the record to {}", path.display()))
 }

@@ -112,7 +112,7 @@ fn show(config: &Config, components: &BTreeMap<String, String>) {
     for hook in &config.hooks {
         let digest = components.get(&hook.pointer).map(|digest| format!("   sha256:{}…", short(digest)));
         print::out(format_args!("  {}   {}{}", events(hook), what(&hook.handler), digest.unwrap_or_default()));
-        for line in may(config, &hook.handler) {
+        for line in may(config, hook) {
             print::out(format_args!("      {line}"));
         }
         commands |= matches!(hook.handler, Handler::Command { .. });
@@ -153,16 +153,18 @@ fn what(handler: &Handler) -> String {
         Handler::Agent { prompt, max_turns, .. } => {
             format!("agent, {max_turns} turns at most, that may read the project: {}", print::quoted(prompt))
         }
+        Handler::Own { kind, .. } => format!("a handler of type {}", print::quoted(kind)),
         Handler::Callback => "callback".into(),
         Handler::Withheld { why, .. } => why.clone(),
     }
 }
 
 /// What it may decide and reach.
-fn may(config: &Config, handler: &Handler) -> Vec<String> {
-    match handler {
-        Handler::Wasm(Wasm { authority, permissions, .. }) => {
-            [format!("may decide   {}", decides(authority))].into_iter().chain(reaches(permissions)).collect()
+fn may(config: &Config, hook: &Hook) -> Vec<String> {
+    match &hook.handler {
+        Handler::Wasm(Wasm { permissions, .. }) => {
+            let authority = hook.authority.clone().unwrap_or_else(Authority::trusted);
+            [format!("may decide   {}", decides(&authority))].into_iter().chain(reaches(permissions)).collect()
         }
         Handler::Command { .. } => vec!["may decide   everything, and do what you may".into()],
         Handler::Http { headers, .. } => {
@@ -178,7 +180,7 @@ fn may(config: &Config, handler: &Handler) -> Vec<String> {
             let model = named.map_or_else(String::new, |model| format!(" {}", print::name(model)));
             vec!["may decide   everything".into(), format!("sends        the event to the language model{model}")]
         }
-        Handler::Callback | Handler::Withheld { .. } => Vec::new(),
+        Handler::Own { .. } | Handler::Callback | Handler::Withheld { .. } => Vec::new(),
     }
 }
 

@@ -98,11 +98,7 @@ impl HookHttp {
                     grant.max_body
                 )));
             }
-            // The URL parser has made plain addresses of forms such as `0x7f.1`. Names are the client's to resolve.
-            let literal = url.host_str().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
-            if let Some(address) = literal.filter(|address| grant.reach == Reach::Public && !is_public(*address)) {
-                return Err(HttpError::Denied(address::not_public(&address.to_string(), address)));
-            }
+            check_address(&url, grant.reach)?;
             let exchange = Exchange {
                 reach: grant.reach,
                 method: method.to_string(),
@@ -161,6 +157,16 @@ impl Grant {
             reach: if details.private { Reach::Anywhere } else { Reach::Public },
             max_body: usize::try_from(details.max_body_kib).unwrap_or(usize::MAX).saturating_mul(1024),
         })
+    }
+}
+
+/// Refuses a URL whose host is an address that it may not reach. The URL parser has made plain addresses of forms such as
+/// `0x7f.1`; names are the client's to resolve.
+pub(crate) fn check_address(url: &Url, reach: Reach) -> Result<(), HttpError> {
+    let literal = url.host_str().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
+    match literal.filter(|address| reach == Reach::Public && !is_public(*address)) {
+        Some(address) => Err(HttpError::Denied(address::not_public(&address.to_string(), address))),
+        None => Ok(()),
     }
 }
 

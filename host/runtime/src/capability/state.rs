@@ -20,7 +20,7 @@ use hookbox_sandbox::{
 };
 
 #[cfg(feature = "state-sqlite")]
-pub use sqlite::{SqliteStore, default_file};
+pub use sqlite::SqliteStore;
 
 /// Bytes of keys and values that one call may write, the same key again included: each of them goes through the journal.
 pub const MAX_WRITTEN_BYTES: usize = 4 << 20;

@@ -15,7 +15,7 @@ pub(super) use handlers::*;
 pub(super) use lenient::{Checked, Ordered};
 pub(super) use matchers::MatcherEntry;
 
-use super::HostSettings;
+use super::{HostSettings, Mode};
 
 /// A hookbox configuration, or the settings file of a client: keys that only the client knows are left alone.
 #[derive(Deserialize)]
@@ -44,6 +44,9 @@ pub(super) struct File<H> {
     /// Whether a failure of hookbox itself or of a hook blocks what can be blocked.
     #[serde(default)]
     pub(super) fail_closed: Checked<bool>,
+    /// Whether hooks that say nothing of their own decide (`enforce`), or only run and are recorded (`monitor`).
+    #[serde(default)]
+    pub(super) mode: Checked<Mode>,
     /// Settings of the host.
     #[serde(default)]
     pub(super) host: Checked<HostSettings>,

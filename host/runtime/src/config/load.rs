@@ -32,14 +32,78 @@ pub struct Loaded {
 }
 
 impl Config {
-    /// Reads and checks a configuration file. Components are not touched: that is the load step of the hook they belong
-    /// to.
-    ///
-    /// `dialect` goes before the one that the file names.
+    /// Reads and checks a configuration file, and logs what in it has no effect. Components are not touched: that is the
+    /// load step of the hook they belong to.
     ///
     /// # Errors
     /// Everything that is wrong with the file, at once.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigErrors> {
+        let Loaded { config, warnings } = Reader::new().file(path.as_ref())?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(config)
+    }
+
+    /// As [`Config::from_file`], under a dialect that goes before the one that the file names.
+    ///
+    /// # Errors
+    /// As [`Config::from_file`].
     pub fn load(path: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
+        Reader { dialect: dialect.map(str::to_owned), ..Reader::new() }.file(path)
+    }
+
+    /// As [`Config::load`], from the text of a file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, at once.
+    pub fn parse(text: &str, file: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
+        Reader { dialect: dialect.map(str::to_owned), ..Reader::new() }.text(text, file)
+    }
+
+    /// As [`Config::parse`], under a dialect of the caller's own, which stands in no list. It goes before any that the
+    /// text names, and its [`Dialect::shape`] says how `hooks` is written. Give the result to
+    /// [`HostBuilder::config`](crate::HostBuilder::config).
+    ///
+    /// # Errors
+    /// As [`Config::parse`].
+    pub fn parse_for(text: &str, file: &Path, dialect: &'static dyn Dialect) -> Result<Loaded, ConfigErrors> {
+        parse(text, file, &[], |_, _| Some(dialect))
+    }
+}
+
+/// Reads configurations, with all there is to choose about that.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct Reader {
+    dialect: Option<String>,
+    handlers: Vec<String>,
+}
+
+impl Reader {
+    /// As a configuration is read that nothing is said about.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A dialect that goes before the one that a file names.
+    pub fn dialect(mut self, name: impl Into<String>) -> Self {
+        self.dialect = Some(name.into());
+        self
+    }
+
+    /// A type of handlers that a file may name beside those of hookbox; [`Runtime::reader`](crate::Runtime::reader) has
+    /// those of its runtime.
+    pub fn handler(mut self, kind: impl Into<String>) -> Self {
+        self.handlers.push(kind.into());
+        self
+    }
+
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, at once.
+    pub fn file(&self, path: &Path) -> Result<Loaded, ConfigErrors> {
         let bytes = std::fs::read(path).map_err(|error| {
             let finding = Finding::error("", format!("the configuration cannot be read: {error}"));
             located(
@@ -52,7 +116,7 @@ impl Config {
             )
         })?;
         match String::from_utf8(bytes) {
-            Ok(text) => Self::parse(&text, path, dialect),
+            Ok(text) => self.text(&text, path),
             Err(error) => {
                 let place = DecodeError::Utf8(error.utf8_error().valid_up_to());
                 Err(located(path, None, vec![Finding::error("", place.to_string())]))
@@ -60,28 +124,19 @@ impl Config {
         }
     }
 
-    /// As [`Config::load`], from the text of a file.
+    /// Reads and checks the text of a file.
     ///
     /// # Errors
     /// Everything that is wrong with the text, at once.
-    pub fn parse(text: &str, file: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
-        parse(text, file, |object, found| choose_dialect(object, dialect, found))
-    }
-
-    /// As [`Config::parse`], under a dialect of the caller's own, which stands in no list. It goes before any that the
-    /// text names, and its [`Dialect::shape`] says how `hooks` is written. Give the result to
-    /// [`HostBuilder::config`](crate::HostBuilder::config).
-    ///
-    /// # Errors
-    /// As [`Config::parse`].
-    pub fn parse_for(text: &str, file: &Path, dialect: &'static dyn Dialect) -> Result<Loaded, ConfigErrors> {
-        parse(text, file, |_, _| Some(dialect))
+    pub fn text(&self, text: &str, file: &Path) -> Result<Loaded, ConfigErrors> {
+        parse(text, file, &self.handlers, |object, found| choose_dialect(object, self.dialect.as_deref(), found))
     }
 }
 
 fn parse(
     text: &str,
     file: &Path,
+    handlers: &[String],
     choose: impl FnOnce(&Object, &mut Vec<Finding>) -> Option<&'static dyn Dialect>,
 ) -> Result<Loaded, ConfigErrors> {
     let value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
@@ -93,7 +148,7 @@ fn parse(
     let Some(dialect) = choose(object, &mut found) else {
         return Err(located(file, Some(text), found));
     };
-    let config = read(object, file, dialect, text, &mut found);
+    let config = read(object, file, dialect, text, handlers, &mut found);
     let diagnostics = located(file, Some(text), found).diagnostics;
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(ConfigErrors { diagnostics });
@@ -135,7 +190,14 @@ fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>
     chosen
 }
 
-fn read(object: &Object, file: &Path, dialect: &'static dyn Dialect, text: &str, found: &mut Vec<Finding>) -> Config {
+fn read(
+    object: &Object,
+    file: &Path,
+    dialect: &'static dyn Dialect,
+    text: &str,
+    handlers: &[String],
+    found: &mut Vec<Finding>,
+) -> Config {
     let shape = dialect.shape();
     let mut value = Value::Object(object.clone());
     if shape == ConfigShape::Named {
@@ -147,13 +209,13 @@ fn read(object: &Object, file: &Path, dialect: &'static dyn Dialect, text: &str,
     {
         object.shift_remove("dialect");
     }
-    let schema = schema::of_shape(shape);
+    let schema = schema::of_shape(shape, handlers);
     top_level_keys(&schema, object, found);
     found.extend(validate::check(&schema, &value));
 
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut resolver = Resolver::new(dialect, base);
+    let mut resolver = Resolver::new(dialect, base, handlers.to_vec());
     let settings = match shape {
         ConfigShape::Groups => resolver.file(value, Resolver::groups),
         ConfigShape::Flat => resolver.file(value, Resolver::flat),

@@ -13,7 +13,7 @@ impl Config {
             Handler::Wasm(wasm) => Some(wasm.component.clone()),
             _ => None,
         });
-        let kept = folders::state().into_iter().chain(folders::user("XDG_CACHE_HOME", ".cache"));
+        let kept = folders::state().into_iter().chain(folders::cache());
         let files: Vec<PathBuf> = [self.file.clone()].into_iter().chain(components).chain(kept).collect();
         let mut found = Vec::new();
         for hook in &self.hooks {

@@ -2,16 +2,23 @@
 
 mod events;
 mod handler;
+mod name;
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use hookbox_protocol::{Dialect, FailurePolicy, dialect::TimeUnit, json::token, matcher::Matcher};
+use handler::Resolved;
+use hookbox_protocol::{
+    Dialect, FailurePolicy,
+    dialect::TimeUnit,
+    json::{Object, token},
+    matcher::Matcher,
+};
 use hookbox_sandbox::Limits;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Handler, Hook, HostSettings,
+    Handler, Hook, HostSettings, Mode,
     diagnostic::Finding,
     file::{Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs},
 };
@@ -24,7 +31,12 @@ pub(super) struct Resolver {
     pub(super) dialect: &'static dyn Dialect,
     /// The folder that relative paths are relative to.
     pub(super) base: PathBuf,
+    /// Types of handlers that the embedder brings.
+    handlers: Vec<String>,
     pub(super) limits: Limits,
+    /// Those the file gives, by their keys, with their pointers.
+    limits_given: BTreeMap<String, String>,
+    mode: Mode,
     pub(super) fail_closed: bool,
     pub(super) defaults: Defaults,
     pub(super) enabled: bool,
@@ -55,11 +67,14 @@ struct Place {
 }
 
 impl Resolver {
-    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf) -> Self {
+    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf, handlers: Vec<String>) -> Self {
         Self {
             dialect,
             base,
+            handlers,
             limits: Limits::default(),
+            limits_given: BTreeMap::new(),
+            mode: Mode::default(),
             fail_closed: false,
             defaults: Defaults::default(),
             enabled: true,
@@ -76,9 +91,12 @@ impl Resolver {
         value: Value,
         hooks: fn(&mut Self, H),
     ) -> serde_json::Result<HostSettings> {
+        let limits = value.get("limits").and_then(Value::as_object);
+        self.limits_given = given(limits, "/limits");
         let file: File<H> = serde_json::from_value(value)?;
         // What stands beside `hooks` is first, because hooks take their defaults from it.
         self.limits = self.take(file.limits, "/limits").unwrap_or_default();
+        self.mode = self.take(file.mode, "/mode").unwrap_or_default();
         self.fail_closed = self.take(file.fail_closed, "/failClosed") == Some(true);
         let off = self.take(file.hooks_config, "/hooksConfig").is_some_and(|config| config.enabled == Some(false));
         self.enabled = self.take(file.disable_all_hooks, "/disableAllHooks") != Some(true) && !off;
@@ -194,14 +212,18 @@ impl Resolver {
 
     fn entry(&mut self, place: Place, options: Options, runs: Runs) {
         let own = self.seconds(options.timeout, options.timeout_ms, &place.pointer);
-        let Some((name, mut handler, limit)) = self.handler(runs, &place.pointer) else { return };
+        let Some(Resolved { name, mut handler, authority, timeout: limit }) = self.handler(runs, &place.pointer) else {
+            return;
+        };
         if let (Handler::Wasm(wasm), Some(given)) = (&mut handler, &place.name) {
             wasm.owner.clone_from(given);
         }
         let on_failure = options.on_failure.map(FailurePolicy::from);
-        let seconds = own.or(place.timeout).or(limit).or(self.defaults.timeout).unwrap_or(self.limits.timeout);
+        let seconds = own.or(place.timeout).or(limit).or(self.defaults.timeout);
+        let timeout_given = seconds.is_some() || self.limits_given.contains_key("timeout");
+        let seconds = seconds.unwrap_or(self.limits.timeout);
         self.hooks.push(Hook {
-            name: place.name.unwrap_or(name),
+            name: options.name.or(place.name).unwrap_or(name),
             pointer: place.pointer,
             events: place.events,
             matcher: place.matcher,
@@ -210,8 +232,11 @@ impl Resolver {
             sequential: false,
             // Out of range only where the validator has already complained.
             timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+            timeout_given,
             on_failure: on_failure.or(self.defaults.on_failure),
             on_timeout: options.on_timeout.map(FailurePolicy::from).or(on_failure).or(self.defaults.on_timeout),
+            authority,
+            mode: options.mode.unwrap_or(self.mode),
             handler,
         });
     }
@@ -231,6 +256,12 @@ impl Resolver {
         }
         seconds.or(milliseconds.map(|ms| ms / 1000.0))
     }
+}
+
+/// The keys of an object, each with its pointer.
+fn given(object: Option<&Object>, pointer: &str) -> BTreeMap<String, String> {
+    let keys = object.into_iter().flat_map(Object::keys);
+    keys.map(|key| (key.clone(), format!("{pointer}/{}", token(key)))).collect()
 }
 
 impl Place {

@@ -23,8 +23,8 @@ pub fn schema() -> Value {
     serde_json::from_str(SHIPPED).unwrap_or_default()
 }
 
-/// The schema of a file whose `hooks` have one shape.
-pub(super) fn of_shape(shape: ConfigShape) -> Value {
+/// The schema of a file whose `hooks` have one shape, with types of handlers that the embedder brings.
+pub(super) fn of_shape(shape: ConfigShape, handlers: &[String]) -> Value {
     let mut schema = schema();
     let hooks = match shape {
         ConfigShape::Groups => "Groups",
@@ -37,5 +37,21 @@ pub(super) fn of_shape(shape: ConfigShape) -> Value {
             properties.insert("hooks".into(), json!({ "$ref": format!("#/$defs/{hooks}") }));
         }
     }
+    for entry in ["Entry", "FlatEntry", "NamedEntry"] {
+        let types = schema.pointer_mut(&format!("/$defs/{entry}/oneOf")).and_then(Value::as_array_mut);
+        if let Some(types) = types {
+            types.extend(handlers.iter().map(own_type));
+        }
+    }
     schema
+}
+
+/// What an entry of such a type may say: anything.
+fn own_type(kind: &String) -> Value {
+    json!({
+        "type": "object",
+        "properties": { "type": { "const": kind, "type": "string" }, "authority": { "$ref": "#/$defs/AuthorityEntry" } },
+        "required": ["type"],
+        "additionalProperties": true,
+    })
 }

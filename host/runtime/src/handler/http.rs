@@ -9,12 +9,14 @@ use http::{HeaderName, HeaderValue};
 use url::Url;
 
 use super::{Call, Handler, read_output};
-use crate::capability::http::{Exchange, HttpClient, Reach};
+use crate::capability::http::{Exchange, HttpClient, Reach, check_address};
 
 /// An http handler.
 pub(crate) struct Http {
     /// What sends it.
     pub(crate) client: Arc<dyn HttpClient>,
+    /// Which addresses it may reach.
+    pub(crate) reach: Reach,
     /// Where the event goes.
     pub(crate) url: String,
     /// With these headers.
@@ -24,7 +26,8 @@ pub(crate) struct Http {
 #[async_trait]
 impl Handler for Http {
     async fn call(&self, call: Call<'_>) -> Run {
-        let body = post(self.client.as_ref(), &self.url, &self.headers, &call.event.raw.to_string()).await;
+        let body =
+            post_within(self.reach, self.client.as_ref(), &self.url, &self.headers, &call.event.raw.to_string()).await;
         body.and_then(|body| read_output(&call, &body)).into()
     }
 }
@@ -46,8 +49,19 @@ pub async fn post(
     headers: &[(String, String)],
     event_json: &str,
 ) -> Result<Vec<u8>, Failure> {
+    post_within(Reach::Anywhere, client, url, headers, event_json).await
+}
+
+async fn post_within(
+    reach: Reach,
+    client: &dyn HttpClient,
+    url: &str,
+    headers: &[(String, String)],
+    event_json: &str,
+) -> Result<Vec<u8>, Failure> {
     let failed = |message: String| Failure::new(Cause::Http, message);
-    Url::parse(url).map_err(|e| failed(format!("the URL: {e}")))?;
+    let parsed = Url::parse(url).map_err(|e| failed(format!("the URL: {e}")))?;
+    check_address(&parsed, reach).map_err(|error| failed(error.to_string()))?;
     let mut all = vec![("content-type".to_owned(), "application/json".to_owned())];
     for (name, value) in headers {
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed(format!("{name:?} is no header name")))?;
@@ -57,7 +71,7 @@ pub async fn post(
         all.push((name.clone(), value.clone()));
     }
     let exchange = Exchange {
-        reach: Reach::Anywhere,
+        reach,
         method: "POST".to_owned(),
         url: url.to_owned(),
         headers: all,

@@ -62,7 +62,7 @@ pub fn validate(component: &[u8]) -> anyhow::Result<()> {
     let granted: Permissions =
         serde_json::from_value(json!({ "state": true, "http": ["https://example.com"], "llm": true }))?;
     let engine = Engine::new(EngineOptions::default())?;
-    match Component::from_bytes(&engine, component, &granted, Path::new(".")) {
+    match Component::new(&engine, component, &granted, Path::new(".")) {
         Ok(_) => Ok(()),
         Err(error) => Err(Exit::Config.error(format!("the hook cannot be used: {error}\n   {}", error.help()))),
     }

@@ -8,11 +8,15 @@ mod error;
 mod file;
 mod table;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use rusqlite::Connection;
-use tokio::sync::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::{
     error::Error,
@@ -22,19 +26,40 @@ use self::{
 use super::{Space, StateError, Store};
 use crate::clock::unix_ms;
 
-pub use file::default_file;
+/// Connections at most. Writers queue on the file anyway; more readers than this would wait for the disk.
+const CONNECTIONS: usize = 8;
+/// How long [`SqliteStore::open`] waits for a file that another process holds.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A [`Store`] in one `SQLite` file. It is opened, and where need be made, at the first use.
+/// A [`Store`] in one `SQLite` file.
 pub struct SqliteStore {
+    pool: Arc<Pool>,
+    places: Arc<Semaphore>,
+}
+
+/// The file, and connections to it that nobody uses now. Readers have one each, so none waits for another.
+struct Pool {
     file: PathBuf,
-    /// One connection: writers queue on the file anyway. Waiting for it costs no thread.
-    connection: Arc<Mutex<Option<Connection>>>,
+    idle: Mutex<Vec<Connection>>,
 }
 
 impl SqliteStore {
-    /// The store in `file`. A missing folder is made for its owner alone (0700), a missing file as well (0600).
+    /// The store in `file`, which is opened, and where need be made, at the first use. A missing folder is made for its
+    /// owner alone (0700), a missing file as well (0600).
     pub fn new(file: impl Into<PathBuf>) -> Self {
-        Self { file: file.into(), connection: Arc::default() }
+        let pool = Pool { file: file.into(), idle: Mutex::default() };
+        Self { pool: Arc::new(pool), places: Arc::new(Semaphore::new(CONNECTIONS)) }
+    }
+
+    /// As [`SqliteStore::new`], opened now, so that a file that cannot be used shows. Blocks.
+    ///
+    /// # Errors
+    /// [`StateError::Unavailable`] with what is wrong with it.
+    pub fn open(file: impl AsRef<Path>) -> Result<Self, StateError> {
+        let store = Self::new(file.as_ref());
+        let connection = store.pool.take(Instant::now() + PATIENCE).map_err(|error| error.at(file.as_ref()))?;
+        store.pool.give_back(connection);
+        Ok(store)
     }
 
     /// Runs one operation on a thread that may block, again and again while another process holds the file.
@@ -45,20 +70,33 @@ impl SqliteStore {
     ) -> Result<T, StateError> {
         let row = Row::new(space);
         let deadline = space.deadline;
-        let file = self.file.clone();
-        let mut guard = Arc::clone(&self.connection).lock_owned().await;
+        let pool = Arc::clone(&self.pool);
+        // Waiting for a place costs no thread.
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let place: OwnedSemaphorePermit = place.map_err(|e| StateError::Unavailable(e.to_string()))?;
         let done = tokio::task::spawn_blocking(move || {
-            let connection = match &mut *guard {
-                Some(connection) => connection,
-                empty => empty.insert(patiently(deadline, || open(&file))?),
-            };
-            patiently(deadline, || {
-                checkpoint(&file, connection)?;
-                operation(connection, &row)
-            })
+            let mut connection = pool.take(deadline)?;
+            let result = patiently(deadline, || {
+                checkpoint(&pool.file, &connection)?;
+                operation(&mut connection, &row)
+            });
+            pool.give_back(connection);
+            drop(place);
+            result
         });
         let result = done.await.map_err(|e| StateError::Unavailable(e.to_string()))?;
-        result.map_err(|error| error.at(&self.file))
+        result.map_err(|error| error.at(&self.pool.file))
+    }
+}
+
+impl Pool {
+    fn take(&self, deadline: Instant) -> Result<Connection, Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| patiently(deadline, || open(&self.file)), Ok)
+    }
+
+    fn give_back(&self, connection: Connection) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
     }
 }
 

@@ -12,12 +12,18 @@ use {
     schemars::JsonSchema,
 };
 
+use crate::config::Mode;
+
 /// What every kind of handler can say.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(transform = crate::config::schema::add_unused))]
 pub(in crate::config) struct Options {
+    /// Its name in diagnostics, records and metrics; the file name of what runs unless given.
+    pub(in crate::config) name: Option<String>,
+    /// Whether it decides (`enforce`), or only runs and is recorded (`monitor`); as the file says unless given.
+    pub(in crate::config) mode: Option<Mode>,
     /// Seconds it may take, fractions allowed; milliseconds under gemini.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(in crate::config) timeout: Option<f64>,
@@ -49,6 +55,24 @@ pub(in crate::config) enum Runs {
     McpTool(NotRun),
     /// Not run by hookbox: a process that speaks `PicoClaw`'s JSON-RPC.
     Process(NotRun),
+    /// Of a type that the embedder brings; the validator knows which there are.
+    #[serde(untagged)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Own(OwnEntry),
+}
+
+/// A handler of the embedder's own.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub(in crate::config) struct OwnEntry {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub(in crate::config) kind: String,
+    /// What it may decide; everything unless given.
+    pub(in crate::config) authority: Option<AuthorityEntry>,
+    /// All else.
+    #[serde(flatten)]
+    pub(in crate::config) options: Map<String, Value>,
 }
 
 /// A WebAssembly component.

@@ -2,49 +2,69 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use hookbox_protocol::{
-    authority::{Authority, Power, Rewrite},
-    json::shorten,
-};
+use hookbox_protocol::authority::{Authority, Power, Rewrite};
 use hookbox_sandbox::{
     Limits, Permissions,
     permission::{HttpGrant, LlmGrant, StateGrant},
 };
 use serde_json::{Map, Value};
 
-use super::Resolver;
+use super::{Resolver, name};
 use crate::config::{
     Handler, Wasm,
     diagnostic::Finding,
-    file::{AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, Preset, PromptEntry, RewriteEntry, Runs, WasmEntry},
+    file::{
+        AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, OwnEntry, Preset, PromptEntry, RewriteEntry, Runs,
+        WasmEntry,
+    },
 };
 
 /// Turns of an agent handler that says nothing of its own.
 const AGENT_TURNS: u32 = 10;
 
+/// What an entry comes to.
+pub(super) struct Resolved {
+    /// Its name unless it is given one.
+    pub(super) name: String,
+    pub(super) handler: Handler,
+    pub(super) authority: Option<Authority>,
+    /// The timeout that its own limits give.
+    pub(super) timeout: Option<f64>,
+}
+
 impl Resolver {
-    /// A handler with its name, and the timeout its own limits give; `None` (and a warning) for one that is not run.
-    pub(super) fn handler(&mut self, runs: Runs, pointer: &str) -> Option<(String, Handler, Option<f64>)> {
+    /// What runs for an entry; `None` (and a finding) for one that is not run.
+    pub(super) fn handler(&mut self, runs: Runs, pointer: &str) -> Option<Resolved> {
+        let (mut given, mut timeout) = (None, None);
         let (name, handler) = match runs {
-            Runs::Wasm(entry) => {
-                let timeout = entry.limits.get("timeout").and_then(Value::as_f64);
-                return Some((file_name(&entry.component), Handler::Wasm(self.wasm(*entry, pointer)), timeout));
+            Runs::Wasm(mut entry) => {
+                given = entry.authority.take().map(authority);
+                timeout = entry.limits.get("timeout").and_then(Value::as_f64);
+                (name::of_file(&entry.component), Handler::Wasm(self.wasm(*entry, pointer)))
             }
             Runs::Command(CommandEntry { command, args }) => {
-                (command.clone(), Handler::Command { command, args, dir: self.base.clone() })
+                let name = if args.is_some() { name::of_file(&command) } else { name::of_command(&command) };
+                (name, Handler::Command { command, args, dir: self.base.clone() })
             }
-            Runs::Http(entry) => (entry.url.clone(), self.http(entry, pointer)),
-            Runs::Prompt(PromptEntry { prompt, model }) => {
-                (format!("prompt: {}", shorten(&prompt, 40)), Handler::Prompt { prompt, model })
-            }
+            Runs::Http(entry) => (name::of_url(&entry.url), self.http(entry, pointer)),
+            Runs::Prompt(PromptEntry { prompt, model }) => ("prompt".to_owned(), Handler::Prompt { prompt, model }),
             Runs::Agent(AgentEntry { prompt, model, max_turns }) => {
                 let max_turns = max_turns.unwrap_or(AGENT_TURNS);
-                (format!("agent: {}", shorten(&prompt, 40)), Handler::Agent { prompt, model, max_turns })
+                ("agent".to_owned(), Handler::Agent { prompt, model, max_turns })
             }
             Runs::McpTool(_) => return self.not_run("mcp_tool", pointer),
             Runs::Process(_) => return self.not_run("process", pointer),
+            Runs::Own(OwnEntry { kind, authority: entry, options }) if self.handlers.contains(&kind) => {
+                given = entry.map(authority);
+                (kind.clone(), Handler::Own { kind, options })
+            }
+            // Of a type that is known, and not as it must be.
+            Runs::Own(OwnEntry { kind, .. }) => {
+                self.unread.push(Finding::error(pointer, format!("not understood: a handler of type `{kind}`")));
+                return None;
+            }
         };
-        Some((name, handler, None))
+        Some(Resolved { name, handler, authority: given, timeout })
     }
 
     fn not_run<T>(&mut self, kind: &str, pointer: &str) -> Option<T> {
@@ -54,13 +74,16 @@ impl Resolver {
     }
 
     fn wasm(&mut self, entry: WasmEntry, pointer: &str) -> Wasm {
+        let mut limits_given = self.limits_given.clone();
+        limits_given.extend(super::given(Some(&entry.limits), &format!("{pointer}/limits")));
         Wasm {
+            name: entry.component.clone(),
             component: self.base.join(&entry.component),
             owner: plain(&entry.component),
             permissions: self.permissions(entry.permissions, &format!("{pointer}/permissions")),
-            authority: entry.authority.map_or_else(Authority::trusted, authority),
             config: entry.config,
             limits: merge(&self.limits, entry.limits),
+            limits_given,
             digest: None,
         }
     }
@@ -101,7 +124,7 @@ impl Resolver {
                 (name, value)
             })
             .collect();
-        Handler::Http { url, headers }
+        Handler::Http { url, headers, variables: allowed_env_vars }
     }
 
     /// Replaces `$NAME` and `${NAME}` by the variables that are allowed; others are empty, as in the client.
@@ -146,11 +169,6 @@ fn variable(text: &str) -> (&str, &str) {
 fn plain(component: &str) -> String {
     let parts = Path::new(component).components().filter(|part| *part != Component::CurDir);
     parts.collect::<PathBuf>().to_string_lossy().into_owned()
-}
-
-fn file_name(component: &str) -> String {
-    let name = Path::new(component).file_name().unwrap_or(component.as_ref());
-    name.to_string_lossy().into_owned()
 }
 
 fn is_origin(text: &str) -> bool {

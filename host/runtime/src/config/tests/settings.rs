@@ -69,9 +69,10 @@ fn a_component_gets_what_it_is_granted_and_no_more() {
     assert_eq!(wasm.permissions.state, Some(StateGrant::Enabled(true)));
     assert_eq!(wasm.permissions.llm, None);
     assert_eq!(wasm.permissions.read["/src"], "/project/src");
-    assert_eq!(wasm.authority.decide, [Power::Deny, Power::Ask]);
-    assert_eq!(wasm.authority.rewrite, Rewrite::Only(vec!["/command".into()]));
-    assert!(!wasm.authority.context && !wasm.authority.system_message);
+    let authority = hook.authority.as_ref().unwrap();
+    assert_eq!(authority.decide, [Power::Deny, Power::Ask]);
+    assert_eq!(authority.rewrite, Rewrite::Only(vec!["/command".into()]));
+    assert!(!authority.context && !authority.system_message);
     assert_eq!((wasm.limits.fuel, wasm.limits.memory_mib, wasm.limits.host_calls), (7, 8, 10_000));
     assert_eq!(wasm.config["pattern"], "rm -rf");
 }
@@ -104,8 +105,8 @@ fn authority_is_trusted_unless_given() {
         (r#", "authority": "trusted""#, Authority::trusted()),
     ] {
         let config = load("claude", &with_handler(&format!(r#"{{ "type": "wasm", "component": "a.wasm"{written} }}"#)));
-        let Handler::Wasm(wasm) = &config.hooks[0].handler else { panic!() };
-        assert_eq!(wasm.authority, expected, "{written}");
+        let authority = config.hooks[0].authority.clone().unwrap_or_else(Authority::trusted);
+        assert_eq!(authority, expected, "{written}");
     }
 }
 

@@ -3,11 +3,12 @@
 use std::{
     fs::{DirBuilder, OpenOptions, Permissions},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
-    path::{Path, PathBuf},
+    path::Path,
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use hookbox_sandbox::private::{self, Folder};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 use rustix::fs::{FileType, OFlags};
 
@@ -16,16 +17,6 @@ use super::{
     error::Error,
     table::{SCHEMA, SCHEMA_VERSION},
 };
-use crate::{
-    folders,
-    private::{self, Folder},
-};
-
-/// The state store of hosts that name none: `$XDG_STATE_HOME/hookbox/state.db`, or `~/.local/state/hookbox/state.db`;
-/// `None` when there is no home either.
-pub fn default_file() -> Option<PathBuf> {
-    Some(folders::user("XDG_STATE_HOME", ".local/state")?.join("state.db"))
-}
 
 pub(super) fn open(file: &Path) -> Result<Connection, Error> {
     if let Some(folder) = file.parent().filter(|folder| !folder.exists()) {

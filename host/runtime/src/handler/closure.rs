@@ -13,11 +13,11 @@ type Pending = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
 
 /// A closure that takes the event's JSON and returns the output's JSON, or why it failed. `null` says nothing.
 #[derive(Clone)]
-pub struct Callback(Arc<dyn Fn(Value) -> Pending + Send + Sync>);
+pub(crate) struct Closure(Arc<dyn Fn(Value) -> Pending + Send + Sync>);
 
-impl Callback {
+impl Closure {
     /// Wraps a closure.
-    pub fn new<F, R>(closure: F) -> Self
+    pub(crate) fn new<F, R>(closure: F) -> Self
     where
         F: Fn(Value) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value, String>> + Send + 'static,
@@ -27,7 +27,7 @@ impl Callback {
 }
 
 #[async_trait]
-impl Handler for Callback {
+impl Handler for Closure {
     async fn call(&self, call: Call<'_>) -> Run {
         // Polled in a task of its own, so that a closure that panics is a failed hook and not a failed host.
         let output = tokio::spawn((self.0)((*call.event.raw).clone()));

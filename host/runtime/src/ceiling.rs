@@ -1,0 +1,398 @@
+//! What no hook of a tenant may exceed.
+
+use std::{collections::BTreeSet, path::Path, time::Duration};
+
+use hookbox_protocol::authority::{Authority, Power, Rewrite};
+use hookbox_sandbox::{
+    Limits, Permissions,
+    permission::{HttpDetails, HttpGrant, LlmDetails, LlmGrant, StateDetails, StateGrant},
+};
+use url::Url;
+
+use crate::{
+    capability::http::Reach,
+    config::{Config, ConfigErrors, Handler, Hook, HostSettings, Wasm},
+};
+
+/// The bounds of a tenant. What a configuration asks for beyond them is an error that names both; what it does not say at
+/// all is cut to them. The default bounds hooks to components that gate: no permission, and the default limits.
+///
+/// ```
+/// use hookbox::{Ceiling, Limits, Permissions, sandbox::permission::StateGrant};
+///
+/// let ceiling = Ceiling::new()
+///     .permissions(Permissions { state: Some(StateGrant::Enabled(true)), ..Permissions::default() })
+///     .limits(Limits { fuel: 10_000_000, timeout: 2.0, ..Limits::default() });
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Ceiling {
+    handlers: BTreeSet<String>,
+    authority: Authority,
+    permissions: Permissions,
+    limits: Limits,
+}
+
+impl Default for Ceiling {
+    fn default() -> Self {
+        Self {
+            handlers: BTreeSet::from(["wasm".to_owned()]),
+            authority: Authority::gate(),
+            permissions: Permissions::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Ceiling {
+    /// The default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What hooks may decide at most.
+    pub fn authority(mut self, authority: Authority) -> Self {
+        self.authority = authority;
+        self
+    }
+
+    /// What hooks may be granted at most. Among `http`, the origin `*` stands for every origin; directories stand for what
+    /// is below them; the environment variables also bound what headers of `http` handlers may take.
+    pub fn permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    /// What one call may use up at most; `timeout` bounds every hook.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Also allows handlers of this type, which are not sandboxed: `command`, `agent` and the like act as this process, on
+    /// its files.
+    pub fn handler(mut self, kind: impl Into<String>) -> Self {
+        self.handlers.insert(kind.into());
+        self
+    }
+
+    /// Where an `http` handler may go: private addresses only where that is granted.
+    pub(crate) fn reach(&self, url: &str) -> Reach {
+        let private = self.permissions.http.iter().map(details).any(|grant| grant.private && covers(&grant, url));
+        if private { Reach::Anywhere } else { Reach::Public }
+    }
+
+    /// Cuts a configuration to these bounds.
+    ///
+    /// # Errors
+    /// Everything it asks for beyond them.
+    pub(crate) fn bound(&self, config: &mut Config, tenant: &str) -> Result<(), ConfigErrors> {
+        let mut check = Check { tenant, found: Vec::new() };
+        check.settings(&config.settings);
+        config.settings = HostSettings::default();
+        for hook in &mut config.hooks {
+            self.hook(hook, &mut check);
+        }
+        let diagnostics: Vec<_> = check
+            .found
+            .into_iter()
+            .map(|(pointer, message, help)| config.error_at(&pointer, message, Some(help)))
+            .collect();
+        if diagnostics.is_empty() { Ok(()) } else { Err(ConfigErrors { diagnostics }) }
+    }
+
+    fn hook(&self, hook: &mut Hook, check: &mut Check<'_>) {
+        let kind = hook.handler.kind();
+        if !self.handlers.contains(kind) {
+            let allowed: Vec<&str> = self.handlers.iter().map(String::as_str).collect();
+            check.exceeds(&format!("{}/type", hook.pointer), "handlers of type", kind, &allowed.join(", "));
+        }
+        let most = Duration::try_from_secs_f64(self.limits.timeout).unwrap_or(Duration::MAX);
+        if hook.timeout > most {
+            if hook.timeout_given {
+                let asked = format!("{} s", hook.timeout.as_secs_f64());
+                check.exceeds(&hook.pointer, "a timeout of", &asked, &format!("{} s", self.limits.timeout));
+            }
+            hook.timeout = most;
+        }
+        match &hook.authority {
+            Some(asked) => self.check_authority(asked, &format!("{}/authority", hook.pointer), check),
+            None => hook.authority = Some(self.authority.clone()),
+        }
+        match &mut hook.handler {
+            Handler::Wasm(wasm) => self.component(wasm, &hook.pointer, check),
+            Handler::Http { url, variables, .. } => {
+                let granted = self
+                    .permissions
+                    .http
+                    .iter()
+                    .map(details)
+                    .any(|grant| covers(&grant, url) && grant.methods.iter().any(|method| method == "POST"));
+                if !granted {
+                    let asked = format!("POST to {}", origin(url));
+                    check.exceeds(&format!("{}/url", hook.pointer), "", &asked, &self.origins());
+                }
+                self.check_variables(variables, &format!("{}/allowedEnvVars", hook.pointer), check);
+            }
+            Handler::Prompt { .. } | Handler::Agent { .. } if llm_details(self.permissions.llm.as_ref()).is_none() => {
+                check.exceeds(&hook.pointer, "", "the language model", "none");
+            }
+            _ => {}
+        }
+    }
+
+    fn component(&self, wasm: &mut Wasm, pointer: &str, check: &mut Check<'_>) {
+        let inside = Path::new(&wasm.name)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir));
+        if !inside {
+            let pointer = format!("{pointer}/component");
+            check.exceeds(&pointer, "the component", &wasm.name, "what is beside the configuration or below");
+        }
+        self.check_limits(wasm, check);
+        self.check_permissions(&mut wasm.permissions, &format!("{pointer}/permissions"), check);
+    }
+
+    fn check_authority(&self, asked: &Authority, pointer: &str, check: &mut Check<'_>) {
+        let Authority { decide, rewrite, context, system_message, env } = asked;
+        let most = &self.authority;
+        let words = |powers: &[Power]| powers.iter().map(|power| power_word(*power)).collect::<Vec<_>>().join(", ");
+        let beyond: Vec<Power> = decide.iter().copied().filter(|power| !most.decide.contains(power)).collect();
+        if !beyond.is_empty() {
+            check.exceeds(pointer, "authority to", &words(&beyond), &words(&most.decide));
+        }
+        match (rewrite, &most.rewrite) {
+            (_, Rewrite::All) => {}
+            (Rewrite::All, Rewrite::Only(granted)) => {
+                check.exceeds(pointer, "authority to rewrite", "everything", &granted.join(", "));
+            }
+            (Rewrite::Only(asked), Rewrite::Only(granted)) => {
+                let below =
+                    |asked: &String| granted.iter().any(|most| asked == most || asked.starts_with(&format!("{most}/")));
+                for asked in asked.iter().filter(|asked| !below(asked)) {
+                    check.exceeds(pointer, "authority to rewrite", asked, &granted.join(", "));
+                }
+            }
+        }
+        if *context && !most.context {
+            check.exceeds(pointer, "authority over", "the model's context", "none");
+        }
+        if *system_message && !most.system_message {
+            check.exceeds(pointer, "authority to", "show the user a message", "none");
+        }
+        let covered = |asked: &&String| most.env.iter().any(|most| most == *asked || most == "*");
+        for asked in env.iter().filter(|asked| !covered(asked)) {
+            check.exceeds(pointer, "authority to set", asked, &most.env.join(", "));
+        }
+    }
+
+    fn check_limits(&self, wasm: &mut Wasm, check: &mut Check<'_>) {
+        let (limits, most, given) = (&mut wasm.limits, &self.limits, &wasm.limits_given);
+        macro_rules! bound {
+            ($($field:ident $key:literal),*) => {$(
+                if limits.$field > most.$field {
+                    if let Some(pointer) = given.get($key) {
+                        check.exceeds(pointer, concat!("a `", $key, "` of"), &limits.$field.to_string(), &most.$field.to_string());
+                    }
+                    limits.$field = most.$field;
+                }
+            )*};
+        }
+        bound!(
+            fuel "fuel", memory_mib "memoryMiB", table_elements "tableElements", output_kib "outputKiB",
+            log_kib "logKiB", host_calls "hostCalls"
+        );
+    }
+
+    fn check_permissions(&self, asked: &mut Permissions, pointer: &str, check: &mut Check<'_>) {
+        let Permissions { state, http, llm, read, write, env } = asked;
+        let most = &self.permissions;
+        if let Some(grant) = state {
+            match state_details(most.state.as_ref()) {
+                None => check.exceeds(&format!("{pointer}/state"), "", "state", "none"),
+                Some(most) => *grant = StateGrant::Detailed(bound_state(grant, &most, pointer, check)),
+            }
+        }
+        if let Some(grant) = llm {
+            match llm_details(most.llm.as_ref()) {
+                None => check.exceeds(&format!("{pointer}/llm"), "", "the language model", "none"),
+                Some(most) => *grant = LlmGrant::Detailed(bound_llm(grant, &most, pointer, check)),
+            }
+        }
+        for (index, grant) in http.iter_mut().enumerate() {
+            let place = format!("{pointer}/http/{index}");
+            let asked = details(grant);
+            let within = most.http.iter().map(details).find_map(|most| within(grant, &asked, &most));
+            match within {
+                Some(details) => *grant = HttpGrant::Detailed(details),
+                None => check.exceeds(&place, "", &exchange(&asked), &self.origins()),
+            }
+        }
+        for (asked, most, key) in
+            [(&*read, [&most.read, &most.write], "read"), (&*write, [&most.write, &most.write], "write")]
+        {
+            for (guest, folder) in asked {
+                if !most.iter().flat_map(|most| most.values()).any(|most| below(folder, most)) {
+                    let place = format!("{pointer}/{key}/{}", hookbox_protocol::json::token(guest));
+                    let bounds: Vec<&str> = most.iter().flat_map(|most| most.values()).map(String::as_str).collect();
+                    check.exceeds(&place, &format!("to {key}"), folder, &bounds.join(", "));
+                }
+            }
+        }
+        self.check_variables(env, &format!("{pointer}/env"), check);
+    }
+
+    fn check_variables(&self, asked: &[String], pointer: &str, check: &mut Check<'_>) {
+        let most = &self.permissions.env;
+        for (index, name) in asked.iter().enumerate().filter(|(_, name)| !most.contains(name)) {
+            check.exceeds(&format!("{pointer}/{index}"), "the environment variable", name, &most.join(", "));
+        }
+    }
+
+    fn origins(&self) -> String {
+        self.permissions.http.iter().map(|grant| exchange(&details(grant))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What goes beyond a ceiling, as it is found: where, what, and what to do.
+struct Check<'a> {
+    tenant: &'a str,
+    found: Vec<(String, String, String)>,
+}
+
+impl Check<'_> {
+    fn exceeds(&mut self, pointer: &str, what: &str, asked: &str, most: &str) {
+        let most = if most.is_empty() { "none" } else { most };
+        let asked = format!("{what} {asked}");
+        let message = format!("asks for {}; the ceiling of tenant `{}` is {most}", asked.trim_start(), self.tenant);
+        self.found.push((pointer.to_owned(), message, "ask for less, or have the operator raise the ceiling".into()));
+    }
+
+    /// What the operator decides, with the runtime and the tenant.
+    fn settings(&mut self, settings: &HostSettings) {
+        let HostSettings { tenant, state_file, llm, max_instances, compile } = settings;
+        let set = [
+            ("tenant", tenant.is_some()),
+            ("stateFile", state_file.is_some()),
+            ("llm", llm.is_some()),
+            ("maxInstances", max_instances.is_some()),
+            ("compile", *compile != hookbox_sandbox::CompileLimits::default()),
+        ];
+        for (key, _) in set.into_iter().filter(|(_, set)| *set) {
+            let message = format!("`{key}` is for the operator to set; this is the file of tenant `{}`", self.tenant);
+            self.found.push((format!("/host/{key}"), message, "take it out".into()));
+        }
+    }
+}
+
+const fn power_word(power: Power) -> &'static str {
+    match power {
+        Power::Deny => "deny",
+        Power::Ask => "ask",
+        Power::Allow => "allow",
+        Power::Skip => "skip",
+        Power::Respond => "respond",
+        Power::Abort => "abort",
+    }
+}
+
+fn state_details(grant: Option<&StateGrant>) -> Option<StateDetails> {
+    match grant? {
+        StateGrant::Enabled(enabled) => enabled.then(StateDetails::default),
+        StateGrant::Detailed(details) => Some(details.clone()),
+    }
+}
+
+fn llm_details(grant: Option<&LlmGrant>) -> Option<LlmDetails> {
+    match grant? {
+        LlmGrant::Enabled(enabled) => enabled.then(LlmDetails::default),
+        LlmGrant::Detailed(details) => Some(details.clone()),
+    }
+}
+
+fn bound_state(asked: &StateGrant, most: &StateDetails, pointer: &str, check: &mut Check<'_>) -> StateDetails {
+    let mut bound = state_details(Some(asked)).unwrap_or_default();
+    let given = matches!(asked, StateGrant::Detailed(_));
+    let mut cut = |key: &str, asked: &mut u32, most: u32| {
+        if *asked > most && given {
+            check.exceeds(
+                &format!("{pointer}/state/{key}"),
+                &format!("a `{key}` of"),
+                &asked.to_string(),
+                &most.to_string(),
+            );
+        }
+        *asked = (*asked).min(most);
+    };
+    cut("maxKeys", &mut bound.max_keys, most.max_keys);
+    cut("maxValueKiB", &mut bound.max_value_kib, most.max_value_kib);
+    bound
+}
+
+fn bound_llm(asked: &LlmGrant, most: &LlmDetails, pointer: &str, check: &mut Check<'_>) -> LlmDetails {
+    let mut bound = llm_details(Some(asked)).unwrap_or_default();
+    let given = matches!(asked, LlmGrant::Detailed(_));
+    let mut cut = |key: &str, asked: &mut u32, most: u32| {
+        if *asked > most && given {
+            check.exceeds(
+                &format!("{pointer}/llm/{key}"),
+                &format!("a `{key}` of"),
+                &asked.to_string(),
+                &most.to_string(),
+            );
+        }
+        *asked = (*asked).min(most);
+    };
+    cut("maxCalls", &mut bound.max_calls, most.max_calls);
+    cut("maxTokens", &mut bound.max_tokens, most.max_tokens);
+    bound
+}
+
+fn details(grant: &HttpGrant) -> HttpDetails {
+    match grant {
+        HttpGrant::Origin(origin) => HttpDetails {
+            origin: origin.clone(),
+            methods: HttpDetails::methods(),
+            private: false,
+            max_body_kib: HttpDetails::body(),
+        },
+        HttpGrant::Detailed(details) => details.clone(),
+    }
+}
+
+/// What is left of a grant under one of the ceiling; `None` when it goes beyond it. An origin alone says nothing of
+/// methods and sizes, so it takes those of the ceiling.
+fn within(written: &HttpGrant, asked: &HttpDetails, most: &HttpDetails) -> Option<HttpDetails> {
+    if !covers(most, &asked.origin) {
+        return None;
+    }
+    if matches!(written, HttpGrant::Origin(_)) {
+        let methods = asked.methods.iter().filter(|method| most.methods.contains(method)).cloned().collect();
+        return Some(HttpDetails { methods, max_body_kib: asked.max_body_kib.min(most.max_body_kib), ..asked.clone() });
+    }
+    let fits = asked.methods.iter().all(|method| most.methods.contains(method))
+        && (!asked.private || most.private)
+        && asked.max_body_kib <= most.max_body_kib;
+    fits.then(|| asked.clone())
+}
+
+/// Whether a grant's origin is that of this URL.
+fn covers(grant: &HttpDetails, url: &str) -> bool {
+    let parsed = |text: &str| Url::parse(text).ok().map(|url| url.origin()).filter(url::Origin::is_tuple);
+    grant.origin == "*" || parsed(url).is_some_and(|origin| parsed(&grant.origin) == Some(origin))
+}
+
+fn origin(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| "that URL".to_owned(), |url| url.origin().ascii_serialization())
+}
+
+fn exchange(grant: &HttpDetails) -> String {
+    let private = if grant.private { ", private addresses" } else { "" };
+    format!("{} {} (up to {} KiB{private})", grant.methods.join("/"), grant.origin, grant.max_body_kib)
+}
+
+/// Whether a folder is another one or below it, as both are now: links are followed, so that none leads out.
+fn below(folder: &str, most: &str) -> bool {
+    let real = |path: &str| Path::new(path).canonicalize().ok();
+    real(folder).zip(real(most)).is_some_and(|(folder, most)| folder.starts_with(most))
+}

@@ -1,0 +1,59 @@
+//! What a hook is called that has no name: it becomes a label, so nothing of it may be secret.
+
+use std::path::Path;
+
+use url::Url;
+
+/// The file's name, without its folders.
+pub(super) fn of_file(path: &str) -> String {
+    let name = Path::new(path).file_name().unwrap_or(path.as_ref());
+    name.to_string_lossy().into_owned()
+}
+
+/// The file name of the program that a command line begins with; `command` where that is not plain to see.
+pub(super) fn of_command(line: &str) -> String {
+    let mut words = line.split_whitespace();
+    let program = loop {
+        match words.next() {
+            // An assignment before the command. One in quotes may go on in the next word.
+            Some(word) if word.contains('=') && !word.contains(['\'', '"', '`', '$', '(']) => {}
+            other => break other.unwrap_or_default(),
+        }
+    };
+    let name = of_file(program.trim_matches(['"', '\'']));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-+".contains(c);
+    let is_name = !name.is_empty() && name.chars().all(plain) && !program.contains('=');
+    if is_name { name } else { "command".to_owned() }
+}
+
+/// The URL's host.
+pub(super) fn of_url(url: &str) -> String {
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.unwrap_or_else(|| "http".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_holds_no_secret() {
+        for (line, name) in [
+            ("./hooks/check.sh --token=abc", "check.sh"),
+            ("\"$CLAUDE_PROJECT_DIR\"/check.sh", "check.sh"),
+            ("TOKEN=abc ./deploy", "deploy"),
+            ("TOKEN='a b' ./deploy", "command"),
+            ("TOKEN=$(cat secret) ./deploy", "command"),
+            ("jq -c .", "jq"),
+            ("if true; then x; fi", "if"),
+            ("(cd x; y)", "command"),
+            ("TOKEN=abc", "command"),
+            ("", "command"),
+        ] {
+            assert_eq!(of_command(line), name, "{line}");
+        }
+        assert_eq!(of_url("https://user:secret@hooks.example.com:8443/T0/secret?key=1"), "hooks.example.com");
+        assert_eq!(of_url("nonsense"), "http");
+        assert_eq!(of_file("a/b/guard.wasm"), "guard.wasm");
+    }
+}

@@ -1,0 +1,167 @@
+//! One configuration with its hooks resolved: what events are dispatched to.
+
+mod callback;
+
+use std::sync::Arc;
+
+use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event::Input};
+
+pub use callback::Callback;
+
+use crate::{
+    config::{Config, Diagnostic, Hook, Severity},
+    error::{BuildError, DispatchError},
+    handler::SharedHandler,
+    hooks::Hooks,
+    loader::Loader,
+    pipeline,
+    runtime::Runtime,
+    tenant::Tenant,
+    verdict::Verdict,
+};
+
+/// The hooks of one configuration, ready to be asked. Cheap to clone; share it, swap it for another, drop it: with its
+/// last clone goes all that only it used.
+#[derive(Clone)]
+pub struct HookSet {
+    hooks: Arc<Hooks>,
+}
+
+/// A hook set before it is loaded: what code adds to a configuration.
+#[must_use]
+pub struct HookSetBuilder {
+    runtime: Runtime,
+    tenant: Tenant,
+    config: Config,
+    callbacks: Vec<Callback>,
+    lazy: bool,
+}
+
+impl HookSet {
+    /// Loads every hook of a configuration.
+    ///
+    /// # Errors
+    /// [`BuildError::Config`] with all that exceeds the tenant's ceiling; [`BuildError::Hook`] for the first hook that
+    /// cannot be loaded.
+    pub async fn load(runtime: &Runtime, tenant: Tenant, config: Config) -> Result<Self, BuildError> {
+        Self::builder(runtime, tenant, config).load().await
+    }
+
+    /// As [`HookSet::load`], with what code adds.
+    pub fn builder(runtime: &Runtime, tenant: Tenant, config: Config) -> HookSetBuilder {
+        HookSetBuilder { runtime: runtime.clone(), tenant, config, callbacks: Vec::new(), lazy: false }
+    }
+
+    /// The configuration, as it was cut to the tenant's ceiling.
+    pub fn config(&self) -> &Config {
+        &self.hooks.config
+    }
+
+    /// The dialect of the configuration, with its profile.
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.hooks.dialect()
+    }
+
+    /// Whose hooks these are.
+    pub fn tenant(&self) -> &str {
+        self.hooks.tenant()
+    }
+
+    /// Dispatches one event: wire JSON in, verdict out.
+    ///
+    /// # Errors
+    /// [`DispatchError`]: the input is no event. What hooks do wrong, and that they cannot be loaded, is in the verdict.
+    pub async fn dispatch(&self, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
+        pipeline::dispatch(&self.hooks, wire.as_ref(), None).await
+    }
+
+    /// As [`HookSet::dispatch`], with the event's name for wires that do not carry it.
+    ///
+    /// # Errors
+    /// As [`HookSet::dispatch`].
+    pub async fn dispatch_as(&self, name: &str, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
+        pipeline::dispatch(&self.hooks, wire.as_ref(), Some(name)).await
+    }
+
+    /// Dispatches a typed event that never was on a wire.
+    pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
+        pipeline::dispatch_event(&self.hooks, Event::new(self.dialect(), context, call, input)).await
+    }
+
+    /// Dispatches a tool call that is about to happen.
+    pub async fn pre_tool_use(&self, context: EventContext, call: ToolCall) -> Verdict {
+        self.dispatch_event(context, Some(call), Input::empty(EventKind::PreToolUse)).await
+    }
+
+    /// Loads every hook, and tells of each that cannot be loaded, and of events that a component is configured for and
+    /// does not handle.
+    pub async fn check(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for entry in self.hooks.entries() {
+            match self.hooks.handler(entry).await {
+                Ok(handler) => found.extend(self.not_handled(&entry.hook, &handler)),
+                Err(error) => found.push(error.0),
+            }
+        }
+        found
+    }
+
+    /// Which of the hooks that are loaded cannot work now, and why: a process that ended, for example.
+    pub fn health(&self) -> Vec<(&str, String)> {
+        let running = self.hooks.running();
+        running.filter_map(|(hook, handler)| Some((hook.name.as_str(), handler.health().err()?))).collect()
+    }
+
+    fn not_handled(&self, hook: &Hook, handler: &SharedHandler) -> Vec<Diagnostic> {
+        let kind = |event: &String| self.dialect().spec_by_name(event).map_or(EventKind::OtherEvent, |spec| spec.kind);
+        let silent = hook.events.iter().filter(|event| !handler.handles(kind(event)));
+        silent
+            .map(|event| {
+                let message = format!("`{}` does not handle {event}, so it is not asked about it", hook.name);
+                let help = "take it out there, or build it with that event; `hookbox inspect` shows what it handles";
+                let diagnostic = self.config().error_at(&hook.pointer, message, Some(help.into()));
+                Diagnostic { severity: Severity::Warning, ..diagnostic }
+            })
+            .collect()
+    }
+}
+
+impl HookSetBuilder {
+    /// Adds a callback, after the hooks of the configuration.
+    pub fn callback(mut self, callback: Callback) -> Self {
+        self.callbacks.push(callback);
+        self
+    }
+
+    /// Loads hooks when an event first needs them, for processes that dispatch one event and end.
+    pub fn lazy(mut self) -> Self {
+        self.lazy = true;
+        self
+    }
+
+    /// Loads the hook set.
+    ///
+    /// # Errors
+    /// As [`HookSet::load`], and [`BuildError::Matcher`].
+    pub async fn load(mut self) -> Result<HookSet, BuildError> {
+        if let Some(ceiling) = self.tenant.bound() {
+            ceiling.bound(&mut self.config, self.tenant.name())?;
+        }
+        let (config, number) = (&self.config, 1..);
+        let callbacks = number.zip(self.callbacks).map(|(number, callback)| callback.resolve(config, number));
+        let callbacks = callbacks.collect::<Result<_, _>>()?;
+        let hooks = Hooks::new(self.config, Loader::new(self.runtime, self.tenant), callbacks);
+        if !self.lazy {
+            for entry in hooks.entries() {
+                hooks.handler(entry).await?;
+            }
+        }
+        Ok(HookSet { hooks: Arc::new(hooks) })
+    }
+}
+
+impl std::fmt::Debug for HookSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HookSet").field("tenant", &self.tenant()).field("config", self.config()).finish()
+    }
+}

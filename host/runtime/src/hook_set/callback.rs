@@ -1,0 +1,138 @@
+//! Hooks that are given in code.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use hookbox_protocol::{FailurePolicy, authority::Authority, matcher::Matcher};
+use serde_json::Value;
+
+use crate::{
+    config::{Config, Handler, Hook, Mode},
+    error::BuildError,
+    handler::{Closure, SharedHandler},
+};
+
+/// docs/spec/claude.md: 60 seconds; the other dialects take no longer.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// A hook that stands in no file. It has what any other hook has: a matcher, a timeout, a failure policy, an authority and
+/// a name.
+///
+/// ```
+/// use std::time::Duration;
+/// use hookbox::{Callback, FailurePolicy};
+/// use serde_json::{Value, json};
+///
+/// let no_shell = Callback::new("PreToolUse", |_event: Value| async { Ok(json!({ "decision": "block" })) })
+///     .matcher("Bash")
+///     .name("no-shell")
+///     .timeout(Duration::from_secs(2))
+///     .on_failure(FailurePolicy::Deny);
+/// ```
+#[must_use]
+pub struct Callback {
+    event: String,
+    handler: SharedHandler,
+    matcher: Option<String>,
+    name: Option<String>,
+    timeout: Duration,
+    on_failure: Option<FailurePolicy>,
+    on_timeout: Option<FailurePolicy>,
+    authority: Option<Authority>,
+    mode: Mode,
+}
+
+impl Callback {
+    /// A closure for one event, by its wire name (`canUseTool` for the permission callback). It takes the event's JSON and
+    /// returns the dialect's output JSON (`null` says nothing), or why it failed.
+    pub fn new<F, R>(event: impl Into<String>, closure: F) -> Self
+    where
+        F: Fn(Value) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        Self::of(event, Arc::new(Closure::new(closure)))
+    }
+
+    /// As [`Callback::new`], with any handler.
+    pub fn of(event: impl Into<String>, handler: SharedHandler) -> Self {
+        Self {
+            event: event.into(),
+            handler,
+            matcher: None,
+            name: None,
+            timeout: DEFAULT_TIMEOUT,
+            on_failure: None,
+            on_timeout: None,
+            authority: None,
+            mode: Mode::Enforce,
+        }
+    }
+
+    /// Which of the events, as in the configuration; all of them unless given.
+    pub fn matcher(mut self, matcher: impl Into<String>) -> Self {
+        self.matcher = Some(matcher.into());
+        self
+    }
+
+    /// Its name in records, metrics and diagnostics.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// How long it may take; a minute unless given.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// What a failure counts as; the dialect's default unless given.
+    pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
+        self.on_failure = Some(policy);
+        self
+    }
+
+    /// What running past the timeout counts as; as a failure unless given.
+    pub fn on_timeout(mut self, policy: FailurePolicy) -> Self {
+        self.on_timeout = Some(policy);
+        self
+    }
+
+    /// What it may decide; everything unless given.
+    pub fn authority(mut self, authority: Authority) -> Self {
+        self.authority = Some(authority);
+        self
+    }
+
+    /// Whether it decides, or is only watched.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// The configuration entry it would have had, and what runs.
+    pub(super) fn resolve(self, config: &Config, number: usize) -> Result<(Hook, SharedHandler), BuildError> {
+        let spec = config.dialect.spec_by_name(&self.event).unwrap_or(config.dialect.other_spec());
+        let compiled = match config.dialect.match_style_of(spec) {
+            Some(style) => Matcher::compile(style, self.matcher.as_deref())
+                .map_err(|error| BuildError::Matcher(self.event.clone(), error))?,
+            None => Matcher::Everything,
+        };
+        let hook = Hook {
+            name: self.name.unwrap_or_else(|| format!("callback {number}")),
+            pointer: String::new(),
+            events: vec![self.event],
+            matcher: compiled,
+            matcher_text: self.matcher,
+            observe_only: false,
+            sequential: false,
+            timeout: self.timeout,
+            timeout_given: true,
+            on_failure: self.on_failure,
+            on_timeout: self.on_timeout,
+            authority: self.authority,
+            mode: self.mode,
+            handler: Handler::Callback,
+        };
+        Ok((hook, self.handler))
+    }
+}

@@ -1,0 +1,66 @@
+//! The hooks of one configuration, each loaded when the set is, or when it is first needed.
+
+use std::sync::Arc;
+
+use hookbox_protocol::Dialect;
+use tokio::sync::OnceCell;
+
+use crate::{
+    config::{self, Config},
+    error::HookError,
+    handler::SharedHandler,
+    loader::Loader,
+};
+
+/// A configuration whose hooks can be called.
+pub(crate) struct Hooks {
+    pub(crate) config: Config,
+    loader: Loader,
+    entries: Vec<Entry>,
+}
+
+/// One hook.
+pub(crate) struct Entry {
+    pub(crate) hook: config::Hook,
+    handler: OnceCell<SharedHandler>,
+}
+
+impl Hooks {
+    /// Those of the configuration, and after them those that come from code.
+    pub(crate) fn new(config: Config, loader: Loader, from_code: Vec<(config::Hook, SharedHandler)>) -> Self {
+        let written = config.hooks.iter().map(|hook| Entry { hook: hook.clone(), handler: OnceCell::new() });
+        let made =
+            from_code.into_iter().map(|(hook, handler)| Entry { hook, handler: OnceCell::new_with(Some(handler)) });
+        let entries = written.chain(made).collect();
+        Self { config, loader, entries }
+    }
+
+    pub(crate) fn dialect(&self) -> &'static dyn Dialect {
+        self.config.dialect
+    }
+
+    /// Whose they are.
+    pub(crate) fn tenant(&self) -> &str {
+        self.loader.tenant().name()
+    }
+
+    /// The hooks to call, which are none when the configuration turns all of them off.
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|_| self.config.enabled)
+    }
+
+    /// All of them.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// What runs for a hook.
+    pub(crate) async fn handler(&self, entry: &Entry) -> Result<SharedHandler, HookError> {
+        entry.handler.get_or_try_init(|| self.loader.load(&self.config, &entry.hook)).await.map(Arc::clone)
+    }
+
+    /// What runs for those that are loaded.
+    pub(crate) fn running(&self) -> impl Iterator<Item = (&config::Hook, &SharedHandler)> {
+        self.entries.iter().filter_map(|entry| Some((&entry.hook, entry.handler.get()?)))
+    }
+}

@@ -1,0 +1,164 @@
+//! From a hook of a configuration to what runs for it.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
+
+use hookbox_sandbox::{
+    CallContext, Component, LoadError, Permissions,
+    capability::Capabilities,
+    permission::{HttpGrant, LlmGrant},
+};
+
+use crate::{
+    capability::{
+        http::{HookHttp, Reach},
+        llm::{HookLlm, Model},
+        state::{HookState, Store},
+    },
+    config::{self, Config},
+    error::{HookError, HookLoadError},
+    handler::{self, HandlerEntry, SharedHandler},
+    runtime::Runtime,
+    tenant::Tenant,
+};
+
+/// Bytes of stdout or stderr of a command at most.
+const OUTPUT_LIMIT: usize = 1024 * 1024;
+
+/// Loads hooks of one tenant on one runtime.
+pub(crate) struct Loader {
+    runtime: Runtime,
+    tenant: Tenant,
+    model: OnceLock<Arc<dyn Model>>,
+}
+
+impl Loader {
+    pub(crate) fn new(runtime: Runtime, tenant: Tenant) -> Self {
+        Self { runtime, tenant, model: OnceLock::new() }
+    }
+
+    /// Whose hooks they are.
+    pub(crate) fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// Loads one hook and starts what runs for it.
+    pub(crate) async fn load(&self, config: &Config, hook: &config::Hook) -> Result<SharedHandler, HookError> {
+        let at = |error: HookLoadError| {
+            let message = format!("`{}`: {error}", hook.name);
+            HookError(config.error_at(&hook.pointer, message, Some(error.help())))
+        };
+        let handler = self.handler(config, hook).await.map_err(at)?;
+        handler.start().await.map_err(|why| at(HookLoadError::Start(why)))?;
+        Ok(handler)
+    }
+
+    async fn handler(&self, config: &Config, hook: &config::Hook) -> Result<SharedHandler, HookLoadError> {
+        Ok(match &hook.handler {
+            config::Handler::Wasm(wasm) => Arc::new(self.component(config, wasm).await?),
+            config::Handler::Command { command, args, dir } => Arc::new(handler::Command {
+                line: command.clone(),
+                args: args.clone(),
+                dir: dir.clone(),
+                output_limit: OUTPUT_LIMIT,
+            }),
+            config::Handler::Http { url, headers, .. } => Arc::new(handler::Http {
+                client: self.runtime.http_client()?,
+                // Without a ceiling the URL is as trusted as the configuration that names it.
+                reach: self.tenant.bound().map_or(Reach::Anywhere, |ceiling| ceiling.reach(url)),
+                url: url.clone(),
+                headers: headers.clone(),
+            }),
+            config::Handler::Prompt { prompt, model } => Arc::new(handler::Prompt {
+                model: self.model(config, model.as_deref())?,
+                question: prompt.clone(),
+                model_name: model.clone(),
+            }),
+            config::Handler::Agent { prompt, model, max_turns } => Arc::new(handler::Agent {
+                model: self.model(config, model.as_deref())?,
+                prompt: prompt.clone(),
+                model_name: model.clone(),
+                max_turns: *max_turns,
+            }),
+            config::Handler::Own { kind, options } => {
+                let entry =
+                    HandlerEntry { name: &hook.name, tenant: self.tenant.name(), folder: config.folder(), options };
+                let make = self.runtime.handler(kind).ok_or_else(|| HookLoadError::UnknownType(kind.clone()))?;
+                make(&entry).map_err(HookLoadError::Own)?
+            }
+            config::Handler::Withheld { why, help } => {
+                return Err(HookLoadError::Withheld { why: why.clone(), help: help.clone() });
+            }
+            config::Handler::Callback => return Err(HookLoadError::Callback),
+        })
+    }
+
+    async fn component(&self, config: &Config, wasm: &config::Wasm) -> Result<handler::Component, HookLoadError> {
+        let most = self.runtime.options().max_memory_mib;
+        if wasm.limits.memory_mib > most {
+            return Err(HookLoadError::Memory { asked_mib: wasm.limits.memory_mib, limit_mib: most });
+        }
+        let engine = self.runtime.engine().await?;
+        let bytes = self.runtime.source().fetch(&wasm.name, &wasm.component).await?;
+        let component = Component::from_bytes(engine, bytes, &wasm.permissions, config.folder()).await?;
+        // Of the bytes that were compiled: the file may be another by now.
+        if wasm.digest.as_deref().is_some_and(|digest| digest != component.digest()) {
+            return Err(LoadError::Changed { path: wasm.component.clone() }.into());
+        }
+        let context = CallContext {
+            tenant: self.tenant.name().to_owned(),
+            hook: self.tenant.owner(config, wasm),
+            session: None,
+            // wit/config.wit: "`{}` when none was written".
+            config_json: if wasm.config.is_null() { "{}".into() } else { wasm.config.to_string() },
+            limits: wasm.limits.clone(),
+            deadline: Instant::now(),
+            capabilities: Arc::new(self.capabilities(config, &wasm.permissions)?),
+        };
+        Ok(handler::Component::new(component, context))
+    }
+
+    /// What a hook's permissions give it, ready to use.
+    fn capabilities(&self, config: &Config, permissions: &Permissions) -> Result<Capabilities, HookLoadError> {
+        let mut granted = Capabilities::default();
+        if let Some(grant) = &permissions.state {
+            granted.state = HookState::granted(self.store(config)?, grant).map(|state| Arc::new(state) as _);
+        }
+        if !permissions.http.is_empty() {
+            granted.http = Some(Arc::new(self.http(&permissions.http)?));
+        }
+        if let Some(grant) = permissions.llm.as_ref().filter(|grant| **grant != LlmGrant::Enabled(false)) {
+            granted.llm = HookLlm::granted(self.any_model(config)?, grant).map(|llm| Arc::new(llm) as _);
+        }
+        Ok(granted)
+    }
+
+    fn http(&self, grants: &[HttpGrant]) -> Result<HookHttp, HookLoadError> {
+        let client = self.runtime.http_client()?;
+        HookHttp::granted(client, grants).map_err(|error| HookLoadError::Grant(error.to_string()))
+    }
+
+    fn store(&self, config: &Config) -> Result<Arc<dyn Store>, HookLoadError> {
+        self.runtime.store(config.settings.state_file.as_ref().map(PathBuf::from))
+    }
+
+    /// The model, if it can be asked under this name.
+    fn model(&self, config: &Config, name: Option<&str>) -> Result<Arc<dyn Model>, HookLoadError> {
+        let model = self.any_model(config)?;
+        model.check(name)?;
+        Ok(model)
+    }
+
+    /// The tenant's model, the runtime's, or the one that the configuration names; its key is read with the first use.
+    fn any_model(&self, config: &Config) -> Result<Arc<dyn Model>, HookLoadError> {
+        if let Some(model) = self.tenant.own_model().or(self.runtime.own_model()).or(self.model.get().cloned()) {
+            return Ok(model);
+        }
+        let settings = config.settings.llm.as_ref().ok_or(HookLoadError::NoModel)?;
+        let model = self.runtime.model(settings)?;
+        Ok(Arc::clone(self.model.get_or_init(|| model)))
+    }
+}

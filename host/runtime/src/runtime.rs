@@ -1,0 +1,142 @@
+//! What all hook sets of a process share: engine, compiled components, stores, HTTP client, model, kinds of handlers.
+
+mod builder;
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use hookbox_sandbox::{Engine, EngineOptions, LoadError};
+use tokio::sync::OnceCell;
+
+use crate::{
+    capability::{
+        http::HttpClient,
+        llm::{LlmSettings, Model},
+        state::Store,
+    },
+    config::Reader,
+    error::HookLoadError,
+    handler::HandlerFactory,
+    source::ComponentSource,
+};
+
+pub use builder::RuntimeBuilder;
+
+/// One per process; cheap to clone. It costs nothing until the first component is loaded.
+///
+/// ```no_run
+/// # async fn example(event_json: &str, ceiling: hookbox::Ceiling) -> Result<(), Box<dyn std::error::Error>> {
+/// use hookbox::{HookSet, Runtime, Tenant, capability::state::SqliteStore, config::Config};
+///
+/// let runtime = Runtime::builder()
+///     .compiler("hookbox")
+///     .state(SqliteStore::open("/var/lib/acme/state.db")?)
+///     .max_instances(64)
+///     .build()?;
+/// let acme = HookSet::load(&runtime, Tenant::new("acme").ceiling(ceiling), Config::from_file("acme.json")?).await?;
+/// let verdict = acme.dispatch(event_json).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: EngineOptions,
+    engine: OnceCell<Engine>,
+    store: Option<Arc<dyn Store>>,
+    /// Stores of files that configurations name, each opened once.
+    files: Mutex<HashMap<PathBuf, Arc<dyn Store>>>,
+    client: Option<Arc<dyn HttpClient>>,
+    model: Option<Arc<dyn Model>>,
+    handlers: HashMap<String, HandlerFactory>,
+    source: Arc<dyn ComponentSource>,
+}
+
+impl Runtime {
+    /// Starts to build a runtime.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// Reads configurations that may name the [types of handlers](RuntimeBuilder::handler) of this runtime.
+    pub fn reader(&self) -> Reader {
+        self.inner.handlers.keys().fold(Reader::new(), Reader::handler)
+    }
+
+    /// How many components are compiled and in memory now, however many hooks and hook sets name them.
+    pub fn components(&self) -> usize {
+        self.inner.engine.get().map_or(0, Engine::components)
+    }
+
+    /// The engine, started with the first component.
+    pub(crate) async fn engine(&self) -> Result<&Engine, LoadError> {
+        self.inner.engine.get_or_try_init(|| async { Engine::new(self.inner.options.clone()) }).await
+    }
+
+    pub(crate) fn options(&self) -> &EngineOptions {
+        &self.inner.options
+    }
+
+    pub(crate) fn source(&self) -> &dyn ComponentSource {
+        self.inner.source.as_ref()
+    }
+
+    pub(crate) fn handler(&self, kind: &str) -> Option<&HandlerFactory> {
+        self.inner.handlers.get(kind)
+    }
+
+    pub(crate) fn http_client(&self) -> Result<Arc<dyn HttpClient>, HookLoadError> {
+        self.inner.client.clone().ok_or(HookLoadError::NoHttp)
+    }
+
+    pub(crate) fn own_model(&self) -> Option<Arc<dyn Model>> {
+        self.inner.model.clone()
+    }
+
+    /// The store: of the runtime, or else of the file that a configuration names, or else of the user.
+    pub(crate) fn store(&self, named: Option<PathBuf>) -> Result<Arc<dyn Store>, HookLoadError> {
+        if let Some(store) = &self.inner.store {
+            return Ok(Arc::clone(store));
+        }
+        let file = named.or_else(crate::folders::state_file).ok_or(HookLoadError::NoState)?;
+        let mut files = self.inner.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if !files.contains_key(&file) {
+            files.insert(file.clone(), open(file.clone())?);
+        }
+        files.get(&file).cloned().ok_or(HookLoadError::NoState)
+    }
+
+    /// The model of these settings.
+    #[cfg(feature = "llm")]
+    pub(crate) fn model(&self, settings: &LlmSettings) -> Result<Arc<dyn Model>, HookLoadError> {
+        Ok(Arc::new(crate::capability::llm::HttpModel::new(self.http_client()?, settings)?))
+    }
+
+    #[cfg(not(feature = "llm"))]
+    pub(crate) fn model(&self, _: &LlmSettings) -> Result<Arc<dyn Model>, HookLoadError> {
+        Err(HookLoadError::NoModel)
+    }
+}
+
+#[cfg(feature = "state-sqlite")]
+#[expect(clippy::unnecessary_wraps, reason = "a build without SQLite has none")]
+fn open(file: PathBuf) -> Result<Arc<dyn Store>, HookLoadError> {
+    Ok(Arc::new(crate::capability::state::SqliteStore::new(file)))
+}
+
+#[cfg(not(feature = "state-sqlite"))]
+fn open(_: PathBuf) -> Result<Arc<dyn Store>, HookLoadError> {
+    Err(HookLoadError::NoState)
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runtime").field("options", &self.inner.options).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! Whose hooks these are, and what no hook of theirs may exceed.
+
+use std::sync::Arc;
+
+use crate::{
+    capability::llm::Model,
+    ceiling::Ceiling,
+    config::{Config, Wasm},
+};
+
+/// Whose a hook set and its state are.
+#[derive(Clone)]
+#[must_use]
+pub struct Tenant {
+    name: String,
+    /// Whether somebody gave that name.
+    named: bool,
+    ceiling: Option<Arc<Ceiling>>,
+    model: Option<Arc<dyn Model>>,
+}
+
+impl Tenant {
+    /// A tenant of this name, which keeps its state apart from that of others. It has no ceiling yet: its configuration
+    /// is trusted as that of a user on their own machine.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), named: true, ceiling: None, model: None }
+    }
+
+    /// The tenant of a configuration that is its own operator.
+    pub(crate) fn of(config: &Config) -> Self {
+        Self { named: config.settings.tenant.is_some(), ..Self::new(config.tenant()) }
+    }
+
+    /// Bounds every hook of the tenant, and keeps its configuration from setting what is the operator's.
+    pub fn ceiling(mut self, ceiling: Ceiling) -> Self {
+        self.ceiling = Some(Arc::new(ceiling));
+        self
+    }
+
+    /// Gives the tenant a language model of its own, instead of the runtime's.
+    pub fn model(mut self, model: impl Model + 'static) -> Self {
+        self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whose state a component's is, within the tenant. One that is named stands for all its configurations.
+    pub(crate) fn owner(&self, config: &Config, wasm: &Wasm) -> String {
+        if self.named { wasm.owner.clone() } else { config.owner(wasm) }
+    }
+
+    pub(crate) fn bound(&self) -> Option<&Ceiling> {
+        self.ceiling.as_deref()
+    }
+
+    pub(crate) fn own_model(&self) -> Option<Arc<dyn Model>> {
+        self.model.clone()
+    }
+}
+
+impl std::fmt::Debug for Tenant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tenant").field("name", &self.name).field("ceiling", &self.ceiling).finish_non_exhaustive()
+    }
+}
