@@ -28,7 +28,7 @@ const DIGEST_BYTES: usize = 32;
 #[tracing::instrument(name = "compile", level = "debug", skip_all, fields(digest, bytes = bytes.len()))]
 pub(crate) fn compiled(
     engine: &wasmtime::Engine,
-    options: &wasmtime::EngineOptions,
+    options: &EngineOptions,
     bytes: &[u8],
     digest: &str,
 ) -> Result<Component, LoadError> {
