@@ -23,7 +23,7 @@ use hookbox::{
         state::{Space, Store},
     },
     handler::{Call, Handler},
-    sandbox::permission::{HttpGrant, StateGrant},
+    sandbox::permission::{HttpGrant, StateDetails, StateGrant},
 };
 use hookbox_protocol::authority::{Authority, Rewrite};
 use hookbox_testing::guest;
@@ -466,8 +466,7 @@ async fn an_embedder_brings_a_store() {
     let store = Counting::default();
     let runtime = runtime(&folder).state(store.clone()).build().unwrap();
     let config = hooks(&json!([{ "type": "wasm", "component": "state.wasm", "permissions": { "state": true } }]));
-    let mut most = hookbox::sandbox::permission::StateDetails::default();
-    most.max_keys = 7;
+    let most = StateDetails { max_keys: 7, ..StateDetails::default() };
     let permissions = Permissions { state: Some(StateGrant::Detailed(most)), ..Permissions::default() };
     let ceiling = Ceiling::new().permissions(permissions);
     for tenant in [Tenant::new("acme"), Tenant::new("other").ceiling(ceiling)] {

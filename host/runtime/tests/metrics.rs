@@ -87,8 +87,11 @@ async fn every_fault_reaches_the_metrics_by_name() {
     let of = |hook: &str| format!("tenant=acme dialect=claude event=PreToolUse hook={hook}");
     let values = |name: &str| told.get(name).unwrap_or_else(|| panic!("no {name} in {told:#?}")).clone();
     let (spin, quiet) = (of("spin.wasm"), of("quiet.wasm"));
-    assert_eq!(values(&format!("hookbox_hook_calls_total {spin} verdict=failed cause=out-of-fuel")), [1.0, 1.0]);
-    assert_eq!(values(&format!("hookbox_hook_calls_total {quiet} verdict=nothing cause=")), [1.0, 1.0]);
+    assert_eq!(
+        values(&format!("hookbox_hook_calls_total {spin} verdict=failed cause=out-of-fuel mode=enforce")),
+        [1.0, 1.0]
+    );
+    assert_eq!(values(&format!("hookbox_hook_calls_total {quiet} verdict=nothing cause= mode=enforce")), [1.0, 1.0]);
     assert_eq!(values(&format!("hookbox_hook_fuel {spin}")), [1000.0, 1000.0]);
     assert!(values(&format!("hookbox_hook_seconds {quiet}")).iter().all(|seconds| (0.0..10.0).contains(seconds)));
     assert_eq!(

@@ -57,9 +57,6 @@ impl Code {
                 .push(call::bind(kind, &pre, &handle).map_err(|e| LoadError::wrong_type(name, format!("{e:#}")))?);
             kinds.push(kind);
         }
-        if kinds.is_empty() {
-            return Err(LoadError::NoEvent);
-        }
         Ok(Self { digest: digest.to_owned(), imports, pre, kinds, interfaces })
     }
 

@@ -89,6 +89,9 @@ impl Component {
             Code::link(engine.wasmtime(), &component, &digest)
         })?;
         code.imports.check_granted(permissions)?;
+        if code.kinds.is_empty() {
+            return Err(LoadError::NoEvent);
+        }
         let wasi = Arc::new(WasiGrants::new(permissions, folder)?);
         Ok(Self { engine: engine.clone(), code, wasi })
     }

@@ -38,7 +38,7 @@ pub(super) fn of_shape(shape: ConfigShape, handlers: &[String]) -> Value {
         }
     }
     for entry in ["Entry", "FlatEntry", "NamedEntry"] {
-        let types = schema.pointer_mut(&format!("/$defs/{entry}/oneOf")).and_then(Value::as_array_mut);
+        let types = schema.pointer_mut(&format!("/$defs/{entry}/anyOf")).and_then(Value::as_array_mut);
         if let Some(types) = types {
             types.extend(handlers.iter().map(own_type));
         }
