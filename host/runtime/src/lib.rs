@@ -31,6 +31,7 @@ mod hooks;
 mod host;
 mod loader;
 mod pipeline;
+mod process;
 pub use hookbox_sandbox::private;
 mod record;
 mod run;

@@ -2,18 +2,18 @@
 //!
 //! What its exit code and its output mean, the dialect knows ([`hookbox_protocol::Dialect::read_command`]).
 
-use std::{path::PathBuf, process::Stdio, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::Ended};
 use hookbox_sandbox::{LogLevel, LogLine, Run};
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
-    process::{Child, Command as Process},
+    process::Command as Process,
 };
 
 use super::{Call, Handler};
+use crate::process::Group;
 
 /// A command handler.
 #[derive(Debug, Clone)]
@@ -39,18 +39,6 @@ const DRAIN: Duration = Duration::from_millis(100);
 const LOG_BYTES: usize = 16 * 1024;
 const LOG_LINES: usize = 200;
 
-/// Environment variable of commands: how many hooks the command runs inside of. A command that runs `hookbox run` with
-/// the configuration it stands in would otherwise start processes for ever.
-const DEPTH: &str = "HOOKBOX_DEPTH";
-
-/// Commands inside commands at most. One or two happen: an agent's hook that starts another agent.
-const MAX_DEPTH: u32 = 4;
-
-/// How many hooks this process itself runs inside of. What is no number was not set by us.
-fn depth() -> u32 {
-    std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
-}
-
 #[async_trait]
 impl Handler for Command {
     async fn call(&self, call: Call<'_>) -> Run {
@@ -75,18 +63,7 @@ struct Output {
 
 impl Command {
     async fn run(&self, call: &Call<'_>) -> Result<Output, Failure> {
-        let depth = depth();
-        if depth >= MAX_DEPTH {
-            let why = format!(
-                "{} was not started: hookbox already runs inside itself {depth} deep ({DEPTH}); does the command run the \
-                 configuration it stands in?",
-                self.line
-            );
-            return Err(Failure::new(Cause::Spawn, why));
-        }
-        let mut process = self.process(call);
-        process.env(DEPTH, (depth + 1).to_string());
-        let mut group = Group::spawn(process, &self.line)?;
+        let mut group = Group::spawn(self.process(call), &self.line)?;
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut event = call.event.raw.to_string();
@@ -205,29 +182,4 @@ async fn fill<R: AsyncRead + Unpin>(from: Option<R>, limit: usize, into: &mut Ve
         }
     }
     Ok(())
-}
-
-/// A child in a process group of its own, which dies as a whole when the call is dropped before it is done.
-struct Group {
-    child: Child,
-    id: Option<Pid>,
-    done: bool,
-}
-
-impl Group {
-    fn spawn(mut process: Process, name: &str) -> Result<Self, Failure> {
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
-        let child =
-            process.spawn().map_err(|e| Failure::new(Cause::Spawn, format!("{name} could not be started: {e}")))?;
-        let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Ok(Self { child, id, done: false })
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let (false, Some(id)) = (self.done, self.id) {
-            let _ = kill_process_group(id, Signal::KILL);
-        }
-    }
 }

@@ -1,0 +1,58 @@
+//! Children of ours: each in a process group of its own, which ends as a whole. Nothing else starts one.
+
+use std::process::Stdio;
+
+use hookbox_protocol::{Cause, Failure};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, Command};
+
+/// Environment variable of children: how many hooks they run inside of. A command that runs `hookbox run` with the
+/// configuration it stands in would otherwise start processes for ever.
+const DEPTH: &str = "HOOKBOX_DEPTH";
+
+/// Commands inside commands at most. One or two happen: an agent's hook that starts another agent.
+const MAX_DEPTH: u32 = 4;
+
+/// How many hooks this process itself runs inside of. What is no number was not set by us.
+fn depth() -> u32 {
+    std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
+}
+
+/// A child in a process group of its own, with pipes. The group is killed when this is dropped before it is `done`.
+pub(crate) struct Group {
+    pub(crate) child: Child,
+    id: Option<Pid>,
+    /// What the child has left behind may go on: it ended by itself.
+    pub(crate) done: bool,
+}
+
+impl Group {
+    /// Starts a command, called `name` in messages.
+    ///
+    /// # Errors
+    /// [`Cause::Spawn`]: it cannot be started, or hookbox runs inside itself too deep.
+    pub(crate) fn spawn(mut command: Command, name: &str) -> Result<Self, Failure> {
+        let depth = depth();
+        if depth >= MAX_DEPTH {
+            let why = format!(
+                "{name} was not started: hookbox already runs inside itself {depth} deep ({DEPTH}); does the command run the \
+                 configuration it stands in?"
+            );
+            return Err(Failure::new(Cause::Spawn, why));
+        }
+        command.env(DEPTH, (depth + 1).to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+        let child =
+            command.spawn().map_err(|e| Failure::new(Cause::Spawn, format!("{name} could not be started: {e}")))?;
+        let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok(Self { child, id, done: false })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let (false, Some(id)) = (self.done, self.id) {
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+}
