@@ -49,7 +49,9 @@ impl Language for Rust {
         let mut cargo = Command::new("cargo");
         cargo
             .current_dir(folder)
-            .args(["build", "--target", TARGET, "--message-format", "json-render-diagnostics"])
+            // A library that is also a Rust one, as for its unit tests, is not optimised as a whole.
+            .args(["rustc", "--lib", "--crate-type", "cdylib"])
+            .args(["--target", TARGET, "--message-format", "json-render-diagnostics"])
             .args(["--profile", &project.build.profile, "--manifest-path"])
             .arg(&manifest)
             .env("CARGO_ENCODED_RUSTFLAGS", flags(folder)?);
