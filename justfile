@@ -39,7 +39,7 @@ build:
 
 # `hookbox` on your PATH, optimised
 install:
-    cargo install --path host/cli --locked
+    cargo install --path host/cli --locked --profile dist
 
 # Formatting, lints, docs, licences
 lint: deny-installed
@@ -52,9 +52,12 @@ lint: deny-installed
 hostile:
     cargo test --workspace --test hostile --test compile_bombs
 
-# What a hostile neighbour costs an honest tenant
-bench:
-    cargo run --release -p hookbox --example neighbour
+# What hookbox costs beside bare wasmtime, in numbers and size; what a hostile neighbour costs an honest tenant
+bench: build
+    {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
+    cargo build --profile dist -p hookbox-cli -p hookbox --bins --examples
+    {{target}}/dist/examples/cost {{target}}/bench-guard.wasm {{target}}/dist/hookbox
+    {{target}}/dist/examples/neighbour
 
 # Known vulnerabilities; needs the advisory database from the network
 audit: deny-installed

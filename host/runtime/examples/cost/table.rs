@@ -1,0 +1,51 @@
+//! Times of two things that are done in turn, so that what disturbs the machine disturbs both.
+
+use std::time::{Duration, Instant};
+
+/// Sorted.
+pub struct Times(Vec<Duration>);
+
+/// How many of one thing follow each other.
+const ROUND: usize = 50;
+
+/// Does each `calls` times.
+pub async fn compare(calls: usize, mut one: impl AsyncFnMut(), mut other: impl AsyncFnMut()) -> [Times; 2] {
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..=calls.div_ceil(ROUND) {
+        for _ in 0..ROUND {
+            let begin = Instant::now();
+            one().await;
+            times[0].push(begin.elapsed());
+        }
+        for _ in 0..ROUND {
+            let begin = Instant::now();
+            other().await;
+            times[1].push(begin.elapsed());
+        }
+        if round == 0 {
+            // The first calls pay for what stays.
+            times.iter_mut().for_each(Vec::clear);
+        }
+    }
+    times.map(|mut times| {
+        times.sort();
+        Times(times)
+    })
+}
+
+impl Times {
+    /// The time within which so many of a thousand calls were done.
+    pub fn of_thousand(&self, part: usize) -> Duration {
+        self.0[self.0.len() * part / 1000]
+    }
+
+    /// One row: the median and the 99th percentile, and how they are beside others.
+    pub fn print_beside(name: &str, times: &Self, beside: Option<&Self>) {
+        let column = |part| {
+            let time = times.of_thousand(part);
+            let ratio = beside.map(|beside| time.as_secs_f64() / beside.of_thousand(part).as_secs_f64());
+            format!("{time:>10.1?} {}", ratio.map_or_else(|| "       ".into(), |ratio| format!("×{ratio:>6.2}")))
+        };
+        println!("  {name:24}  p50 {}   p99 {}", column(500), column(990));
+    }
+}
