@@ -2,8 +2,6 @@
 //!
 //! Every event has its own `export` macro, and the custom section that names the export comes with that macro: a hook's
 //! component exports what its author listed and nothing else. Types and capabilities are generated once and shared.
-//!
-//! The WIT is read from the repository; before the crate is published on its own, it has to be packaged with it.
 
 // Nothing here is written by hand: the canonical ABI is `unsafe`, and the documentation is the WIT's.
 #![allow(unsafe_code, missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
@@ -12,7 +10,7 @@
 /// The shared types and the capabilities a hook may call.
 pub mod shared {
     wit_bindgen::generate!({
-        path: "../../wit",
+        path: "wit",
         world: "capabilities",
         generate_unused_types: true,
         additional_derives: [PartialEq],
@@ -23,7 +21,7 @@ macro_rules! event_worlds {
     ($($module:ident = $world:tt exports $export:tt,)*) => {$(
         pub mod $module {
             wit_bindgen::generate!({
-                path: "../../wit",
+                path: "wit",
                 world: $world,
                 additional_derives: [PartialEq],
                 pub_export_macro: true,

@@ -8,7 +8,7 @@ use wit_parser::Resolve;
 
 macro_rules! wit {
     ($($file:literal),* $(,)?) => {
-        &[$(($file, include_str!(concat!("../../../../../wit/", $file)))),*]
+        &[$(($file, include_str!(concat!("../../../wit/", $file)))),*]
     };
 }
 

@@ -1,0 +1,92 @@
+//! What is published is whole: each crate carries what it is compiled from.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The crates that are published, and whether each is compiled here from what its package has. Those that stand on
+/// wasmtime would compile it a second time; their packages must have each file that they include.
+const PUBLISHED: &[(&str, bool)] = &[
+    ("hookbox-protocol", true),
+    ("hookbox-guest", true),
+    ("hookbox-sandbox", false),
+    ("hookbox", false),
+    ("hookbox-cli", false),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn cargo(args: &[&str], target: &Path) -> String {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(args).current_dir(root()).env("CARGO_TARGET_DIR", target);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "cargo {args:?}\n{said}");
+    format!("{}{said}", String::from_utf8_lossy(&output.stdout))
+}
+
+#[test]
+fn the_light_ones_compile_from_their_packages() {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages");
+    let light = PUBLISHED.iter().filter(|(_, light)| *light).flat_map(|(name, _)| ["-p", name]);
+    let args: Vec<_> = ["package", "--quiet", "--allow-dirty"].into_iter().chain(light).collect();
+    cargo(&args, &target);
+}
+
+#[test]
+fn every_package_has_what_its_sources_include() {
+    for (name, _) in PUBLISHED {
+        let listed = cargo(&["package", "--list", "--allow-dirty", "-p", name], Path::new(env!("CARGO_TARGET_TMPDIR")));
+        let files: Vec<_> = listed.lines().map(PathBuf::from).collect();
+        let manifest = cargo(&["pkgid", "-p", name], Path::new(env!("CARGO_TARGET_TMPDIR")));
+        let folder =
+            manifest.trim().strip_prefix("path+file://").and_then(|id| id.split('#').next()).unwrap().to_owned();
+        let mut included = 0;
+        for file in files.iter().filter(|file| file.starts_with("src") && file.extension().is_some_and(|e| e == "rs")) {
+            let text = fs::read_to_string(Path::new(&folder).join(file)).unwrap();
+            for path in paths(&text, file.parent().unwrap()) {
+                included += 1;
+                let carried = files.iter().any(|file| file.starts_with(&path));
+                assert!(
+                    carried,
+                    "{name}: {} includes {}, and the package has no such file",
+                    file.display(),
+                    path.display()
+                );
+            }
+        }
+        println!("{name}: {} files, {included} included", files.len());
+    }
+}
+
+/// What a source includes: texts and bytes beside it, and the WIT that bindings are made of.
+fn paths(text: &str, folder: &Path) -> Vec<PathBuf> {
+    let literal = |rest: &str| rest.split('"').nth(1).map(str::to_owned);
+    let included =
+        ["include_str!(", "include_bytes!(", "include_dir!("].into_iter().flat_map(|word| text.split(word).skip(1));
+    let beside = included.filter_map(literal).map(|path| normal(&folder.join(path)));
+    let bindings = ["bindgen!({", "generate!({"].into_iter().flat_map(|word| text.split(word).skip(1));
+    let wit = bindings.filter_map(|rest| rest.split("path: ").nth(1));
+    beside.chain(wit.filter_map(literal).map(|path| normal(Path::new(&path)))).collect()
+}
+
+/// Without `..`, as a package writes it; a way out of the package stays one, which no file of it begins with.
+fn normal(path: &Path) -> PathBuf {
+    let mut parts = Vec::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir
+                if parts.last().is_some_and(|last| *last != std::path::Component::ParentDir) =>
+            {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.into_iter().collect()
+}
