@@ -175,7 +175,7 @@ fn check_tells_everything_at_once() {
 #[test]
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
-    for command in ["", "run", "explain", "check", "trust", "inspect", "build"] {
+    for command in ["", "run", "explain", "check", "trust", "install", "inspect", "build"] {
         let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
         let text = transcript(dir.path(), &args, "");
         let name = format!("help_{command}");

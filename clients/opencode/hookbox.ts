@@ -8,7 +8,7 @@
 // every export of a plugin file as a plugin; so there is one export.
 
 import { spawn } from "node:child_process";
-import { join } from "node:path";
+import { resolve as place } from "node:path";
 
 type Json = Record<string, unknown>;
 
@@ -41,6 +41,9 @@ interface Verdict {
   updatedPrompt?: string;
   context?: string;
 }
+
+/** What holds where the environment says nothing; `hookbox install opencode` writes its own here. The time in milliseconds. */
+const INSTALLED = { command: "hookbox", config: "hooks.json", timeout: 10_000 };
 
 /** From the environment; see `docs/use/opencode.md`. */
 interface Settings {
@@ -159,12 +162,12 @@ export const Hookbox = async (opencode?: { directory?: string }): Promise<Hooks>
 function read(env: NodeJS.ProcessEnv, directory: string): Settings {
   const timeout = Number(env.HOOKBOX_TIMEOUT_MS);
   return {
-    command: env.HOOKBOX ?? "hookbox",
-    config: env.HOOKBOX_CONFIG ?? join(directory, "hooks.json"),
+    command: env.HOOKBOX ?? INSTALLED.command,
+    config: env.HOOKBOX_CONFIG ?? place(directory, INSTALLED.config),
     url: env.HOOKBOX_URL,
     tenant: env.HOOKBOX_TENANT ?? "default",
     token: env.HOOKBOX_TOKEN,
-    timeout: timeout > 0 ? timeout : 10_000,
+    timeout: timeout > 0 ? timeout : INSTALLED.timeout,
     failOpen: env.HOOKBOX_FAIL_OPEN === "1",
     directory,
   };

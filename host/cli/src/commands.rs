@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod explain;
 mod inspect;
+mod install;
 mod run;
 mod schema;
 mod stdio;
@@ -28,6 +29,8 @@ pub enum Command {
     Check(check::Check),
     /// Let a configuration that is found in a folder run there, as it is now
     Trust(trust::Trust),
+    /// Make a client ask hookbox about every event that a configuration has hooks for
+    Install(install::Install),
     /// Show what a component handles and what it asks for
     Inspect(inspect::Inspect),
     /// Compile a hook to a component
@@ -47,6 +50,7 @@ impl Command {
             Self::Explain(command) => command.run(),
             Self::Check(command) => command.run(),
             Self::Trust(command) => command.run(),
+            Self::Install(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Build(command) => command.run(),
             Self::Schema(command) => command.run(),

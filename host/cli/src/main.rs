@@ -1,5 +1,7 @@
 //! `hookbox` at the command line. One file per subcommand; this one only maps outcomes to exit codes.
 
+mod change;
+mod clients;
 mod commands;
 mod exit;
 mod print;

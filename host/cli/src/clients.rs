@@ -1,0 +1,198 @@
+//! The programs whose hooks hookbox can be: where their settings are, and in what form an entry stands there.
+
+pub mod codex;
+pub mod entry;
+pub mod settings;
+
+use std::path::{Path, PathBuf};
+
+/// A program that runs hooks.
+#[derive(Debug)]
+pub struct Client {
+    /// As it is called on our command line; also the dialect, without its profile.
+    pub name: &'static str,
+    /// As people call it.
+    pub title: &'static str,
+    /// The dialect of the program, where a configuration does not choose a profile.
+    pub dialect: &'static str,
+    /// What it is called on the `PATH`.
+    pub programs: &'static [&'static str],
+    /// How its entries are written.
+    pub form: Form,
+    /// The folders of the user's settings, of which the first counts whose variable is set: the variable, and what is below.
+    folders: &'static [(&'static str, &'static str)],
+    /// The user's file in there.
+    user_file: &'static str,
+    /// The project's file in the project; `None`: projects have none.
+    project_file: Option<&'static str>,
+    /// The variable that has the project's folder, where the client sets one for its hooks.
+    pub project_variable: Option<&'static str>,
+    /// Seconds are what its timeouts count, or milliseconds.
+    pub milliseconds: bool,
+}
+
+/// How an entry is written in a client's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Event → matcher groups → handlers.
+    Groups,
+    /// Event → handlers.
+    Flat,
+    /// A process that is started once, with the names of what it is asked about.
+    Process,
+    /// A file of code that the client loads.
+    Plugin,
+}
+
+/// Whose settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of one project.
+    Project,
+    /// Those of this user, for all projects.
+    User,
+}
+
+const CLIENT: Client = Client {
+    name: "",
+    title: "",
+    dialect: "",
+    programs: &[],
+    form: Form::Groups,
+    folders: &[],
+    user_file: "settings.json",
+    project_file: None,
+    project_variable: None,
+    milliseconds: false,
+};
+
+/// Every client that `install` and `doctor` know.
+pub static ALL: &[Client] = &[
+    Client {
+        name: "claude",
+        title: "Claude Code",
+        dialect: "claude",
+        programs: &["claude"],
+        folders: &[("CLAUDE_CONFIG_DIR", ""), ("HOME", ".claude")],
+        project_file: Some(".claude/settings.json"),
+        project_variable: Some("CLAUDE_PROJECT_DIR"),
+        ..CLIENT
+    },
+    Client {
+        name: "codebuddy",
+        title: "CodeBuddy",
+        dialect: "codebuddy",
+        programs: &["codebuddy", "cbc"],
+        folders: &[("HOME", ".codebuddy")],
+        project_file: Some(".codebuddy/settings.json"),
+        ..CLIENT
+    },
+    Client {
+        name: "blade",
+        title: "Blade",
+        dialect: "blade@observed",
+        programs: &["blade"],
+        folders: &[("HOME", ".blade")],
+        project_file: Some(".blade/settings.json"),
+        project_variable: Some("BLADE_PROJECT_DIR"),
+        ..CLIENT
+    },
+    Client {
+        name: "codex",
+        title: "Codex CLI",
+        dialect: "codex",
+        programs: &["codex"],
+        folders: &[("CODEX_HOME", ""), ("HOME", ".codex")],
+        user_file: "hooks.json",
+        project_file: Some(".codex/hooks.json"),
+        ..CLIENT
+    },
+    Client {
+        name: "gemini",
+        title: "Gemini CLI",
+        dialect: "gemini",
+        programs: &["gemini"],
+        folders: &[("GEMINI_CLI_HOME", ".gemini"), ("HOME", ".gemini")],
+        project_file: Some(".gemini/settings.json"),
+        project_variable: Some("GEMINI_PROJECT_DIR"),
+        milliseconds: true,
+        ..CLIENT
+    },
+    Client {
+        name: "copilot",
+        title: "GitHub Copilot CLI",
+        dialect: "copilot",
+        programs: &["copilot"],
+        form: Form::Flat,
+        folders: &[("COPILOT_HOME", ""), ("HOME", ".copilot")],
+        user_file: "hooks/hookbox.json",
+        project_file: Some(".github/hooks/hookbox.json"),
+        project_variable: Some("COPILOT_PROJECT_DIR"),
+        ..CLIENT
+    },
+    Client {
+        name: "opencode",
+        title: "OpenCode",
+        dialect: "opencode",
+        programs: &["opencode"],
+        form: Form::Plugin,
+        folders: &[("OPENCODE_CONFIG_DIR", ""), ("XDG_CONFIG_HOME", "opencode"), ("HOME", ".config/opencode")],
+        user_file: "plugin/hookbox.ts",
+        project_file: Some(".opencode/plugin/hookbox.ts"),
+        ..CLIENT
+    },
+    Client {
+        name: "picoclaw",
+        title: "PicoClaw",
+        dialect: "picoclaw",
+        programs: &["picoclaw"],
+        form: Form::Process,
+        folders: &[("PICOCLAW_HOME", ""), ("HOME", ".picoclaw")],
+        user_file: "config.json",
+        ..CLIENT
+    },
+];
+
+/// The client of that name.
+pub fn by_name(name: &str) -> Option<&'static Client> {
+    ALL.iter().find(|client| client.name == name)
+}
+
+impl Client {
+    /// The folder of the user's settings; `None` without a home.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.folders.iter().find_map(|(variable, below)| {
+            let folder = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())?;
+            Some(if below.is_empty() { folder } else { folder.join(below) })
+        })
+    }
+
+    /// The file of its settings; `None` where there is none of that scope.
+    pub fn file(&self, scope: Scope, project: &Path) -> Option<PathBuf> {
+        match scope {
+            Scope::Project => Some(project.join(self.project_file?)),
+            Scope::User => Some(self.home()?.join(self.user_file)),
+        }
+    }
+
+    /// Whose settings are meant where nobody says: the project's, where projects have any.
+    pub const fn usual_scope(&self) -> Scope {
+        if self.project_file.is_some() { Scope::Project } else { Scope::User }
+    }
+
+    /// Where its program is on the `PATH`.
+    pub fn program(&self) -> Option<PathBuf> {
+        self.programs.iter().find_map(|name| on_path(name))
+    }
+}
+
+/// The program that a shell would run under this name.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let runs =
+        |file: &PathBuf| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(runs);
+    }
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(runs)
+}

@@ -1,0 +1,217 @@
+//! Codex runs a hook only when its hash was approved. The hash is the client's own to tell: `codex app-server`, asked with
+//! `hooks/list`, reports it, and `config.toml` is where an approval is recorded.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::mpsc,
+    time::Duration,
+};
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use toml_edit::{DocumentMut, Item, Table, TableLike, value};
+
+use crate::exit::Exit;
+
+/// How long the client may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A hook as Codex knows it.
+#[derive(Debug)]
+pub struct Listed {
+    /// Under which its approval is recorded.
+    pub key: String,
+    /// As it is now.
+    pub hash: String,
+    /// Whether this hash was approved.
+    pub trusted: bool,
+    /// False when the user switched it off.
+    pub enabled: bool,
+    /// The file it stands in.
+    pub source: PathBuf,
+    /// What it runs.
+    pub command: String,
+}
+
+/// The hooks that Codex would run in a project.
+///
+/// # Errors
+/// The program cannot be asked.
+pub fn list(program: &Path, project: &Path) -> anyhow::Result<Vec<Listed>> {
+    let answer = ask(program, project).with_context(|| format!("cannot ask `{} app-server`", program.display()))?;
+    let text = |hook: &Value, key: &str| hook.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let hooks = answer.get("data").and_then(Value::as_array).into_iter().flatten();
+    let hooks = hooks.filter_map(|folder| folder.get("hooks")?.as_array()).flatten();
+    let listed = |hook: &Value| Listed {
+        key: text(hook, "key"),
+        hash: text(hook, "currentHash"),
+        trusted: matches!(text(hook, "trustStatus").as_str(), "trusted" | "managed"),
+        enabled: hook.get("enabled") != Some(&Value::Bool(false)),
+        source: text(hook, "sourcePath").into(),
+        command: text(hook, "command"),
+    };
+    Ok(hooks.map(listed).collect())
+}
+
+fn ask(program: &Path, project: &Path) -> anyhow::Result<Value> {
+    let mut child = Command::new(program)
+        .arg("app-server")
+        .current_dir(project)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let client = json!({ "name": "hookbox", "version": env!("CARGO_PKG_VERSION") });
+    let lines = [
+        json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } }),
+        json!({ "method": "initialized" }),
+        json!({ "id": 2, "method": "hooks/list", "params": { "cwds": [project] } }),
+    ];
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        anyhow::bail!("it has no stdin and stdout");
+    };
+    let (send, answers) = mpsc::channel();
+    // Ends with the child, whose stdout closes then.
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+            if message.get("id") == Some(&json!(2)) && send.send(message).is_err() {
+                break;
+            }
+        }
+    });
+    let asked = lines.iter().try_for_each(|line| writeln!(stdin, "{line}"));
+    let answer = asked.map_err(anyhow::Error::from).and_then(|()| Ok(answers.recv_timeout(PATIENCE)?));
+    drop(stdin);
+    let _ = child.kill();
+    let _ = child.wait();
+    let answer = answer.context("it did not answer")?;
+    match (answer.get("result"), answer.get("error")) {
+        (Some(result), _) => Ok(result.clone()),
+        (None, error) => anyhow::bail!("it refused: {}", error.unwrap_or(&answer)),
+    }
+}
+
+/// The folder that Codex trusts or does not: that of the repository, or the project's own.
+pub fn root(project: &Path) -> &Path {
+    project.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(project)
+}
+
+/// Codex's `config.toml`, open to be edited.
+pub struct Settings(DocumentMut);
+
+impl Settings {
+    /// Reads its text; `None`: there is no file yet.
+    ///
+    /// # Errors
+    /// It is no TOML.
+    pub fn read(file: &Path, text: Option<&str>) -> anyhow::Result<Self> {
+        let wrong = |error| Exit::Config.error(format!("{}: {error}; the file is left as it is", file.display()));
+        text.unwrap_or_default().parse().map(Self).map_err(wrong)
+    }
+
+    /// The text as it is now.
+    pub fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// Whether a project is trusted.
+    pub fn trusts(&self, root: &Path) -> bool {
+        let project = self.0.get("projects").and_then(|projects| projects.get(&*root.to_string_lossy()));
+        project.and_then(|project| project.get("trust_level")).and_then(Item::as_str) == Some("trusted")
+    }
+
+    /// Trusts a project.
+    pub fn trust(&mut self, root: &Path) -> anyhow::Result<()> {
+        self.set(&["projects", &root.to_string_lossy()], "trust_level", "trusted")
+    }
+
+    /// Approves a hook as it is now.
+    pub fn approve(&mut self, hook: &Listed) -> anyhow::Result<()> {
+        self.set(&["hooks", "state", &hook.key], "trusted_hash", &hook.hash)
+    }
+
+    /// Forgets what was approved under these keys.
+    pub fn forget(&mut self, keys: &[String]) {
+        let Some(hooks) = self.0.get_mut("hooks").and_then(Item::as_table_like_mut) else { return };
+        let Some(state) = hooks.get_mut("state").and_then(Item::as_table_like_mut) else { return };
+        let mut forgot = false;
+        for key in keys {
+            forgot |= state.remove(key).is_some();
+        }
+        if forgot && state.is_empty() {
+            hooks.remove("state");
+            if hooks.is_empty() {
+                self.0.remove("hooks");
+            }
+        }
+    }
+
+    fn set(&mut self, path: &[&str], key: &str, to: &str) -> anyhow::Result<()> {
+        let mut table: &mut dyn TableLike = self.0.as_table_mut();
+        for (index, name) in path.iter().enumerate() {
+            let item = table.entry(name).or_insert_with(|| {
+                let mut new = Table::new();
+                // Only the last needs a line of its own.
+                new.set_implicit(index + 1 < path.len());
+                Item::Table(new)
+            });
+            let no_table =
+                || Exit::Config.error(format!("config.toml: `{}` is no table; it is left as it is", path.join(".")));
+            table = item.as_table_like_mut().ok_or_else(no_table)?;
+        }
+        table.insert(key, value(to));
+        Ok(())
+    }
+}
+
+/// The key under which Codex keeps the approval of the hook at a place of a file.
+pub fn key(file: &Path, event: &str, [group, handler]: [usize; 2]) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    format!("{}:{name}:{group}:{handler}", file.display())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Listed, Settings, key};
+
+    fn listed(key: &str) -> Listed {
+        let (hash, command) = ("sha256:ab".to_owned(), String::new());
+        Listed { key: key.into(), hash, trusted: false, enabled: true, source: "/h".into(), command }
+    }
+
+    #[test]
+    fn an_approval_is_added_to_what_people_wrote_and_taken_away() {
+        let text =
+            "# mine\nmodel = \"m\" # of mine\n\n[hooks.state.\"/other:stop:0:0\"]\ntrusted_hash = \"sha256:cd\"\n";
+        let key = key(Path::new("/h/hooks.json"), "PreToolUse", [1, 0]);
+        assert_eq!(key, "/h/hooks.json:pre_tool_use:1:0");
+        let mut settings = Settings::read(Path::new("config.toml"), Some(text)).unwrap();
+        settings.approve(&listed(&key)).unwrap();
+        let with = settings.text();
+        assert_eq!(with, format!("{text}\n[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:ab\"\n"));
+        settings.forget(&[key]);
+        assert_eq!(settings.text(), text);
+    }
+
+    #[test]
+    fn a_project_is_trusted() {
+        let mut settings = Settings::read(Path::new("config.toml"), None).unwrap();
+        assert!(!settings.trusts(Path::new("/p q")));
+        settings.trust(Path::new("/p q")).unwrap();
+        assert_eq!(settings.text(), "[projects.\"/p q\"]\ntrust_level = \"trusted\"\n");
+        assert!(settings.trusts(Path::new("/p q")));
+        assert!(Settings::read(Path::new("config.toml"), Some("a = [")).is_err());
+    }
+}

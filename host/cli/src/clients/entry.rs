@@ -1,0 +1,285 @@
+//! What stands in a client's settings for hookbox: a command line, and how to know one again.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use hookbox::{
+    Dialect,
+    config::{Config, Hook},
+    dialect::{self, Flow},
+};
+use serde_json::{Value, json};
+
+use super::{Client, Form, Scope, on_path};
+
+/// What we ask for on top of the time of the hooks: to start, to read the configuration, and to compile what nobody compiled.
+const OWN_TIME: Duration = Duration::from_secs(10);
+
+/// How `run` is told the dialect of a configuration that was written for a client.
+#[derive(Debug, Clone)]
+pub struct Wiring {
+    /// `--dialect`: the client's own, or `auto` where the file is in another one's form.
+    pub dialect: String,
+    /// The configuration as this client's events meet it.
+    pub config: Config,
+}
+
+/// The hooks of a file as a client's events meet them.
+///
+/// A file in the client's own dialect is taken as it says. One of another dialect that is written alike is read in the
+/// client's, and any other is asked under its own, with each event under the name that it has there.
+pub fn wire(client: &Client, text: &str, file: &Path) -> Result<Wiring, hookbox::config::ConfigErrors> {
+    let named = Config::parse(text, file, None)?.config;
+    let own = dialect::by_name(client.dialect).unwrap_or(named.dialect);
+    let base = |dialect: &dyn Dialect| dialect.name().trim_end_matches("@observed").to_owned();
+    if base(named.dialect) == base(own) {
+        // The documents of Blade describe no program.
+        let dialect = if own.name().contains('@') { own } else { named.dialect };
+        let config = Config::parse(text, file, Some(dialect.name()))?.config;
+        return Ok(Wiring { dialect: dialect.name().to_owned(), config });
+    }
+    let alike = named.dialect.shape() == own.shape() && named.dialect.timeout_unit() == own.timeout_unit();
+    let known = |hook: &Hook| hook.events.iter().all(|event| own.spec_by_name(event).is_some());
+    if alike && named.hooks.iter().all(known) {
+        let config = Config::parse(text, file, Some(own.name()))?.config;
+        return Ok(Wiring { dialect: own.name().to_owned(), config });
+    }
+    Ok(Wiring { dialect: "auto".to_owned(), config: named.answering(own) })
+}
+
+/// The events for which a configuration has hooks, by the names under which the client's settings have them, each with how
+/// long all its hooks may take; and those that the client does not have.
+pub fn events(client: &Client, wiring: &Wiring) -> (Vec<(String, Duration)>, Vec<String>) {
+    let (mut known, mut unknown): (Vec<(String, Duration)>, Vec<String>) = (Vec::new(), Vec::new());
+    let dialect = wiring.config.dialect;
+    let own_file = wiring.dialect != "auto";
+    for event in wiring.config.hooks.iter().flat_map(|hook| &hook.events) {
+        let name = match dialect.spec_by_name(event) {
+            Some(_) if client.form == Form::Flat => pascal(event),
+            // Copilot and Blade say it in code, not in settings.
+            Some(spec) if spec.name == "canUseTool" => continue,
+            Some(spec) => spec.name.to_owned(),
+            // Clients gain events every month; a file of another client's has that one's.
+            None if own_file && event != "canUseTool" => event.clone(),
+            None => {
+                if !unknown.contains(event) {
+                    unknown.push(event.clone());
+                }
+                continue;
+            }
+        };
+        if !known.iter().any(|(other, _)| *other == name) {
+            known.push((name, time(&wiring.config, event)));
+        }
+    }
+    (known, unknown)
+}
+
+/// Copilot's name of an event in the spelling under which its payload has Claude's fields.
+fn pascal(event: &str) -> String {
+    match event {
+        "userPromptSubmitted" => "UserPromptSubmit".into(),
+        "agentStop" => "Stop".into(),
+        _ => {
+            let mut letters = event.chars();
+            letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+        }
+    }
+}
+
+/// How long the hooks of one event may take, and we.
+pub fn time(config: &Config, event: &str) -> Duration {
+    let name = config.dialect.spec_by_name(event).map_or(event, |spec| spec.name);
+    let same =
+        |other: &String| other == event || config.dialect.spec_by_name(other).is_some_and(|spec| spec.name == name);
+    let hooks: Vec<&Hook> = config.hooks.iter().filter(|hook| hook.events.iter().any(same)).collect();
+    let sum = hooks.iter().map(|hook| hook.timeout).sum::<Duration>();
+    let longest = hooks.iter().map(|hook| hook.timeout).max().unwrap_or_default();
+    let all = match config.dialect.flow() {
+        Flow::Concurrent(_) if hooks.iter().any(|hook| hook.sequential) => sum,
+        Flow::Concurrent(at_once) => {
+            let rounds = hooks.len().div_ceil(config.max_concurrent.unwrap_or(at_once).max(1));
+            longest.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX)).min(sum)
+        }
+        Flow::Sequential | Flow::Chained => sum,
+    };
+    all + OWN_TIME
+}
+
+/// What hookbox is called in an entry: by its name where the `PATH` leads to this very program, else by its place.
+pub fn program() -> anyhow::Result<String> {
+    let own = std::env::current_exe()?;
+    let same = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
+    Ok(if on_path("hookbox").is_some_and(same) { "hookbox".to_owned() } else { own.to_string_lossy().into_owned() })
+}
+
+/// The words of a command line that serves a client.
+pub fn words(client: &Client, wiring: &Wiring, program: String, config: String) -> Vec<String> {
+    let mut words = vec![program];
+    if client.form == Form::Process {
+        words.push("stdio".into());
+    } else {
+        words.extend(["run".into(), "--dialect".into(), wiring.dialect.clone()]);
+    }
+    if wiring.config.fail_closed {
+        // Also when the file is missing.
+        words.push("--fail-closed".into());
+    }
+    words.extend(["--config".into(), config]);
+    words
+}
+
+/// A command line for `sh -c`, with the configuration below the project's folder where the client names that.
+pub fn line(client: &Client, scope: Scope, project: &Path, words: &[String]) -> String {
+    let (config, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
+    let below = Path::new(config).strip_prefix(project).ok();
+    let config = match (scope, client.project_variable, below) {
+        (Scope::Project, Some(variable), Some(below)) => in_double_quotes(variable, &below.to_string_lossy()),
+        _ => quoted(config),
+    };
+    before.iter().map(|word| quoted(word)).chain([config]).collect::<Vec<_>>().join(" ")
+}
+
+fn in_double_quotes(variable: &str, below: &str) -> String {
+    let mut text = format!("\"${variable}/");
+    for c in below.chars() {
+        if "$`\"\\".contains(c) {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text + "\""
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@,%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The entry of one event, in the client's form.
+pub fn entry(client: &Client, wiring: &Wiring, line: &str, time: Duration) -> Value {
+    let seconds = time.as_secs_f64().ceil();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "timeouts are a few weeks at most")]
+    let timeout = if client.milliseconds { (seconds * 1000.0) as u64 } else { seconds as u64 };
+    if client.form == Form::Flat {
+        return json!({ "type": "command", "bash": line, "timeoutSec": timeout });
+    }
+    let mut handler = json!({ "type": "command", "command": line, "timeout": timeout });
+    if let Some(handler) = handler.as_object_mut() {
+        if client.name == "gemini" {
+            handler.insert("name".into(), "hookbox".into());
+        }
+        // Since 2.1.295 a hook there that cannot start or runs too long can block; older ones pass over the word.
+        if client.name == "claude" && wiring.config.fail_closed {
+            handler.insert("onFailure".into(), "block".into());
+        }
+    }
+    json!({ "hooks": [handler] })
+}
+
+/// A command of ours that stands in a client's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ours {
+    /// All its words.
+    pub words: Vec<String>,
+    /// The configuration that it names.
+    pub config: Option<String>,
+}
+
+impl Ours {
+    /// Whether it runs this configuration. One that names none runs the one that is found, which is the project's.
+    pub fn runs(&self, client: &Client, project: &Path, config: &Path) -> bool {
+        let Some(named) = &self.config else { return config.parent() == Some(project) };
+        let variable = client.project_variable.unwrap_or_default();
+        let below = [format!("${variable}/"), format!("${{{variable}}}/")];
+        let below = below.iter().find_map(|start| named.strip_prefix(start.as_str())).unwrap_or(named);
+        let (one, other) = (project.join(below), config);
+        one == other || one.canonicalize().ok().is_some_and(|one| other.canonicalize().ok() == Some(one))
+    }
+}
+
+/// What a handler in a client's settings runs, if it is hookbox.
+pub fn ours(handler: &Value) -> Option<Ours> {
+    let text = |key: &str| handler.get(key).and_then(Value::as_str);
+    let mut all = match handler.get("command") {
+        Some(Value::Array(words)) => words.iter().filter_map(|word| Some(word.as_str()?.to_owned())).collect(),
+        _ => split(text("bash").or(text("command")).or(text("exec"))?),
+    };
+    let args = handler.get("args").and_then(Value::as_array).into_iter().flatten();
+    all.extend(args.filter_map(|word| Some(word.as_str()?.to_owned())));
+    let program = Path::new(all.first()?).file_name()?;
+    let serves = matches!(all.get(1)?.as_str(), "run" | "stdio");
+    if program != "hookbox" || !serves {
+        return None;
+    }
+    let place = all.iter().position(|word| word == "--config");
+    let config = place.and_then(|place| all.get(place + 1)).cloned();
+    let config = config.or_else(|| all.iter().find_map(|word| Some(word.strip_prefix("--config=")?.to_owned())));
+    Some(Ours { words: all, config })
+}
+
+/// The words of a command line, as far as quotes and backslashes make them.
+pub fn split(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut letters = line.chars();
+    while let Some(c) = letters.next() {
+        match (quote, c) {
+            (Some(end), c) if c == end => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(letters.next()),
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::{ours, quoted, split};
+    use crate::clients;
+
+    #[test]
+    fn what_is_quoted_is_one_word() {
+        for word in ["a b", "it's", "$HOME", "", "/plain/path", "a\"b\\c", "多"] {
+            assert_eq!(split(&quoted(word)), [word]);
+        }
+        assert_eq!(split(r#"hookbox run --config "$X/a b" c\ d"#), ["hookbox", "run", "--config", "$X/a b", "c d"]);
+    }
+
+    #[test]
+    fn an_entry_of_ours_is_known_again() {
+        let claude = clients::by_name("claude").unwrap();
+        let (project, config) = (Path::new("/p"), Path::new("/p/hooks.json"));
+        for line in [
+            "hookbox run --config \"$CLAUDE_PROJECT_DIR/hooks.json\"",
+            "/opt/bin/hookbox run --config=/p/hooks.json --fail-closed",
+            "hookbox run",
+            "hookbox run --config hooks.json",
+        ] {
+            assert!(ours(&json!({ "command": line })).unwrap().runs(claude, project, config), "{line}");
+        }
+        assert!(
+            !ours(&json!({ "command": "hookbox run --config /q/hooks.json" })).unwrap().runs(claude, project, config)
+        );
+        for line in ["hookbox check", "my-hookbox run", "echo hookbox run", ""] {
+            assert_eq!(ours(&json!({ "command": line })), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! A client's settings, edited as text: what people wrote, comments and order and all, stays as they wrote it.
+
+use std::path::Path;
+
+use jsonc_parser::{
+    ParseOptions,
+    cst::{CstArray, CstInputValue, CstObject, CstObjectProp, CstRootNode},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Client, Form,
+    entry::{Ours, ours},
+};
+use crate::exit::Exit;
+
+/// The settings of a client, open to be edited.
+pub struct Settings<'a> {
+    client: &'a Client,
+    file: &'a Path,
+    root: CstRootNode,
+    /// Windows' editors begin a text with one.
+    mark: &'static str,
+}
+
+/// An entry of hookbox in a client's settings.
+#[derive(Debug)]
+pub struct Found {
+    /// The event, or the name of the process.
+    pub event: String,
+    /// Where: the index of the group, and of the handler in it.
+    pub place: [usize; 2],
+    /// The matcher of its group.
+    pub matcher: Option<String>,
+    /// What it runs.
+    pub ours: Ours,
+    /// The whole handler.
+    pub handler: Value,
+}
+
+/// A group of handlers that are not ours: its event, and itself.
+pub type Group = (String, Value);
+
+impl<'a> Settings<'a> {
+    /// Reads a file's text; `None`: there is no file yet.
+    ///
+    /// # Errors
+    /// It is no JSON, with comments and trailing commas, or says something twice: whoever reads it may take another part of it
+    /// for meant than we.
+    pub fn read(client: &'a Client, file: &'a Path, text: Option<&str>) -> anyhow::Result<Self> {
+        let text = text.unwrap_or("{}\n");
+        let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let root = CstRootNode::parse(text, &options).map_err(|error| wrong(file, &error.to_string()))?;
+        let settings = Self { client, file, root, mark };
+        for object in [settings.root.object_value(), settings.hooks()?].into_iter().flatten() {
+            let names: Vec<String> = object.properties().iter().filter_map(CstObjectProp::decoded_name).collect();
+            if let Some(twice) = names.iter().find(|name| names.iter().filter(|other| other == name).count() > 1) {
+                return Err(wrong(file, &format!("`{twice}` is there twice")));
+            }
+        }
+        Ok(settings)
+    }
+
+    /// The text as it is now.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.mark, self.root)
+    }
+
+    /// Whether nothing is left in it but what every file of hookbox's own has.
+    pub fn is_empty(&self) -> bool {
+        let Some(Value::Object(mut object)) = self.root.to_serde_value() else { return self.root.value().is_none() };
+        object.remove("version");
+        object.is_empty()
+    }
+
+    /// The settings as a value.
+    pub fn value(&self) -> Value {
+        self.root.to_serde_value().unwrap_or_default()
+    }
+
+    fn hooks(&self) -> anyhow::Result<Option<CstObject>> {
+        let root = match self.root.value() {
+            None => return Ok(None),
+            Some(root) => root.as_object().ok_or_else(|| wrong(self.file, "it holds no object"))?,
+        };
+        let Some(hooks) = root.get("hooks") else { return Ok(None) };
+        let hooks = hooks.value().and_then(|hooks| hooks.as_object());
+        hooks.map(Some).ok_or_else(|| wrong(self.file, "`hooks` is no object"))
+    }
+
+    /// Where entries stand: under `hooks`, and for processes below it.
+    fn container(&self) -> anyhow::Result<Option<CstObject>> {
+        let hooks = self.hooks()?;
+        if self.client.form != Form::Process {
+            return Ok(hooks);
+        }
+        let Some(processes) = hooks.and_then(|hooks| hooks.get("processes")) else { return Ok(None) };
+        let processes = processes.value().and_then(|processes| processes.as_object());
+        processes.map(Some).ok_or_else(|| wrong(self.file, "`hooks.processes` is no object"))
+    }
+
+    /// The groups, or handlers, of every event.
+    fn events(&self) -> anyhow::Result<Vec<(String, CstArray)>> {
+        let mut events = Vec::new();
+        for property in self.container()?.into_iter().flat_map(|hooks| hooks.properties()) {
+            let (Some(name), Some(value)) = (property.decoded_name(), property.value()) else { continue };
+            match value.as_array() {
+                Some(array) => events.push((name, array)),
+                // Blade has settings beside its events.
+                None if value.as_object().is_none() && self.client.name == "blade" => {}
+                None => return Err(wrong(self.file, &format!("`hooks.{name}` is no array"))),
+            }
+        }
+        Ok(events)
+    }
+
+    /// Every entry of hookbox.
+    pub fn found(&self) -> anyhow::Result<Vec<Found>> {
+        let mut found = Vec::new();
+        if self.client.form == Form::Process {
+            for property in self.container()?.into_iter().flat_map(|processes| processes.properties()) {
+                let Some(handler) = property.value().and_then(|value| value.to_serde_value()) else { continue };
+                if let Some(ours) = ours(&handler) {
+                    let event = property.decoded_name().unwrap_or_default();
+                    found.push(Found { event, place: [0, 0], matcher: None, ours, handler });
+                }
+            }
+            return Ok(found);
+        }
+        for (event, array) in self.events()? {
+            for (group, element) in array.elements().into_iter().enumerate() {
+                let value = element.to_serde_value().unwrap_or_default();
+                let matcher = value.get("matcher").and_then(Value::as_str).map(str::to_owned);
+                for (index, handler) in handlers(&value).into_iter().enumerate() {
+                    if let Some(ours) = ours(&handler) {
+                        let (event, matcher) = (event.clone(), matcher.clone());
+                        found.push(Found { event, place: [group, index], matcher, ours, handler });
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes these entries the only ones of hookbox among those that `same` tells of. Where nothing changes, nothing is
+    /// written anew.
+    pub fn put(&self, entries: &[(String, Value)], same: impl Fn(&Ours) -> bool) -> anyhow::Result<()> {
+        let found = self.found()?;
+        let mut wanted: Vec<&(String, Value)> = entries.iter().collect();
+        let mut stale = Vec::new();
+        for found in found.iter().filter(|found| same(&found.ours)) {
+            let as_wanted = |(event, entry): &&(String, Value)| {
+                let plain = found.matcher.is_none() && handlers(entry) == [found.handler.clone()];
+                *event == found.event && (plain || self.client.form == Form::Process && *entry == found.handler)
+            };
+            match wanted.iter().position(as_wanted) {
+                Some(place) => drop(wanted.remove(place)),
+                None => stale.push((found.event.clone(), found.place)),
+            }
+        }
+        self.strip(|found| stale.iter().any(|(event, place)| *event == found.event && *place == found.place), false)?;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
+        if self.client.form == Form::Flat && root.get("version").is_none() {
+            root.insert(0, "version", json_input(&json!(1)));
+        }
+        let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is no object"))?;
+        if self.client.form == Form::Process {
+            set(&hooks, "enabled", &json!(true));
+            let no_object = || wrong(self.file, "`hooks.processes` is no object");
+            let processes = hooks.object_value_or_create("processes").ok_or_else(no_object)?;
+            for (name, entry) in wanted {
+                if processes.get(name).is_some() {
+                    return Err(wrong(
+                        self.file,
+                        &format!("`hooks.processes.{name}` is there, and runs something else"),
+                    ));
+                }
+                processes.append(name, json_input(entry));
+            }
+            return Ok(());
+        }
+        for (event, entry) in wanted {
+            let no_array = || wrong(self.file, &format!("`hooks.{event}` is no array"));
+            hooks.array_value_or_create(event).ok_or_else(no_array)?.append(json_input(entry));
+        }
+        Ok(())
+    }
+
+    /// Sets what stands beside the events: blade's switches.
+    pub fn switch(&self, name: &str, value: &Value) -> anyhow::Result<()> {
+        if let Some(hooks) = self.hooks()? {
+            set(&hooks, name, value);
+        }
+        Ok(())
+    }
+
+    /// Takes out entries of hookbox, and what they leave empty.
+    pub fn remove(&self, which: impl Fn(&Found) -> bool) -> anyhow::Result<()> {
+        self.strip(which, true)
+    }
+
+    fn strip(&self, which: impl Fn(&Found) -> bool, whole: bool) -> anyhow::Result<()> {
+        let found: Vec<Found> = self.found()?.into_iter().filter(which).collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        if self.client.form == Form::Process {
+            for found in &found {
+                self.container()?
+                    .and_then(|processes| processes.get(&found.event))
+                    .into_iter()
+                    .for_each(CstObjectProp::remove);
+            }
+            return Ok(());
+        }
+        for (event, array) in self.events()? {
+            let places = found.iter().filter(|found| found.event == event).map(|found| found.place).collect::<Vec<_>>();
+            take_out(&array, &places);
+            let empty = array.elements().is_empty();
+            if whole && empty && !places.is_empty() {
+                self.container()?.and_then(|hooks| hooks.get(&event)).into_iter().for_each(CstObjectProp::remove);
+            }
+        }
+        // Switches without an event switch nothing.
+        if whole && self.events()?.is_empty() {
+            let hooks = self.root.object_value().and_then(|root| root.get("hooks"));
+            if let Some(hooks) = hooks {
+                hooks.remove();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes out the handlers that are not ours and that `takes` wants, as groups for a configuration of ours; and what was
+    /// left, with why.
+    pub fn import(
+        &self,
+        takes: impl Fn(&str, &Value) -> Result<(), String>,
+    ) -> anyhow::Result<(Vec<Group>, Vec<String>)> {
+        let (mut groups, mut left) = (Vec::new(), Vec::new());
+        for (event, array) in self.events()? {
+            let mut places = Vec::new();
+            for (index, element) in array.elements().into_iter().enumerate() {
+                let value = element.to_serde_value().unwrap_or_default();
+                let mut own = Vec::new();
+                for (place, handler) in handlers(&value).into_iter().enumerate() {
+                    if ours(&handler).is_some() {
+                        continue;
+                    }
+                    match takes(&event, &handler) {
+                        Ok(()) => {
+                            places.push([index, place]);
+                            own.push(handler);
+                        }
+                        Err(why) => left.push(format!("{event}: {handler} stays with {}: {why}", self.client.title)),
+                    }
+                }
+                if own.is_empty() {
+                    continue;
+                }
+                let group = match value {
+                    Value::Object(mut group) if group.contains_key("hooks") => {
+                        group.insert("hooks".into(), own.into());
+                        Value::Object(group)
+                    }
+                    flat => flat,
+                };
+                groups.push((event.clone(), group));
+            }
+            take_out(&array, &places);
+        }
+        Ok((groups, left))
+    }
+
+    /// Adds groups to a configuration of ours.
+    pub fn adopt(&self, groups: &[Group]) -> anyhow::Result<()> {
+        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
+        let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is no object"))?;
+        for (event, group) in groups {
+            let no_array = || wrong(self.file, &format!("`hooks.{event}` is no array"));
+            hooks.array_value_or_create(event).ok_or_else(no_array)?.append(json_input(group));
+        }
+        Ok(())
+    }
+}
+
+/// The handlers of a group; of a handler that stands alone, itself.
+fn handlers(element: &Value) -> Vec<Value> {
+    if let Some(Value::Array(handlers)) = element.get("hooks") {
+        return handlers.clone();
+    }
+    let mut alone = element.clone();
+    // A matcher is the group's, where there is one.
+    alone.as_object_mut().map(|alone| alone.remove("matcher"));
+    vec![alone]
+}
+
+/// Takes handlers out of an event's array, by the index of their group and their own, and groups that lose their last one.
+fn take_out(array: &CstArray, places: &[[usize; 2]]) {
+    for (group, element) in array.elements().into_iter().enumerate().rev() {
+        let of_group: Vec<usize> = places.iter().filter(|place| place[0] == group).map(|place| place[1]).collect();
+        if of_group.is_empty() {
+            continue;
+        }
+        let nested = element.as_object().and_then(|group| group.array_value("hooks"));
+        match nested {
+            Some(handlers) if handlers.elements().len() > of_group.len() => {
+                let elements = handlers.elements().into_iter().enumerate();
+                elements.filter(|(index, _)| of_group.contains(index)).for_each(|(_, handler)| handler.remove());
+            }
+            _ => element.remove(),
+        }
+    }
+}
+
+/// Sets a property to a value, unless it has it.
+fn set(object: &CstObject, name: &str, value: &Value) {
+    match object.get(name) {
+        Some(property) if property.value().and_then(|value| value.to_serde_value()).as_ref() == Some(value) => {}
+        Some(property) => property.set_value(json_input(value)),
+        None => drop(object.append(name, json_input(value))),
+    }
+}
+
+fn json_input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(bool) => CstInputValue::Bool(*bool),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(json_input).collect()),
+        Value::Object(fields) => CstInputValue::Object(object_input(fields)),
+    }
+}
+
+fn object_input(fields: &Map<String, Value>) -> Vec<(String, CstInputValue)> {
+    fields.iter().map(|(key, value)| (key.clone(), json_input(value))).collect()
+}
+
+fn wrong(file: &Path, why: &str) -> anyhow::Error {
+    Exit::Config.error(format!("{}: {why}; the file is left as it is", file.display()))
+}

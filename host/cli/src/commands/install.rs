@@ -1,0 +1,158 @@
+//! `hookbox install`: from a configuration to a client that asks it.
+
+mod plan;
+mod trust;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hookbox::config::Config;
+
+use super::{block_on, host};
+use crate::{
+    change::{self, Change},
+    clients::{self, Client, Form, Scope},
+    exit::Exit,
+    print,
+};
+
+/// Make a client ask hookbox about every event that a configuration has hooks for.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one per switch on the command line")]
+pub struct Install {
+    /// claude, codebuddy, blade, codex, gemini, copilot, opencode or picoclaw
+    #[arg(value_name = "CLIENT", value_parser = client)]
+    client: &'static Client,
+    /// In the settings of the project that is the current folder (the default, where the client has such)
+    #[arg(long, conflicts_with = "user")]
+    project: bool,
+    /// In your own settings, for all projects
+    #[arg(long)]
+    user: bool,
+    /// The configuration; `hooks.json` here when left out
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Take it out again: of this configuration, or all of hookbox when none is given
+    #[arg(long, conflicts_with = "import")]
+    remove: bool,
+    /// Move the hooks that stand there into the configuration
+    #[arg(long)]
+    import: bool,
+    /// Write without asking
+    #[arg(long, short)]
+    yes: bool,
+}
+
+fn client(name: &str) -> Result<&'static Client, String> {
+    let names = || clients::ALL.iter().map(|client| client.name).collect::<Vec<_>>().join(", ");
+    clients::by_name(name).ok_or_else(|| format!("known are {}", names()))
+}
+
+/// Where things are that an installation is about.
+struct Place {
+    client: &'static Client,
+    scope: Scope,
+    project: PathBuf,
+    /// The client's settings.
+    file: PathBuf,
+    /// Our configuration.
+    config: PathBuf,
+}
+
+impl Install {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let project = std::env::current_dir()?;
+        let client = self.client;
+        let scope = match (self.project, self.user) {
+            (true, _) => Scope::Project,
+            (_, true) => Scope::User,
+            _ => client.usual_scope(),
+        };
+        let file = client.file(scope, &project).ok_or_else(|| match scope {
+            Scope::Project => Exit::Usage.error(format!("{} has no settings of a project: give --user", client.title)),
+            Scope::User => Exit::Usage.error("HOME is not set, so you have no settings"),
+        })?;
+        let config = project.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
+        let place = Place { client, scope, project, file, config };
+        if self.remove {
+            return self.remove(&place);
+        }
+        let planned = plan::install(&place, self.import)?;
+        planned.notes.iter().for_each(print::out);
+        if let Some(config) = planned.checked {
+            check(config)?;
+        }
+        if !self.make(&planned.changes)? {
+            return Ok(Exit::Told(1));
+        }
+        if client.name == "codex" {
+            return trust::approve(&place, self.yes);
+        }
+        if let Some(hint) = hint(client, scope) {
+            print::out(hint);
+        }
+        Ok(Exit::Ok)
+    }
+
+    fn remove(&self, place: &Place) -> anyhow::Result<Exit> {
+        let only = self.config.is_some().then_some(place.config.as_path());
+        let mut changes = Vec::new();
+        if place.client.name == "codex" {
+            changes.extend(trust::forget(place, only)?);
+        }
+        changes.push(plan::remove(place, only)?);
+        Ok(if self.make(&changes)? { Exit::Ok } else { Exit::Told(1) })
+    }
+
+    /// Shows changes, asks, and makes them; false: they were not wanted.
+    fn make(&self, changes: &[Change]) -> anyhow::Result<bool> {
+        let changes: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
+        if changes.is_empty() {
+            print::out("nothing to change");
+            return Ok(true);
+        }
+        for change in &changes {
+            change.show();
+        }
+        if !change::consent(self.yes)? {
+            print::out("nothing was written");
+            return Ok(false);
+        }
+        for change in changes {
+            change.make()?;
+            let word = if change.after.is_some() { "written" } else { "removed" };
+            let backup = change::backup(&change.file);
+            let kept = backup.exists().then(|| format!("; as it was: {}", backup.display()));
+            print::out(format_args!("{word}: {}{}", change.file.display(), kept.unwrap_or_default()));
+        }
+        Ok(true)
+    }
+}
+
+/// As `hookbox check`: everything that is wrong is told, and what is compiled is kept for the first event.
+fn check(config: Config) -> anyhow::Result<()> {
+    let file = config.file.display().to_string();
+    let found = block_on(async { Ok(host(config).await?.check().await) })?;
+    for diagnostic in &found {
+        print::lines(diagnostic).into_iter().for_each(print::out);
+    }
+    if found.iter().any(hookbox::config::Diagnostic::is_error) {
+        return Err(Exit::Config.error(format!("nothing was written: not every hook of {file} can be used")));
+    }
+    Ok(())
+}
+
+/// What is left to do, where only the user can.
+fn hint(client: &Client, scope: Scope) -> Option<&'static str> {
+    match (client.name, client.form, scope) {
+        ("blade", ..) => {
+            Some("Blade runs it when the workspace and the hooks are trusted: /hooks trust, in its own terminal")
+        }
+        ("copilot" | "gemini", _, Scope::Project) => Some(
+            "it runs where the folder is trusted; headless, say so: copilot -p … --trust-folder, or GEMINI_CLI_TRUST_WORKSPACE",
+        ),
+        (_, Form::Plugin, _) => Some("OpenCode loads it when it starts; try a call that your hooks deny"),
+        (_, Form::Process, _) => Some("PicoClaw starts it when its gateway starts"),
+        _ => None,
+    }
+}

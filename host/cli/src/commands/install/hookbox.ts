@@ -1,0 +1,1 @@
+../../../../../clients/opencode/hookbox.ts

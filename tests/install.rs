@@ -1,0 +1,304 @@
+//! `hookbox install`: what stands in a client's settings afterwards, and that a call is denied through exactly that.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use hookbox_testing::{examples, process::fed};
+use serde_json::{Value, json};
+
+/// A user with a home, a project, and a component that denies.
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    fn new(config: &Value) -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        fs::create_dir_all(machine.project()).unwrap();
+        fs::create_dir_all(machine.path("bin")).unwrap();
+        fs::copy(examples::component("command-guard"), machine.project().join("guard.wasm")).unwrap();
+        machine.write("project/hooks.json", &format!("{config:#}\n"));
+        machine
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(name)
+    }
+    fn project(&self) -> PathBuf {
+        self.path("project")
+    }
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.path(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        file
+    }
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear();
+        command.env("HOME", self.path("home")).env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
+        command
+    }
+    fn hookbox(&self, args: &[&str]) -> Output {
+        self.answering("", args)
+    }
+    fn answering(&self, answer: &str, args: &[&str]) -> Output {
+        fed(self.command(env!("CARGO_BIN_EXE_hookbox")).args(args), answer.as_bytes())
+    }
+    fn install(&self, args: &[&str]) -> String {
+        let output = self.hookbox(&[&["install"], args, &["--yes"]].concat());
+        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{text}");
+        text
+    }
+}
+
+fn guard(dialect: &str, event: &str, timeout: u64) -> Value {
+    let handler = json!({ "type": "wasm", "component": "guard.wasm", "timeout": timeout });
+    json!({ "dialect": dialect, "failClosed": true, "hooks": { event: [{ "hooks": [handler] }] } })
+}
+
+/// Every client with settings of the project in JSON: its file, an event, and a timeout in its unit.
+const CLIENTS: [(&str, &str, &str, u64); 6] = [
+    ("claude", ".claude/settings.json", "PreToolUse", 2),
+    ("codebuddy", ".codebuddy/settings.json", "PreToolUse", 2),
+    ("blade", ".blade/settings.json", "PreToolUse", 2),
+    ("codex", ".codex/hooks.json", "PreToolUse", 2),
+    ("gemini", ".gemini/settings.json", "BeforeTool", 2000),
+    ("copilot", ".github/hooks/hookbox.json", "PreToolUse", 2),
+];
+
+fn payload(client: &str, event: &str) -> String {
+    let tool = if client == "gemini" { "run_shell_command" } else { "Bash" };
+    let stamp = (client == "copilot").then_some("2026-11-22T03:00:00Z");
+    json!({ "hook_event_name": event, "session_id": "s", "cwd": "/", "tool_name": tool, "timestamp": stamp,
+        "tool_input": { "command": "mkfs.ext4 /dev/sda" } })
+    .to_string()
+}
+
+/// The command of the only entry.
+fn line(settings: &Value, event: &str) -> (String, Value) {
+    let group = &settings["hooks"][event][0];
+    let handler = if group["hooks"].is_array() { &group["hooks"][0] } else { group };
+    let line = handler.get("bash").or(handler.get("command")).unwrap().as_str().unwrap();
+    (line.to_owned(), handler.clone())
+}
+
+#[test]
+fn what_is_written_denies_and_goes_again() {
+    for (client, file, event, timeout) in CLIENTS {
+        let machine = Machine::new(&guard(client, event, timeout));
+        let file = machine.project().join(file);
+        machine.install(&[client]);
+        let text = fs::read_to_string(&file).unwrap();
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        let names: Vec<&String> = settings["hooks"].as_object().unwrap().keys().filter(|k| k.contains('T')).collect();
+        assert_eq!(names, [event], "{client}: exactly the events that have hooks");
+        let (line, handler) = line(&settings, event);
+        let seconds = handler.get("timeoutSec").unwrap_or(&handler["timeout"]).as_u64().unwrap();
+        assert_eq!(seconds, if client == "gemini" { 12_000 } else { 12 }, "{client}: our own time is on top");
+        let mut shell = machine.command("sh");
+        for variable in ["CLAUDE", "BLADE", "GEMINI", "COPILOT"] {
+            shell.env(format!("{variable}_PROJECT_DIR"), machine.project());
+        }
+        let output = fed(shell.arg("-c").arg(&line), payload(client, event).as_bytes());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains("deny") || said.contains("block"), "{client}: {line}: {said}");
+
+        assert!(machine.install(&[client]).contains("nothing to change"), "{client}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        machine.install(&[client, "--remove"]);
+        assert!(!file.exists(), "{client}: nobody else wrote into it");
+    }
+}
+
+#[test]
+fn what_people_wrote_stays_as_they_wrote_it() {
+    let theirs = "{\r\n  // mine\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {\r\n    \"Stop\": [], /* empty */\r\n    \"PreToolUse\": [\r\n      { \"matcher\": \"Read\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./mine.sh\" } ] },\r\n    ]\r\n  },\r\n}\r\n";
+    for (client, file, event, timeout) in CLIENTS {
+        if event != "PreToolUse" {
+            continue;
+        }
+        let machine = Machine::new(&guard(client, event, timeout));
+        let file = machine.write(&format!("project/{file}"), theirs);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        machine.install(&[client]);
+        let with = fs::read_to_string(&file).unwrap();
+        for kept in ["// mine\r\n", "/* empty */", "./mine.sh", "\"matcher\": \"Read\""] {
+            assert!(with.contains(kept), "{client}: {kept} is gone from\n{with}");
+        }
+        assert_eq!(with.matches('\n').count(), with.matches("\r\n").count(), "{client}");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_to_string(file.with_file_name(format!("{}.hookbox-backup", name(&file)))).unwrap(), theirs);
+        machine.install(&[client, "--remove"]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{client}: as it was, to the byte");
+
+        // Also where somebody wrote on in between: then theirs stays, and ours goes.
+        machine.install(&[client]);
+        let edited = fs::read_to_string(&file).unwrap().replace("dark", "light");
+        fs::write(&file, edited).unwrap();
+        machine.install(&[client, "--remove"]);
+        let left = fs::read_to_string(&file).unwrap();
+        assert!(left.contains("light") && left.contains("./mine.sh") && !left.contains("guard"), "{client}: {left}");
+        assert!(!left.contains("hookbox run"), "{client}: {left}");
+    }
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn what_cannot_be_read_is_left_alone() {
+    let machine = Machine::new(&guard("claude", "PreToolUse", 2));
+    for text in [
+        "{ \"hooks\": { }",
+        "[]",
+        "{ \"hooks\": [] }",
+        "{ \"hooks\": { \"PreToolUse\": {} } }",
+        "{ 'a': 1 }",
+        "{ \"hooks\": {}, \"hooks\": {} }",
+    ] {
+        let file = machine.write("project/.claude/settings.json", text);
+        let output = machine.hookbox(&["install", "claude", "--yes"]);
+        assert_eq!(output.status.code(), Some(78), "{text}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("left as it is"), "{text}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        fs::remove_file(file).unwrap();
+    }
+    // Nor is anything written for hooks that cannot be used, or that nobody wanted.
+    machine
+        .write("project/hooks.json", &guard("claude", "PreToolUse", 2).to_string().replace("guard.wasm", "gone.wasm"));
+    assert_eq!(machine.hookbox(&["install", "claude", "--yes"]).status.code(), Some(78));
+    machine.write("project/hooks.json", &guard("claude", "PreToolUse", 2).to_string());
+    assert_eq!(machine.answering("n\n", &["install", "claude"]).status.code(), Some(1));
+    assert_eq!(machine.answering("", &["install", "claude"]).status.code(), Some(64));
+    assert!(!machine.project().join(".claude/settings.json").exists());
+    assert_eq!(machine.answering("y\n", &["install", "claude"]).status.code(), Some(0));
+    assert!(machine.project().join(".claude/settings.json").exists());
+}
+
+/// One component for every client: a file written for Claude Code is asked by the others too.
+#[test]
+fn one_file_serves_all() {
+    let machine = Machine::new(&guard("claude", "PreToolUse", 2));
+    for (client, file, event, ..) in CLIENTS {
+        machine.install(&[client]);
+        let settings: Value = serde_json::from_str(&fs::read_to_string(machine.project().join(file)).unwrap()).unwrap();
+        let (line, handler) = line(&settings, event);
+        let dialect = match client {
+            "gemini" => "auto",
+            "blade" => "blade@observed",
+            other => other,
+        };
+        assert!(line.contains(&format!("--dialect {dialect} --fail-closed")), "{line}");
+        let fails_closed = match client {
+            "claude" => handler["onFailure"] == "block",
+            "blade" => settings["hooks"]["failureBehavior"] == "deny" && settings["hooks"]["enabled"] == true,
+            _ => true,
+        };
+        assert!(fails_closed, "{client}: {settings}");
+    }
+}
+
+#[test]
+fn hooks_that_were_there_move() {
+    let machine = Machine::new(&guard("claude", "PreToolUse", 2));
+    let theirs = json!({ "hooks": {
+        "PreToolUse": [{ "matcher": "Bash", "hooks": [
+            { "type": "command", "command": "./mine.sh", "timeout": 5 },
+            { "type": "mcp_tool", "server": "s", "tool": "t" } ] }],
+        "Stop": [{ "hooks": [{ "type": "command", "command": "./stop.sh" }] }] } });
+    let file = machine.write("project/.claude/settings.json", &theirs.to_string());
+    let told = machine.install(&["claude", "--import"]);
+    assert!(told.contains("stays with Claude Code"), "{told}");
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let ours: Value = serde_json::from_str(&fs::read_to_string(machine.project().join("hooks.json")).unwrap()).unwrap();
+    assert_eq!(
+        settings["hooks"]["PreToolUse"][0]["hooks"],
+        json!([{ "type": "mcp_tool", "server": "s", "tool": "t" }])
+    );
+    assert!(!settings.to_string().contains(".sh"), "{settings}");
+    assert!(settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap().contains("hookbox"), "{settings}");
+    assert_eq!(
+        ours["hooks"]["PreToolUse"][1],
+        json!({ "matcher": "Bash", "hooks": [
+        { "type": "command", "command": "./mine.sh", "timeout": 5 }] })
+    );
+    assert_eq!(ours["hooks"]["Stop"][0]["hooks"][0]["command"], "./stop.sh");
+    assert!(machine.install(&["claude", "--import"]).contains("nothing to change"));
+}
+
+/// The stand-in speaks as `codex app-server` 0.169.0 was seen to: it lists the user's `hooks.json` with a hash of each
+/// command, and trusts what `config.toml` has recorded.
+#[test]
+fn codex_trusts_what_was_recorded() {
+    let machine = Machine::new(&guard("codex", "PreToolUse", 2));
+    let script = r#"#!/bin/sh
+read _; echo '{"id":1,"result":{}}'; read _; read _
+hooks="$HOME/.codex/hooks.json"; key="$hooks:pre_tool_use:0:0"
+command=$(sed -n 's/.*"command": "\(.*\)",.*/\1/p' "$hooks"); hash="sha256:$(printf %s "$command" | sha256sum | cut -d' ' -f1)"
+grep -qs "$hash" "$HOME/.codex/config.toml" && status=trusted || status=untrusted
+printf '{"method":"noise"}\n{"id":2,"result":{"data":[{"cwd":".","hooks":[{"key":"%s","command":"%s","enabled":true,"sourcePath":"%s","currentHash":"%s","trustStatus":"%s"}]}]}}\n' "$key" "$command" "$hooks" "$hash" "$status"
+cat >/dev/null
+"#;
+    let codex = machine.write("bin/codex", script);
+    fs::set_permissions(codex, fs::Permissions::from_mode(0o755)).unwrap();
+    let toml = machine.write("home/.codex/config.toml", "# mine\nmodel = \"m\"\n");
+    let told = machine.install(&["codex", "--user"]);
+    assert!(told.contains("Codex trusts 1 of 1 hooks"), "{told}");
+    let recorded = fs::read_to_string(&toml).unwrap();
+    assert!(
+        recorded.starts_with("# mine\nmodel = \"m\"\n") && recorded.contains("trusted_hash = \"sha256:"),
+        "{recorded}"
+    );
+    assert!(machine.install(&["codex", "--user"]).contains("nothing to change"));
+    machine.install(&["codex", "--user", "--remove"]);
+    assert_eq!(fs::read_to_string(&toml).unwrap(), "# mine\nmodel = \"m\"\n");
+    assert!(!machine.path("home/.codex/hooks.json").exists());
+
+    // No consent: nothing is recorded, and the exit code says so.
+    let output = machine.answering("y\nn\n", &["install", "codex", "--user"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(fs::read_to_string(&toml).unwrap(), "# mine\nmodel = \"m\"\n");
+}
+
+#[test]
+fn opencode_gets_the_plugin_and_picoclaw_a_process() {
+    let machine = Machine::new(&guard("opencode", "PreToolUse", 20));
+    machine.install(&["opencode"]);
+    let file = machine.project().join(".opencode/plugin/hookbox.ts");
+    let plugin = fs::read_to_string(&file).unwrap();
+    assert!(plugin.contains("config: \"hooks.json\", timeout: 30000 };"), "{plugin}");
+    assert!(machine.install(&["opencode"]).contains("nothing to change"));
+    machine.install(&["opencode", "--remove"]);
+    assert!(!file.exists());
+    fs::write(&file, "export const Other = 1\n").unwrap();
+    assert_eq!(machine.hookbox(&["install", "opencode", "--yes"]).status.code(), Some(78));
+
+    machine.write(
+        "project/hooks.json",
+        &json!({ "dialect": "picoclaw", "hooks": {
+        "guard": { "intercept": ["before_tool", "approve_tool"], "type": "wasm", "component": "guard.wasm" },
+        "audit": { "observe": ["tool_exec_start"], "type": "command", "command": "cat" } } })
+        .to_string(),
+    );
+    let theirs = "{\"hooks\": {\"defaults\": {\"interceptor_timeout_ms\": 2500}}}\n";
+    let file = machine.write("home/.picoclaw/config.json", theirs);
+    assert_eq!(machine.hookbox(&["install", "picoclaw", "--project", "--yes"]).status.code(), Some(64));
+    machine.install(&["picoclaw"]);
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let process = &settings["hooks"]["processes"]["hookbox"];
+    assert_eq!(
+        (&process["intercept"], &process["observe"]),
+        (&json!(["approve_tool", "before_tool"]), &json!(["tool_exec_start"]))
+    );
+    let command: Vec<&str> = process["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!((command[1], command[4], command[5]), ("stdio", "--interceptor-timeout", "2.5"), "{command:?}");
+    assert_eq!(settings["hooks"]["enabled"], true);
+    assert!(machine.install(&["picoclaw"]).contains("nothing to change"));
+    machine.install(&["picoclaw", "--remove"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+}
