@@ -83,6 +83,24 @@ fn run_reports_every_hook() {
     );
 }
 
+/// A client starts us for every event: what is wrong with the file is told when it is new.
+#[test]
+fn warnings_are_told_once_for_each_state_of_the_file() {
+    let dir = project();
+    let warned = |args: &[&str]| {
+        let args: Vec<&str> = [&["run", "--config", "hooks.json"], args].concat();
+        transcript(dir.path(), &args, RM).matches("nothing says what a failure counts as").count()
+    };
+    assert_eq!(warned(&["--diagnostics", "off"]), 0);
+    assert_eq!([warned(&[]), warned(&[]), warned(&["--diagnostics", "json"])], [1, 0, 0]);
+    let file = dir.path().join("hooks.json");
+    fs::write(&file, fs::read_to_string(&file).unwrap() + "\n").unwrap();
+    assert_eq!([warned(&["--diagnostics", "off"]), warned(&["--diagnostics", "json"]), warned(&[])], [0, 1, 0]);
+    for _ in 0..2 {
+        assert!(transcript(dir.path(), &["check"], "").contains("nothing says what a failure counts as"));
+    }
+}
+
 /// A line for every verdict, with what was judged and by what. The event's and the configuration's digests are those of
 /// `sha256sum`.
 #[test]
@@ -170,6 +188,21 @@ fn check_tells_everything_at_once() {
 "#;
     fs::write(dir.path().join("hooks.json"), config).unwrap();
     assert_transcript!("check_components", transcript(dir.path(), &["check"], ""));
+}
+
+#[test]
+fn check_tells_of_a_component_that_says_more_than_it_may() {
+    let dir = project();
+    fs::copy(examples::component("path-rewriter"), dir.path().join("path-rewriter.wasm")).unwrap();
+    let config = r#"{ "hooks": { "PreToolUse": [ { "hooks": [
+      { "type": "wasm", "component": "path-rewriter.wasm", "config": { "prefix": "/sandbox" } },
+      { "type": "command", "command": "touch ran" } ] } ] } }"#;
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    let event = r#"{ "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": { "file_path": "/etc/x" } }"#;
+    fs::write(dir.path().join("write.json"), event).unwrap();
+    let args = ["check", "--event", "write.json", "--event", "rm.json"];
+    assert_transcript!("check_beyond", transcript(dir.path(), &args, ""));
+    assert!(!dir.path().join("ran").exists(), "commands are not run");
 }
 
 #[test]

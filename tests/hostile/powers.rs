@@ -29,7 +29,8 @@ const ABORT: &str = "(i32.store8 (i32.const 96) (i32.const 1)) (i32.store8 (i32.
 async fn verdict(dialect: &str, body: &str, items: &str, more: &Value) -> Verdict {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("guest.wasm"), guest::encode(&guest::gate(body, items), guest::GATE, "")).unwrap();
-    let mut handler = json!({ "type": "wasm", "component": "guest.wasm" });
+    // Nothing but what the row takes away is missing.
+    let mut handler = json!({ "type": "wasm", "component": "guest.wasm", "authority": "trusted" });
     handler.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let call = ToolCall::new("Bash", json!({ "command": "ls", "cwd": "/tmp" }));
     host(dialect, &handler, folder.path()).await.pre_tool_use(hookbox::EventContext::default(), call).await

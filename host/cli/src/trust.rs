@@ -149,7 +149,8 @@ pub fn confine(config: &mut Config) {
         hook.timeout = hook.timeout.min(Duration::from_secs_f64(Limits::default().timeout));
         let what = match &mut hook.handler {
             Handler::Wasm(wasm) => {
-                hook.authority = Some(gate(&hook.authority.clone().unwrap_or_else(Authority::trusted)));
+                hook.authority =
+                    Some(hook.authority.take().map_or_else(Authority::gate, |own| own.within(&Authority::gate())));
                 wasm.limits = usual(&wasm.limits);
                 if reaches_nothing(&mut wasm.permissions) {
                     continue;
@@ -168,16 +169,6 @@ pub fn confine(config: &mut Config) {
     }
     // A place for state, a model, a tenant: what a file says of the host is its caller's to say.
     config.settings = HostSettings::default();
-}
-
-/// What a gate may decide of it.
-fn gate(authority: &Authority) -> Authority {
-    let gate = Authority::gate();
-    Authority {
-        decide: gate.decide.iter().copied().filter(|power| authority.decide.contains(power)).collect(),
-        context: gate.context && authority.context,
-        ..gate
-    }
 }
 
 /// No limit above its default.

@@ -52,7 +52,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Deny, ask and context: the default for anything that is not local.
+    /// Deny, ask and context: what a component may that nothing else is written for.
     pub fn gate() -> Self {
         Self {
             decide: vec![Power::Deny, Power::Ask],
@@ -76,6 +76,35 @@ impl Authority {
             context: true,
             system_message: true,
             env: vec![env::ANY.to_owned()],
+        }
+    }
+}
+
+impl Authority {
+    /// What is left of it under another one.
+    #[must_use]
+    pub fn within(&self, most: &Self) -> Self {
+        let below = |asked: &String, most: &str| asked == most || asked.starts_with(&format!("{most}/"));
+        Self {
+            decide: self.decide.iter().copied().filter(|power| most.decide.contains(power)).collect(),
+            rewrite: match (&self.rewrite, &most.rewrite) {
+                (rewrite, Rewrite::All) | (Rewrite::All, rewrite) => rewrite.clone(),
+                (Rewrite::Only(asked), Rewrite::Only(most)) => {
+                    let covered = |asked: &&String| most.iter().any(|most| below(asked, most));
+                    Rewrite::Only(asked.iter().filter(covered).cloned().collect())
+                }
+            },
+            context: self.context && most.context,
+            system_message: self.system_message && most.system_message,
+            env: if self.env.iter().any(|name| name == env::ANY) {
+                most.env.clone()
+            } else {
+                self.env
+                    .iter()
+                    .filter(|name| most.env.iter().any(|most| most == *name || most == env::ANY))
+                    .cloned()
+                    .collect()
+            },
         }
     }
 }

@@ -117,7 +117,9 @@ impl Ceiling {
         }
         match &hook.authority {
             Some(asked) => self.check_authority(asked, &format!("{}/authority", hook.pointer), check),
-            None => hook.authority = Some(self.authority.clone()),
+            None => {
+                hook.authority = hook.bounds().or(Some(Authority::trusted())).map(|own| own.within(&self.authority));
+            }
         }
         match &mut hook.handler {
             Handler::Wasm(wasm) => self.component(wasm, &hook.pointer, check),

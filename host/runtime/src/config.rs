@@ -42,7 +42,7 @@ pub struct Config {
     pub dialect: &'static dyn Dialect,
     /// `failClosed`: any failure of ours on an event that can be blocked blocks it.
     pub fail_closed: bool,
-    /// False when blade's `enabled` turns every hook off.
+    /// False when `disableAllHooks`, or blade's `enabled`, turns every hook off. `canUseTool` is none.
     pub enabled: bool,
     /// blade: `maxConcurrentHooks`.
     pub max_concurrent: Option<usize>,
@@ -132,12 +132,26 @@ pub struct Hook {
     pub on_failure: Option<FailurePolicy>,
     /// What running past the timeout counts as; `None`: as `on_failure`.
     pub on_timeout: Option<FailurePolicy>,
-    /// What it may decide; `None`: everything, as nothing is written.
+    /// What it may decide, where that is written; see [`Hook::bounds`].
     pub authority: Option<Authority>,
     /// Whether it decides, or is only watched.
     pub mode: Mode,
     /// What runs.
     pub handler: Handler,
+}
+
+impl Hook {
+    /// What it may decide: what is written, or else a component what a gate may, and everything else all there is. A
+    /// client's own handlers say what that client lets them say. `None`: not even words are held back, as from a command,
+    /// which can do anything anyway.
+    pub fn bounds(&self) -> Option<Authority> {
+        match (&self.authority, &self.handler) {
+            (Some(authority), _) => Some(authority.clone()),
+            (None, Handler::Command { .. }) => None,
+            (None, Handler::Wasm(_)) => Some(Authority::gate()),
+            (None, _) => Some(Authority::trusted()),
+        }
+    }
 }
 
 /// What runs when a hook is called.
@@ -197,6 +211,9 @@ pub enum Handler {
         help: String,
     },
 }
+
+/// The event name under which what answers the permission callback is listed.
+pub(crate) const CAN_USE_TOOL: &str = "canUseTool";
 
 /// The types of handlers that hookbox brings.
 pub const HANDLER_TYPES: [&str; 7] = ["wasm", "command", "http", "prompt", "agent", "mcp_tool", "process"];

@@ -1,6 +1,7 @@
 //! One configuration with its hooks resolved: what events are dispatched to.
 
 mod callback;
+mod overreach;
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use hookbox_protocol::Dialect;
 use tokio::sync::OnceCell;
 
 use crate::{
-    config::{self, Config},
+    config::{self, CAN_USE_TOOL, Config},
     error::HookError,
     handler::SharedHandler,
     loader::Loader,
@@ -44,9 +44,10 @@ impl Hooks {
         self.loader.tenant().name()
     }
 
-    /// The hooks to call, which are none when the configuration turns all of them off.
+    /// The hooks to call. Those that answer the permission callback are none: blade-callback.md#canusetool: "Hooks and
+    /// `canUseTool` are two separate systems", so nothing that turns hooks off turns them off.
     pub(crate) fn enabled(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|_| self.config.enabled)
+        self.entries.iter().filter(|entry| self.config.enabled || entry.hook.events == [CAN_USE_TOOL])
     }
 
     /// All of them.

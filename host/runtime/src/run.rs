@@ -3,9 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use hookbox_protocol::{
-    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput, Note,
-    authority::{Authority, express},
-    dialect::EventSpec,
+    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput, Note, authority::express, dialect::EventSpec,
     failure::failed_output,
 };
 use hookbox_sandbox::Run;
@@ -24,7 +22,12 @@ pub(crate) struct Selected<'a> {
     decision: Result<SharedHandler, Status>,
 }
 
-impl Selected<'_> {
+impl<'a> Selected<'a> {
+    /// The hook.
+    pub(crate) fn hook(&self) -> &'a config::Hook {
+        &self.entry.hook
+    }
+
     fn report(&self, status: Status) -> HookReport {
         let hook = &self.entry.hook;
         HookReport {
@@ -141,7 +144,7 @@ fn count(
     result: &Result<HookOutput, Failure>,
 ) -> (HookOutput, Vec<Note>) {
     let mut notes = Vec::new();
-    let authority = authority(hook);
+    let authority = hook.bounds();
     let mut output = match result {
         Ok(output) => {
             let mut output = output.clone();
@@ -162,16 +165,6 @@ fn count(
     }
     notes.extend(express(hooks.dialect(), event, authority.as_ref(), &mut output));
     (output, notes)
-}
-
-/// A command that nobody bounds can do everything anyway; limiting its words would promise what does not hold. What comes from a server or a
-/// model is trusted, as a component is that names nothing else.
-fn authority(hook: &config::Hook) -> Option<Authority> {
-    match (&hook.authority, &hook.handler) {
-        (Some(authority), _) => Some(authority.clone()),
-        (None, config::Handler::Command { .. }) => None,
-        (None, _) => Some(Authority::trusted()),
-    }
 }
 
 fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {

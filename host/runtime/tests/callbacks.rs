@@ -65,6 +65,42 @@ async fn can_use_tool_runs_first_and_is_final() {
     assert_eq!(verdict.hooks.len(), 1, "the permission hooks are not asked");
 }
 
+/// blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems".
+#[tokio::test]
+async fn what_turns_hooks_off_leaves_can_use_tool() {
+    for (off, hooks) in [(true, json!({})), (false, json!({ "enabled": false }))] {
+        let mut hooks = hooks;
+        hooks["PermissionRequest"] = json!([{ "hooks": [{ "type": "command", "command": "exit 2" }] }]);
+        let config = json!({ "dialect": "blade", "disableAllHooks": off, "hooks": hooks,
+            "canUseTool": { "type": "command", "command": "echo '{\"behavior\":\"deny\",\"message\":\"no\"}'" } });
+        let verdict = builder(&config).build().await.unwrap().dispatch(permission_request()).await.unwrap();
+        assert_eq!(verdict.output().reason.as_deref(), Some("no"), "{verdict:?}");
+        let asks = json!({ "type": "command", "command": "echo '{\"behavior\":\"ask\"}'" });
+        let mut config = config;
+        config["canUseTool"] = asks;
+        let verdict = builder(&config).build().await.unwrap().dispatch(permission_request()).await.unwrap();
+        assert_eq!((verdict.output().word(), verdict.hooks.len()), ("nothing", 1), "the hooks are off");
+    }
+}
+
+#[tokio::test]
+async fn what_defers_restricts() {
+    let says = |word: &'static str| {
+        builder(&json!({ "dialect": "claude@observed", "hooks": {} })).callback(
+            "PreToolUse",
+            None,
+            move |_| async move {
+                Ok(json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": word } }))
+            },
+        )
+    };
+    for (word, restricts) in [("allow", false), ("ask", true), ("defer", true), ("deny", true)] {
+        let host = says(word).build().await.unwrap();
+        let verdict = host.pre_tool_use(EventContext::default(), ToolCall::new("Bash", json!({}))).await;
+        assert_eq!((verdict.output().word(), verdict.restricts()), (word, restricts));
+    }
+}
+
 #[tokio::test]
 async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
     let host =

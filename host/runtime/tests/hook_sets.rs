@@ -223,8 +223,11 @@ async fn what_a_file_does_not_say_is_cut_to_the_ceiling() {
     assert_eq!(verdict.hooks[0].run().unwrap().notes[0].text, "this hook may not allow");
     let failure = verdict.hooks[1].outcome().unwrap().clone().unwrap_err();
     assert_eq!(failure.to_string(), "out-of-fuel: used up its 100000 units of fuel");
-    // Without a ceiling the same file decides for itself.
+    // Without a ceiling the file decides for itself, and where it says nothing a component is a gate all the same.
     let own = load(&runtime, &folder, Tenant::new("acme"), &hooks(&json!([handlers[0]]))).await.unwrap();
+    assert_eq!(bash(&own).await.output().word(), "nothing");
+    let trusted = json!([{ "type": "wasm", "component": "allow.wasm", "authority": "trusted" }]);
+    let own = load(&runtime, &folder, Tenant::new("acme"), &hooks(&trusted)).await.unwrap();
     assert_eq!(bash(&own).await.output().word(), "allow");
 }
 
@@ -512,7 +515,8 @@ async fn a_monitored_hook_is_recorded_and_decides_nothing() {
     component(&folder, "trap.wasm", "(unreachable)");
     let runtime = runtime(&folder).build().unwrap();
     let hook = |name: &str, mode: Option<&str>| {
-        let mut hook = json!({ "type": "wasm", "component": format!("{name}.wasm"), "onFailure": "block" });
+        let component = format!("{name}.wasm");
+        let mut hook = json!({ "type": "wasm", "component": component, "authority": "trusted", "onFailure": "block" });
         if let Some(mode) = mode {
             hook["mode"] = json!(mode);
         }

@@ -1,10 +1,14 @@
 //! `hookbox check`
 
-use std::path::PathBuf;
+use std::{fs::File, path::PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 
-use super::{block_on, host, run::Source};
+use super::{
+    block_on, host,
+    run::{Source, read_event},
+};
 use crate::{exit::Exit, print};
 
 /// Find everything that is wrong with a configuration and its hooks.
@@ -19,6 +23,9 @@ pub struct Check {
     /// The hook protocol, when the configuration does not say (default: claude)
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
+    /// A recorded event: also tell what components say on it beyond their authority (may be given several times)
+    #[arg(long = "event", value_name = "FILE")]
+    events: Vec<PathBuf>,
 }
 
 impl Check {
@@ -35,7 +42,13 @@ impl Check {
                 let mut found = loaded.config.self_writes();
                 found.extend(block_on(async {
                     let host = host(loaded.config).await?;
-                    Ok(host.check().await)
+                    let mut found = host.check().await;
+                    for path in &self.events {
+                        let file = File::open(path).with_context(|| path.display().to_string())?;
+                        let wire = read_event(file)?;
+                        found.extend(host.overreach(&wire, None).await.with_context(|| path.display().to_string())?);
+                    }
+                    Ok(found)
                 })?);
                 for diagnostic in found {
                     print::lines(&diagnostic).into_iter().for_each(print::out);

@@ -163,7 +163,7 @@ fn what(handler: &Handler) -> String {
 fn may(config: &Config, hook: &Hook) -> Vec<String> {
     match &hook.handler {
         Handler::Wasm(Wasm { permissions, .. }) => {
-            let authority = hook.authority.clone().unwrap_or_else(Authority::trusted);
+            let authority = hook.bounds().unwrap_or_else(Authority::trusted);
             [format!("may decide   {}", decides(&authority))].into_iter().chain(reaches(permissions)).collect()
         }
         Handler::Command { .. } => vec!["may decide   everything, and do what you may".into()],
@@ -173,7 +173,7 @@ fn may(config: &Config, hook: &Hook) -> Vec<String> {
                 "sends        the event{}",
                 if names.is_empty() { String::new() } else { format!(", with the headers {}", names.join(", ")) }
             );
-            vec!["may decide   everything".into(), sends]
+            vec![format!("may decide   {}", decides(&hook.bounds().unwrap_or_else(Authority::trusted))), sends]
         }
         Handler::Prompt { model, .. } | Handler::Agent { model, .. } => {
             let named = model.as_deref().or(config.settings.llm.as_ref().and_then(|llm| llm.model.as_deref()));

@@ -18,13 +18,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Handler, Hook, HostSettings, Mode,
+    CAN_USE_TOOL, Handler, Hook, HostSettings, Mode,
     diagnostic::Finding,
     file::{Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs},
 };
-
-/// The event name under which the permission callback's handler is listed.
-pub(super) const CAN_USE_TOOL: &str = "canUseTool";
 
 /// What is collected on the way through the file.
 pub(super) struct Resolver {

@@ -85,7 +85,7 @@ pub(in crate::config) struct WasmEntry {
     /// What it may call; nothing unless given.
     #[serde(default)]
     pub(in crate::config) permissions: Permissions,
-    /// What it may decide; `trusted` unless given.
+    /// What it may decide; `gate` unless given.
     pub(in crate::config) authority: Option<AuthorityEntry>,
     /// What the component gets as its configuration.
     #[serde(default)]
@@ -119,6 +119,8 @@ pub(in crate::config) struct HttpEntry {
     /// Environment variables that headers may name.
     #[serde(default)]
     pub(in crate::config) allowed_env_vars: Vec<String>,
+    /// What it may decide; everything unless given.
+    pub(in crate::config) authority: Option<AuthorityEntry>,
 }
 
 /// A question.

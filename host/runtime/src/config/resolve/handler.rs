@@ -46,7 +46,10 @@ impl Resolver {
                 let name = if args.is_some() { name::of_file(&command) } else { name::of_command(&command) };
                 (name, Handler::Command { command, args, dir: self.base.clone() })
             }
-            Runs::Http(entry) => (name::of_url(&entry.url), self.http(entry, pointer)),
+            Runs::Http(mut entry) => {
+                given = entry.authority.take().map(authority);
+                (name::of_url(&entry.url), self.http(entry, pointer))
+            }
             Runs::Prompt(PromptEntry { prompt, model }) => ("prompt".to_owned(), Handler::Prompt { prompt, model }),
             Runs::Agent(AgentEntry { prompt, model, max_turns }) => {
                 let max_turns = max_turns.unwrap_or(AGENT_TURNS);
@@ -112,7 +115,7 @@ impl Resolver {
     }
 
     fn http(&mut self, entry: HttpEntry, pointer: &str) -> Handler {
-        let HttpEntry { url, headers, allowed_env_vars } = entry;
+        let HttpEntry { url, headers, allowed_env_vars, .. } = entry;
         if !url.starts_with("http://") && !url.starts_with("https://") {
             let message = format!("`{url}` is no http address");
             self.found.push(Finding::error(format!("{pointer}/url"), message).help("it starts with `https://`"));

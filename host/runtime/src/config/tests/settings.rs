@@ -28,9 +28,10 @@ const SETTINGS: &str = r#"{
 }"#;
 
 #[test]
-fn a_real_settings_file_loads_without_a_word() {
+fn a_real_settings_file_loads_with_a_word_about_its_gate_alone() {
     let loaded = parse_as("claude", SETTINGS).unwrap();
-    assert_eq!(loaded.warnings, []);
+    let told: Vec<_> = loaded.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert!(matches!(told[..], [one] if one.starts_with("nothing says what a failure counts as")), "{told:?}");
     let hooks: Vec<_> = loaded.config.hooks.iter().map(|h| (h.events[0].as_str(), h.timeout.as_millis())).collect();
     assert_eq!(
         hooks,
@@ -97,16 +98,24 @@ fn components_of_one_file_name_are_not_one_owner() {
 }
 
 #[test]
-fn authority_is_trusted_unless_given() {
+fn a_component_is_a_gate_unless_something_else_is_written() {
     for (written, expected) in [
-        ("", Authority::trusted()),
+        ("", Authority::gate()),
         (r#", "authority": "gate""#, Authority::gate()),
         (r#", "authority": "rewriter""#, Authority::rewriter()),
         (r#", "authority": "trusted""#, Authority::trusted()),
     ] {
         let config = load("claude", &with_handler(&format!(r#"{{ "type": "wasm", "component": "a.wasm"{written} }}"#)));
-        let authority = config.hooks[0].authority.clone().unwrap_or_else(Authority::trusted);
-        assert_eq!(authority, expected, "{written}");
+        assert_eq!(config.hooks[0].bounds(), Some(expected), "{written}");
+    }
+    // A client's own handlers say what the client lets them say.
+    for (handler, expected) in [
+        (r#"{ "type": "command", "command": "x" }"#, None),
+        (r#"{ "type": "http", "url": "https://a" }"#, Some(Authority::trusted())),
+        (r#"{ "type": "http", "url": "https://a", "authority": "gate" }"#, Some(Authority::gate())),
+        (r#"{ "type": "prompt", "prompt": "p" }"#, Some(Authority::trusted())),
+    ] {
+        assert_eq!(load("claude", &with_handler(handler)).hooks[0].bounds(), expected, "{handler}");
     }
 }
 

@@ -1,0 +1,52 @@
+//! Components that say more than they may, as far as an event shows it.
+
+use hookbox_protocol::Event;
+
+use super::HookSet;
+use crate::{
+    config::{Diagnostic, Handler, Severity},
+    error::DispatchError,
+    run::{run, select},
+    verdict::Status,
+};
+
+impl HookSet {
+    /// Asks the components about an event, and warns of each that says more than its authority lets it. Other handlers are
+    /// not asked. What a component does on the way (state it keeps, requests it sends) it does as under
+    /// [`HookSet::dispatch`].
+    ///
+    /// # Errors
+    /// As [`HookSet::dispatch_as`].
+    pub async fn overreach(
+        &self,
+        wire: impl AsRef<[u8]>,
+        name: Option<&str>,
+    ) -> Result<Vec<Diagnostic>, DispatchError> {
+        let event = self.dialect().decode_event(wire.as_ref(), name)?;
+        let mut found = Vec::new();
+        for stage in self.dialect().stages(event.kind()) {
+            found.extend(self.beyond(&event.seen_as(*stage, self.dialect())).await);
+        }
+        Ok(found)
+    }
+
+    async fn beyond(&self, event: &Event) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for selected in select(&self.hooks, event).await {
+            let hook = selected.hook();
+            let (Some(authority), Handler::Wasm(_)) = (hook.bounds(), &hook.handler) else { continue };
+            let Status::Ran(ran) = run(&self.hooks, event, selected).await.status else { continue };
+            let Ok(mut output) = ran.result else { continue };
+            let lost = authority.limit(self.dialect(), event, &mut output);
+            if lost.is_empty() {
+                continue;
+            }
+            let lost: Vec<&str> = lost.iter().map(|note| note.text.as_str()).collect();
+            let message = format!("`{}` says more on {} than it may: {}", hook.name, event.name, lost.join("; "));
+            let help = "that has no effect; where it is meant, write it under `authority`";
+            let diagnostic = self.config().error_at(&hook.pointer, message, Some(help.into()));
+            found.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
+        }
+        found
+    }
+}
