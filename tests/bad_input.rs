@@ -21,7 +21,11 @@ fn run_as(options: &[&str], config: &Path, wire: &[u8]) -> Output {
 
 fn config(dir: &Path, fail_closed: bool) -> std::path::PathBuf {
     let path = dir.join("hooks.json");
-    let hook = json!({ "type": "command", "command": "cat >/dev/null; echo '{}'" });
+    let mut hook = json!({ "type": "command", "command": "cat >/dev/null; echo '{}'" });
+    if !fail_closed {
+        // Said, so that nothing is left to warn of.
+        hook["onFailure"] = json!("ignore");
+    }
     let hooks = json!({ "PreToolUse": [{ "hooks": [hook] }] });
     fs::write(&path, json!({ "dialect": "claude", "failClosed": fail_closed, "hooks": hooks }).to_string()).unwrap();
     path

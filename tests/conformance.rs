@@ -56,6 +56,8 @@ fn library(config: &Path, vector: &Vector) -> Made {
 fn command_line(config: &Path, vector: &Vector) -> Made {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
     command.args(["run", "--diagnostics", "json", "--config"]).arg(config);
+    // What is remembered there is nobody's business after the test.
+    command.env("XDG_STATE_HOME", config.parent().unwrap());
     command.args(vector.named.iter().flat_map(|name| ["--event", name]));
     // Without a newline, as some clients send it.
     let output = fed(&mut command, vector.event.to_string().as_bytes());

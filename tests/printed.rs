@@ -151,14 +151,15 @@ fn json_diagnostics_are_json() {
     let args = ["run", "--config", "hooks.json", "--diagnostics", "json"];
     let output = hookbox(dir.path(), &args, &event);
     assert!(output.status.success(), "{output:?}");
-    let text = assert_plain(&output.stderr, 6);
+    let text = assert_plain(&output.stderr, 7);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     assert_eq!(lines[0]["severity"], "warning");
-    assert_eq!(lines[1]["severity"], "error");
-    assert_eq!(lines[2]["reason"], FORGED);
+    assert_eq!(lines[2]["severity"], "error");
+    assert_eq!(lines[3]["reason"], FORGED);
 
+    // Of the file it has told.
     let output = hookbox(dir.path(), &args, "no event");
-    let text = assert_plain(&output.stderr, 2);
+    let text = assert_plain(&output.stderr, 1);
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(last["severity"], "error");
 }

@@ -7,6 +7,7 @@ mod exit;
 mod print;
 mod report;
 mod trust;
+mod warned;
 
 use std::process::ExitCode;
 

@@ -1,14 +1,17 @@
 //! What people and log collectors read: never stdout, which is protocol.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use hookbox::{
     BuildError, HookError, HookReport, LogLine, Mode, Verdict,
-    config::{ConfigErrors, Diagnostic},
+    config::{ConfigErrors, Diagnostic, Loaded},
 };
 use serde_json::{Value, json};
 
-use crate::{exit::Failure, print};
+use crate::{exit::Failure, print, warned};
 
 /// One block per verdict: what was decided, then a line per hook with its notes below.
 pub fn human(verdict: &Verdict) {
@@ -57,6 +60,33 @@ pub fn error(error: &anyhow::Error) {
         text.for_each(print::err);
     }
     found.into_iter().for_each(problem);
+}
+
+/// When warnings about a configuration are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// Whenever it is loaded.
+    Always,
+    /// When it is loaded as it is now for the first time: a client starts us for every event.
+    Once,
+    /// Not at all.
+    Never,
+}
+
+static TOLD: Mutex<Told> = Mutex::new(Told::Always);
+
+/// From now on warnings about configurations are printed so.
+pub fn tell_warnings(when: Told) {
+    *TOLD.lock().unwrap_or_else(PoisonError::into_inner) = when;
+}
+
+/// What in a configuration has no effect.
+pub fn warnings(loaded: &Loaded) {
+    let when = *TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let Loaded { config, warnings } = loaded;
+    if !warnings.is_empty() && (when == Told::Always || when == Told::Once && warned::first(config)) {
+        warnings.iter().for_each(problem);
+    }
 }
 
 /// Something that is wrong with a configuration or a hook.

@@ -11,10 +11,12 @@ pub mod gemini;
 pub mod opencode;
 pub mod picoclaw;
 mod recognise;
+mod usage;
 
 use serde_json::Value;
 
 pub use recognise::{Caller, Mark, Marks, caller, recognise};
+pub use usage::Usage;
 
 use crate::{
     command::{Ended, Said, by_exit_code},
@@ -88,6 +90,11 @@ pub trait Dialect: Send + Sync + 'static {
     /// What a bare number means where a configuration gives a hook's `timeout`.
     fn timeout_unit(&self) -> TimeUnit {
         TimeUnit::Seconds
+    }
+
+    /// How the client is configured, for warnings.
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 
     /// Output fields the contract knows, at whatever depth. What a component passes through as `extra` may not carry

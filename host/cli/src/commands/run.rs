@@ -17,7 +17,7 @@ use hookbox::{
 };
 
 use super::{block_on, host};
-use crate::{exit::Exit, print, report, trust};
+use crate::{exit::Exit, print, report, report::Told, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
 #[derive(Debug, Args)]
@@ -71,6 +71,10 @@ impl Run {
         if self.diagnostics == Diagnostics::Json {
             print::json_only();
         }
+        report::tell_warnings(match self.diagnostics {
+            Diagnostics::Off => Told::Never,
+            _ => Told::Once,
+        });
         // Some clients read stderr, and then nothing may stand there unless something stands on stdout.
         print::hold();
         let wire = read_event(std::io::stdin().lock());
@@ -162,7 +166,7 @@ impl Source {
     /// was named, everything, unless its caller says otherwise.
     pub fn load(&self, path: &Path) -> anyhow::Result<Config> {
         let loaded = Config::load(path, self.named())?;
-        loaded.warnings.iter().for_each(report::problem);
+        report::warnings(&loaded);
         let mut config = loaded.config;
         if self.untrusted {
             trust::confine(&mut config);

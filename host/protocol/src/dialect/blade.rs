@@ -10,7 +10,7 @@ mod output;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
     event::{Event, EventKind},
     failure::OwnFailure,
@@ -82,6 +82,11 @@ impl Dialect for Blade {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    /// blade.md#handlers: "`command` | `command`, `timeout`, `statusMessage`".
+    fn usage(&self) -> Usage {
+        Usage { own_keys: &["statusMessage"], ..Usage::default() }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -9,7 +9,7 @@ mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
     event::Event,
     json::{DecodeError, Object},
@@ -58,6 +58,10 @@ impl Dialect for Claude {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    fn usage(&self) -> Usage {
+        events::USAGE
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

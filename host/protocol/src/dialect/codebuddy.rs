@@ -11,7 +11,7 @@ mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
     event::Event,
     json::{DecodeError, Object, parse_wire},
@@ -63,6 +63,11 @@ impl Dialect for CodeBuddy {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    /// codebuddy.md#configuration: "TypeScript: milliseconds. Python: seconds".
+    fn usage(&self) -> Usage {
+        Usage { milliseconds_from: Some(600.0), ..Usage::default() }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

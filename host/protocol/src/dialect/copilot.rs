@@ -12,7 +12,7 @@ mod tools;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
@@ -69,6 +69,10 @@ impl Dialect for Copilot {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    fn usage(&self) -> Usage {
+        tools::USAGE
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

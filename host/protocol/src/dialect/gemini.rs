@@ -9,7 +9,7 @@ mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, Usage, common};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
@@ -66,6 +66,10 @@ impl Dialect for Gemini {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    fn usage(&self) -> Usage {
+        events::USAGE
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -10,7 +10,7 @@ mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
     event::Event,
     glimpse::Places,
@@ -57,6 +57,10 @@ impl Dialect for OpenCode {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    fn usage(&self) -> Usage {
+        events::USAGE
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -211,7 +211,12 @@ fn read(
     }
     let schema = schema::of_shape(shape, handlers);
     top_level_keys(&schema, object, found);
-    found.extend(validate::check(&schema, &value));
+    // What the client has for itself is nothing that is missing here.
+    let own = |finding: &Finding| {
+        let key = finding.pointer.rsplit('/').next().unwrap_or_default();
+        finding.severity == Severity::Warning && dialect.usage().own_keys.contains(&key)
+    };
+    found.extend(validate::check(&schema, &value).into_iter().filter(|finding| !own(finding)));
 
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -225,9 +230,13 @@ fn read(
         resolver.unread.push(Finding::error("", format!("not understood: {error}")));
         HostSettings::default()
     });
+    let wrong = |found: &[Finding]| found.iter().any(|finding| finding.severity == Severity::Error);
+    if !wrong(found) {
+        resolver.undecided_gates();
+    }
     found.append(&mut resolver.found);
     // The validator tells of what cannot be read. Should it miss something, no hook may be lost without a word.
-    if !found.iter().any(|finding| finding.severity == Severity::Error) {
+    if !wrong(found) {
         found.append(&mut resolver.unread);
     }
     Config {

@@ -3,6 +3,7 @@
 mod events;
 mod handler;
 mod name;
+mod traps;
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -251,6 +252,7 @@ impl Resolver {
                     .help(format!("`timeout` is in {unit}; keep one of the two")),
             );
         }
+        self.unit_trap(timeout, pointer);
         seconds.or(milliseconds.map(|ms| ms / 1000.0))
     }
 }

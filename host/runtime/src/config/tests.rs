@@ -31,5 +31,5 @@ fn told(dialect: &str, text: &str) -> Vec<String> {
 
 /// One handler on `PreToolUse`, at `/hooks/PreToolUse/0/hooks/0`.
 fn with_handler(handler: &str) -> String {
-    format!(r#"{{"hooks":{{"PreToolUse":[{{"matcher":"Bash","hooks":[{handler}]}}]}}}}"#)
+    format!(r#"{{"failClosed":true,"hooks":{{"PreToolUse":[{{"matcher":"Bash","hooks":[{handler}]}}]}}}}"#)
 }

@@ -1,5 +1,7 @@
 //! Both names of a tool.
 
+use crate::dialect::Usage;
+
 /// copilot.md#tool-names, line by line: Copilot's own names, and Claude's.
 const TOOLS: &[(&[&str], &[&str])] = &[
     (&["bash", "powershell"], &["Bash"]),
@@ -22,3 +24,48 @@ pub(super) fn also_called(tool: &str) -> &'static [&'static str] {
     };
     TOOLS.iter().find_map(other).unwrap_or_default()
 }
+
+/// Copilot's own tools, under both names.
+pub(super) const USAGE: Usage = Usage {
+    tools: &[
+        "Agent",
+        "AskUserQuestion",
+        "Bash",
+        "Edit",
+        "Glob",
+        "Grep",
+        "Read",
+        "Task",
+        "TodoWrite",
+        "WebFetch",
+        "WebSearch",
+        "Write",
+        "apply_patch",
+        "ask_user",
+        "bash",
+        "create",
+        "edit",
+        "fetch_copilot_cli_documentation",
+        "glob",
+        "grep",
+        "list_bash",
+        "powershell",
+        "read_bash",
+        "report_intent",
+        "rg",
+        "skill",
+        "sql",
+        "stop_bash",
+        "store_memory",
+        "str_replace_editor",
+        "task",
+        "update_todo",
+        "view",
+        "web_fetch",
+        "web_search",
+        "write_bash",
+    ],
+    renamed: &[],
+    milliseconds_from: None,
+    own_keys: &[],
+};

@@ -1,7 +1,7 @@
 //! The events of gemini.md: its table of events, and what an answer to each can say.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
+    dialect::{EventSpec, Expressible, Mark, Marks, Usage},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -108,4 +108,34 @@ pub(super) const MARKS: Marks = Marks {
     ],
     shared: &[],
     env: &["GEMINI_PROJECT_DIR"],
+};
+
+/// Gemini CLI's own tools.
+pub(super) const USAGE: Usage = Usage {
+    tools: &[
+        "activate_skill",
+        "ask_user",
+        "cli_help",
+        "codebase_investigator",
+        "delegate_to_agent",
+        "enter_plan_mode",
+        "exit_plan_mode",
+        "get_internal_docs",
+        "glob",
+        "google_web_search",
+        "grep_search",
+        "list_directory",
+        "read_file",
+        "read_many_files",
+        "replace",
+        "run_shell_command",
+        "save_memory",
+        "search_file_content",
+        "web_fetch",
+        "write_file",
+        "write_todos",
+    ],
+    renamed: &[],
+    milliseconds_from: None,
+    own_keys: &[],
 };

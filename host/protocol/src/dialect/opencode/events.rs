@@ -1,7 +1,7 @@
 //! The events of opencode.md#events.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
+    dialect::{EventSpec, Expressible, Mark, Marks, Usage},
     event::{EventKind, Input},
     output::DecisionKind,
 };
@@ -48,4 +48,35 @@ pub(super) const MARKS: Marks = Marks {
     ],
     shared: &[Mark::has(&["hook_event_name"])],
     env: &[],
+};
+
+/// OpenCode's own tools.
+pub(super) const USAGE: Usage = Usage {
+    tools: &[
+        "apply_patch",
+        "bash",
+        "batch",
+        "codesearch",
+        "edit",
+        "glob",
+        "grep",
+        "list",
+        "lsp",
+        "multiedit",
+        "patch",
+        "plan_enter",
+        "plan_exit",
+        "question",
+        "read",
+        "skill",
+        "task",
+        "todoread",
+        "todowrite",
+        "webfetch",
+        "websearch",
+        "write",
+    ],
+    renamed: &[],
+    milliseconds_from: None,
+    own_keys: &[],
 };

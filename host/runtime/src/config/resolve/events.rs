@@ -64,6 +64,10 @@ impl Resolver {
         if ignored && !matches!(matcher, Matcher::Everything) {
             let message = format!("{} takes no matcher for {event}, so the hook runs every time", self.dialect.name());
             self.found.push(Finding::warning(&pointer, message));
+        } else if let Some(MatcherEntry::Pattern(text)) = entry
+            && !matches!(matcher, Matcher::Everything)
+        {
+            self.pattern_traps(spec, &matcher, text, &pointer);
         }
         if ignored { Matcher::Everything } else { matcher }
     }

@@ -77,6 +77,152 @@ fn what_takes_no_matcher_is_the_dialects_to_say() {
         ("blade", "Stop", true),
         ("blade", "TaskCompleted", true),
     ] {
-        assert_eq!(told(dialect, &text(event)).len(), usize::from(warned), "{dialect} {event}");
+        let told = told(dialect, &text(event));
+        assert_eq!(told.iter().any(|line| line.contains("takes no matcher")), warned, "{dialect} {event} {told:?}");
     }
+}
+
+/// Each of them is valid, and leaves a gate open that looks shut.
+#[test]
+fn gates_that_are_silently_open_are_told_of() {
+    let matcher = |pattern: &str| {
+        format!(r#"{{"failClosed":true,"hooks":{{"PreToolUse":[{{"matcher":"{pattern}","hooks":[]}}]}}}}"#)
+    };
+    let place = "/hooks/PreToolUse/0/matcher";
+    for (dialect, pattern, expected) in [
+        ("claude", "^mcp__", None),
+        (
+            "codebuddy",
+            "^mcp__",
+            Some(
+                "has to match the whole name under codebuddy, not its beginning; for all names that begin so write `mcp__.*`",
+            ),
+        ),
+        (
+            "blade",
+            "^mcp__",
+            Some(
+                "has to match the whole name under blade, not its beginning; for all names that begin so write `mcp__.*`",
+            ),
+        ),
+        (
+            "copilot",
+            "^b",
+            Some(
+                "has to match the whole name under copilot, not its beginning; for all names that begin so write `b.*`",
+            ),
+        ),
+        ("blade", "^mcp__.*", None),
+        ("blade", "^Bash$", None),
+        (
+            "blade",
+            "Write | Edit",
+            Some("has blanks around `|`, and no name has any, so it matches less than it says; write `Write|Edit`"),
+        ),
+        (
+            "claude",
+            "Write| Edit",
+            Some("has blanks around `|`, and no name has any, so it matches less than it says; write `Write|Edit`"),
+        ),
+        (
+            "claude",
+            "Task",
+            Some("names no tool of claude that hookbox knows, so it may match nothing; `Task` is `Agent` now"),
+        ),
+        ("claude", "Task|Agent", None),
+        (
+            "claude@observed",
+            "bash",
+            Some("names no tool of claude@observed that hookbox knows, so it may match nothing; did you mean `Bash`?"),
+        ),
+        ("claude", "Notebook.*", None),
+        ("claude", "mcp__github__.*", None),
+        ("gemini", "shell", None),
+        ("copilot", "Task", None),
+        ("blade", "Task", None),
+    ] {
+        let expected: Vec<String> = expected.iter().map(|rest| format!("{place}: `{pattern}` {rest}")).collect();
+        let text = match dialect {
+            "gemini" => matcher(pattern).replace("PreToolUse", "BeforeTool"),
+            _ => matcher(pattern),
+        };
+        assert_eq!(told(dialect, &text), expected, "{dialect} {pattern}");
+    }
+    // One that is known nowhere tells what there is.
+    let told = told("gemini", &matcher("Bash").replace("PreToolUse", "BeforeTool"));
+    assert!(told[0].contains("names no tool of gemini") && told[0].contains("`run_shell_command`"), "{told:?}");
+}
+
+#[test]
+fn milliseconds_that_are_read_as_seconds_are_told_of() {
+    let text = |group: &str, own: &str| {
+        format!(
+            r#"{{"failClosed":true,"hooks":{{"Stop":[{{{group}"hooks":[{{"type":"command","command":"x"{own}}}]}}]}}}}"#
+        )
+    };
+    let expected = |place: &str| {
+        format!(
+            "{place}/timeout: a `timeout` of 5000 is in seconds here, and the client's documents write milliseconds; if milliseconds are meant, write `\"timeoutMs\": 5000`"
+        )
+    };
+    let own = "/hooks/Stop/0/hooks/0";
+    for (dialect, group, handler, place) in [
+        ("codebuddy", r#""timeout":5000,"#, "", Some("/hooks/Stop/0")),
+        ("codebuddy", "", r#","timeout":5000"#, Some(own)),
+        ("codebuddy@observed", "", r#","timeout":5000"#, Some(own)),
+        ("codebuddy", "", r#","timeout":599"#, None),
+        ("codebuddy", "", r#","timeoutMs":5000"#, None),
+        ("claude", "", r#","timeout":5000"#, None),
+    ] {
+        let expected: Vec<String> = place.into_iter().map(expected).collect();
+        assert_eq!(told(dialect, &text(group, handler)), expected, "{dialect} {group} {handler}");
+    }
+}
+
+#[test]
+fn a_gate_without_a_failure_policy_is_told_of() {
+    let opens = |place: &str, event: &str| {
+        format!(
+            "{place}: nothing says what a failure counts as, so `x` opens {event} when it fails; say `\"failClosed\": true` for the file, or `onFailure` for the hook: `block`, `ask` or `ignore`"
+        )
+    };
+    let groups = |beside: &str, event: &str, own: &str| {
+        format!(
+            r#"{{{beside}"hooks":{{"{event}":[{{"hooks":[{{"type":"command","command":"x"{own}}},{{"type":"command","command":"y"{own}}}]}}]}}}}"#
+        )
+    };
+    let place = |event: &str| format!("/hooks/{event}/0/hooks/0");
+    for (dialect, text, expected) in [
+        ("claude", groups("", "PreToolUse", ""), vec![opens(&place("PreToolUse"), "PreToolUse")]),
+        ("blade", groups("", "PermissionRequest", ""), vec![opens(&place("PermissionRequest"), "PermissionRequest")]),
+        (
+            "blade",
+            r#"{"canUseTool":{"type":"command","command":"x"}}"#.into(),
+            vec![opens("/canUseTool", "canUseTool")],
+        ),
+        ("gemini", groups("", "BeforeTool", ""), vec![opens(&place("BeforeTool"), "BeforeTool")]),
+        ("claude", groups("", "PreToolUse", r#","onFailure":"ignore""#), vec![]),
+        ("claude", groups("", "PreToolUse", r#","mode":"monitor""#), vec![]),
+        ("claude", groups(r#""failClosed":true,"#, "PreToolUse", ""), vec![]),
+        ("claude", groups(r#""disableAllHooks":true,"#, "PreToolUse", ""), vec![]),
+        ("claude", groups("", "PostToolUse", ""), vec![]),
+        // There a failure blocks unless something else is said.
+        ("copilot", groups("", "PreToolUse", ""), vec![]),
+        ("picoclaw", r#"{"hooks":{"x":{"type":"command","command":"x","intercept":["approve_tool"]}}}"#.into(), vec![]),
+        (
+            "picoclaw",
+            r#"{"hooks":{"x":{"type":"command","command":"x","intercept":["before_tool"]}}}"#.into(),
+            vec![opens("/hooks/x", "hook.before_tool")],
+        ),
+    ] {
+        assert_eq!(told(dialect, &text), expected, "{dialect} {text}");
+    }
+}
+
+/// blade.md#handlers: "`command` | `command`, `timeout`, `statusMessage`".
+#[test]
+fn what_is_the_clients_own_is_not_missed() {
+    let text = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","statusMessage":"checking"}]}]}}"#;
+    assert_eq!(told("blade", text), [""; 0]);
+    assert_eq!(told("claude", text).len(), 1);
 }

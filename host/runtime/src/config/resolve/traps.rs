@@ -1,0 +1,100 @@
+//! What is valid, and most likely not what was meant: a gate that is silently open.
+
+use hookbox_protocol::{
+    Cause, EventKind, FailurePolicy,
+    dialect::EventSpec,
+    matcher::{MatchStyle, Matcher},
+};
+
+use super::Resolver;
+use crate::config::{
+    CAN_USE_TOOL, Mode,
+    diagnostic::{Finding, list, nearest},
+};
+
+impl Resolver {
+    /// A pattern that matches nothing it was most likely written for.
+    pub(super) fn pattern_traps(&mut self, spec: &EventSpec, matcher: &Matcher, text: &str, pointer: &str) {
+        let dialect = self.dialect;
+        let style = dialect.match_style_of(spec);
+        if text.contains(" |") || text.contains("| ") {
+            let message =
+                format!("`{text}` has blanks around `|`, and no name has any, so it matches less than it says");
+            let plain = text.split('|').map(str::trim).collect::<Vec<_>>().join("|");
+            self.found.push(Finding::warning(pointer, message).help(format!("write `{plain}`")));
+        } else if style == Some(MatchStyle::Whole)
+            && text.starts_with('^')
+            && !text.contains('$')
+            && !text.contains(".*")
+        {
+            let message = format!("`{text}` has to match the whole name under {}, not its beginning", dialect.name());
+            let whole = format!("{}.*", text.trim_start_matches('^'));
+            self.found
+                .push(Finding::warning(pointer, message).help(format!("for all names that begin so write `{whole}`")));
+        } else if spec.matched == Some("tool_name") {
+            self.names_no_tool(matcher, text, pointer);
+        }
+    }
+
+    fn names_no_tool(&mut self, matcher: &Matcher, text: &str, pointer: &str) {
+        let usage = self.dialect.usage();
+        let named = |name: &&str| {
+            let others = self.dialect.also_called(name).iter();
+            matcher.matches(Some(name)) || others.into_iter().any(|name| matcher.matches(Some(name)))
+        };
+        // Which tools the MCP servers of a project have, nobody knows here.
+        if usage.tools.is_empty() || text.contains("mcp") || usage.tools.iter().any(named) {
+            return;
+        }
+        let message =
+            format!("`{text}` names no tool of {} that hookbox knows, so it may match nothing", self.dialect.name());
+        let now = usage.renamed.iter().find(|(old, _)| matcher.matches(Some(old)));
+        let help = match (now, nearest(text, usage.tools.iter().copied())) {
+            (Some((old, new)), _) => format!("`{old}` is `{new}` now"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("known are {}", list(usage.tools)),
+        };
+        self.found.push(Finding::warning(pointer, message).help(help));
+    }
+
+    /// A number of seconds that is one of milliseconds.
+    pub(super) fn unit_trap(&mut self, timeout: Option<f64>, pointer: &str) {
+        let Some(from) = self.dialect.usage().milliseconds_from else { return };
+        if let Some(seconds) = timeout.filter(|seconds| *seconds >= from) {
+            let message =
+                format!("a `timeout` of {seconds} is in seconds here, and the client's documents write milliseconds");
+            let finding = Finding::warning(format!("{pointer}/timeout"), message);
+            self.found.push(finding.help(format!("if milliseconds are meant, write `\"timeoutMs\": {seconds}`")));
+        }
+    }
+
+    /// Gates whose failure nobody decided about: it opens them.
+    pub(in crate::config) fn undecided_gates(&mut self) {
+        let mut told: Vec<&str> = Vec::new();
+        for hook in self.hooks.iter().filter(|_| self.enabled && !self.fail_closed) {
+            if hook.on_failure.is_some() || hook.observe_only || hook.mode == Mode::Monitor {
+                continue;
+            }
+            let kind = |event: &str| match self.dialect.spec_by_name(event) {
+                Some(spec) => spec.kind,
+                None if event == CAN_USE_TOOL => EventKind::CanUseTool,
+                None => EventKind::OtherEvent,
+            };
+            let opens = |event: &&String| {
+                let kind = kind(event);
+                matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool)
+                    && self.dialect.default_policy(kind, Cause::Trap) == FailurePolicy::Ignore
+            };
+            // Of the hooks of one event the first stands for all.
+            let Some(event) = hook.events.iter().find(opens).filter(|event| !told.contains(&event.as_str())) else {
+                continue;
+            };
+            told.push(event);
+            let message =
+                format!("nothing says what a failure counts as, so `{}` opens {event} when it fails", hook.name);
+            let help =
+                "say `\"failClosed\": true` for the file, or `onFailure` for the hook: `block`, `ask` or `ignore`";
+            self.found.push(Finding::warning(&hook.pointer, message).help(help));
+        }
+    }
+}
