@@ -6,6 +6,7 @@ mod completions;
 mod explain;
 mod inspect;
 mod install;
+mod new;
 mod run;
 mod schema;
 mod stdio;
@@ -33,6 +34,8 @@ pub enum Command {
     Install(install::Install),
     /// Show what a component handles and what it asks for
     Inspect(inspect::Inspect),
+    /// Begin a hook: a project that builds, is tested and runs as it is
+    New(new::New),
     /// Compile a hook to a component
     Build(build::Build),
     /// Print the JSON Schema of the configuration file
@@ -52,6 +55,7 @@ impl Command {
             Self::Trust(command) => command.run(),
             Self::Install(command) => command.run(),
             Self::Inspect(command) => command.run(),
+            Self::New(command) => command.run(),
             Self::Build(command) => command.run(),
             Self::Schema(command) => command.run(),
             Self::Completions(command) => command.run(),

@@ -1,0 +1,118 @@
+//! `hookbox new`: a hook's project that builds, is tested and runs as it is.
+
+mod case;
+mod event;
+mod go;
+mod rust;
+mod template;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use hookbox::EventKind;
+
+use self::{event::Shape, template::Template};
+use crate::{exit::Exit, print};
+
+/// Begin a hook.
+#[derive(Debug, Args)]
+pub struct New {
+    /// The hook's name, and the folder's: small letters, digits, `-`
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// What it is written in
+    #[arg(long, value_enum)]
+    lang: Lang,
+    /// The event it handles, as in `wit/`
+    #[arg(long, value_name = "EVENT", default_value = "pre-tool-use")]
+    event: String,
+    /// The hook protocol of the configuration to try it with
+    #[arg(long, value_name = "NAME", default_value = "claude")]
+    dialect: String,
+    /// Where the project's folder is made
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    path: PathBuf,
+}
+
+/// The languages that there are templates for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Lang {
+    Rust,
+    Go,
+}
+
+impl Lang {
+    fn template(self) -> &'static dyn Template {
+        match self {
+            Self::Rust => &rust::Rust,
+            Self::Go => &go::Go,
+        }
+    }
+}
+
+/// What a project is made for.
+struct Project {
+    name: String,
+    event: Shape,
+}
+
+impl New {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        check_name(&self.name)?;
+        let event = Shape::by_name(&self.event)?;
+        let dialect = hookbox::dialect::by_name(&self.dialect).ok_or_else(|| {
+            let names: Vec<_> = hookbox::dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+            Exit::Usage.error(format!("there is no dialect `{}`; there are {}", self.dialect, names.join(", ")))
+        })?;
+        if dialect.spec(event.kind).name.is_empty() {
+            let has = |kind: &&EventKind| !dialect.spec(**kind).name.is_empty() && **kind != EventKind::OtherEvent;
+            let names: Vec<_> = EventKind::ALL.iter().filter(has).map(|kind| kind.interface()).collect();
+            let (event, dialect) = (event.kind.interface(), dialect.name());
+            return Err(Exit::Usage.error(format!("{dialect} has no event `{event}`; it has {}", names.join(", "))));
+        }
+        let template = self.lang.template();
+        let project = Project { name: self.name, event };
+        let mut files = template.files(&project);
+        files.extend(template.sdk().map(|(path, text)| (format!("{}/{path}", template::SDK_FOLDER), text)));
+        files.push(("hooks.json".into(), case::configuration(&project, dialect)?));
+        let (event, cases) = case::cases(&project, dialect)?;
+        files.extend([("event.json".into(), event), ("case.json".into(), cases)]);
+        files.push(("README.md".into(), template::readme(&project, template)));
+
+        let folder = self.path.join(&project.name);
+        lay(&folder, &files)?;
+        print::err(format!("{} is a hook in {}", folder.display(), template.name()));
+        for command in ["cd ".to_owned() + &folder.display().to_string(), "hookbox build".into(), "hookbox test".into()]
+        {
+            print::err(format!("   {command}"));
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// A name that is one in every language and file system.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain) && name.len() <= 64 {
+        return Ok(());
+    }
+    Err(Exit::Usage
+        .error(format!("`{name}` is no name for a hook: small letters, digits and `-`, beginning with a letter")))
+}
+
+/// Writes a project into a folder that is not there yet, or is empty.
+fn lay(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Exit::Usage.error(format!("{} is there already, and is left alone", folder.display())));
+    }
+    for (name, text) in files {
+        let path = folder.join(name);
+        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Rust.
+
+use super::{
+    Project,
+    template::{REASON, REFUSED, SDK_FOLDER, Template},
+};
+
+/// The SDK's manifest without the workspace that it stands in here; a test holds the two together.
+const MANIFEST: &str = include_str!("rust/sdk.toml");
+
+pub struct Rust;
+
+impl Template for Rust {
+    fn name(&self) -> &'static str {
+        "Rust"
+    }
+
+    fn sdk_name(&self) -> &'static str {
+        "rust"
+    }
+
+    fn sdk_changes(&self) -> Vec<(String, String)> {
+        vec![("Cargo.toml".into(), MANIFEST.into())]
+    }
+
+    fn unit_tests(&self) -> &'static str {
+        "cargo test"
+    }
+
+    fn files(&self, project: &Project) -> Vec<(String, String)> {
+        let manifest = format!(
+            "[package]
+name = \"{}\"
+version = \"0.1.0\"
+edition = \"2024\"
+
+[lib]
+# cdylib is the hook, rlib lets its unit tests run natively.
+crate-type = [\"cdylib\", \"rlib\"]
+
+[dependencies]
+hookbox-guest = {{ path = \"{SDK_FOLDER}\" }}
+
+[workspace]
+",
+            project.name
+        );
+        vec![
+            ("Cargo.toml".into(), manifest),
+            ("src/lib.rs".into(), hook(project)),
+            (".gitignore".into(), "*.wasm\ntarget/\n".into()),
+        ]
+    }
+}
+
+fn hook(project: &Project) -> String {
+    let (event, module) = (&project.event, project.event.snake());
+    let name = event.pascal();
+    let own = |of: &str| if event.denies() { of.to_owned() } else { format!("{module}::{of}") };
+    let mut parameters = vec!["_: &EventContext".to_owned()];
+    if event.call {
+        parameters.push(if event.denies() { "call: &ToolCall".into() } else { "_: &ToolCall".into() });
+    }
+    parameters.extend(event.input.map(|(_, of)| format!("_: &{}", own(of))));
+    let returns = if event.answers { own("Output") } else { "()".into() };
+    let body = match (event.answers, event.denies()) {
+        (false, _) => "        Ok(())\n".to_owned(),
+        (true, false) => "        Ok(pass())\n".to_owned(),
+        (true, true) => format!(
+            "        match call.input.str(\"/command\") {{
+            Some(command) if command.contains({REFUSED:?}) => Ok(deny({REASON:?})),
+            _ => Ok(pass()),
+        }}
+"
+        ),
+    };
+    let test = if event.denies() {
+        format!(
+            "
+#[cfg(test)]
+mod tests {{
+    use hookbox_guest::prelude::*;
+
+    use super::Hook;
+
+    #[test]
+    fn it_refuses_what_destroys() {{
+        for (command, expected) in [(\"rm -rf /\", deny({REASON:?})), (\"ls\", pass())] {{
+            let call = ToolCall::new(\"Bash\", json!({{ \"command\": command }}));
+            assert_eq!(Hook::handle(&EventContext::default(), &call), Ok(expected));
+        }}
+    }}
+}}
+"
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "//! A hook for {name}.
+
+use hookbox_guest::prelude::*;
+
+struct Hook;
+
+impl {name} for Hook {{
+    fn handle({parameters}) -> Result<{returns}> {{
+{body}    }}
+}}
+
+hookbox_guest::export!(Hook: {name});
+{test}",
+        parameters = parameters.join(", "),
+    )
+}

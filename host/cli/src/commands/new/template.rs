@@ -1,0 +1,67 @@
+//! What a language's project is made of.
+
+use super::Project;
+
+/// Where the SDK stands in a project, until it comes from the language's registry.
+pub const SDK_FOLDER: &str = "hookbox-sdk";
+
+/// What the hook of the template refuses, and what it says then: the same in every language.
+pub const REFUSED: &str = "rm -rf";
+pub const REASON: &str = "`rm -rf` is not allowed here";
+
+/// Every source of every SDK: its language, its path, its text.
+const SDKS: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
+
+/// One language.
+pub trait Template {
+    /// What people call it.
+    fn name(&self) -> &'static str;
+
+    /// The folder of its SDK in `sdk-guest/`.
+    fn sdk_name(&self) -> &'static str;
+
+    /// What else its SDK needs to stand in a project: files that take the place of some of it, by path.
+    fn sdk_changes(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// The project's own files.
+    fn files(&self, project: &Project) -> Vec<(String, String)>;
+
+    /// How its author runs its unit tests.
+    fn unit_tests(&self) -> &'static str;
+
+    /// The SDK, as it stands in a project.
+    fn sdk(&self) -> Box<dyn Iterator<Item = (String, String)>> {
+        let changes = self.sdk_changes();
+        let language = self.sdk_name();
+        let changed: Vec<_> = changes.iter().map(|(path, _)| path.clone()).collect();
+        let same =
+            SDKS.iter().filter(move |(of, path, _)| *of == language && !changed.iter().any(|changed| changed == path));
+        Box::new(same.map(|(_, path, text)| ((*path).to_owned(), (*text).to_owned())).chain(changes))
+    }
+}
+
+/// What a newcomer to the project reads first.
+pub fn readme(project: &Project, template: &(impl Template + ?Sized)) -> String {
+    let Project { name, event } = project;
+    format!(
+        "# {name}
+
+A hook in {language}, called at `{event}`.
+
+```console
+$ hookbox build                 # makes {name}.wasm
+$ hookbox test                  # runs the cases of case.json
+$ {unit_tests}                  # runs its unit tests
+$ hookbox run --config hooks.json < event.json
+```
+
+`hooks.json` is a configuration to try it with; `{sdk}/` is the SDK, until it comes from the language's registry.
+",
+        language = template.name(),
+        event = event.kind.interface(),
+        unit_tests = template.unit_tests(),
+        sdk = SDK_FOLDER,
+    )
+}

@@ -1,0 +1,117 @@
+//! `hookbox new`: what it lays out builds, is tested and runs as it is.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use hookbox::{EventKind, dialect};
+use hookbox_testing::process::fed;
+use serde_json::Value;
+
+/// Each language, with how its author runs its unit tests.
+const LANGUAGES: &[(&str, &[&str])] = &[("rust", &["cargo", "test", "--quiet"]), ("go", &["go", "test", "."])];
+
+fn hookbox(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    // One for all, so that the SDK of Rust is compiled once.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new");
+    command.current_dir(folder).env("CARGO_TARGET_DIR", target).env("XDG_CACHE_HOME", folder.join("cache"));
+    command
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn done(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}\n{}", said(&output));
+    said(&output)
+}
+
+#[test]
+fn four_commands_from_nothing_to_a_hook_that_runs() {
+    for (language, unit_tests) in LANGUAGES {
+        let folder = tempfile::tempdir().unwrap();
+        done(hookbox(folder.path()).args(["new", "my-guard", "--lang", language]));
+        let project = folder.path().join("my-guard");
+        done(hookbox(&project).arg("build"));
+        let mut run = hookbox(&project);
+        let event = fs::read(project.join("event.json")).unwrap();
+        let output = fed(run.args(["run", "--config", "hooks.json"]), &event);
+        let case: Value = serde_json::from_slice(&fs::read(project.join("case.json")).unwrap()).unwrap();
+        let verdict: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+        assert_eq!(verdict, case[0]["expect"], "{language}");
+        assert_eq!(verdict["hookSpecificOutput"]["permissionDecision"], "deny", "{language}");
+
+        let mut tests = Command::new(unit_tests[0]);
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new");
+        done(tests.args(&unit_tests[1..]).current_dir(&project).env("CARGO_TARGET_DIR", target));
+    }
+}
+
+/// Every event that a dialect has can be begun with; what it has not is told, with what it has.
+#[test]
+fn every_event_of_every_dialect() {
+    let folder = tempfile::tempdir().unwrap();
+    for (language, _) in LANGUAGES {
+        for dialect in dialect::ALL {
+            for kind in EventKind::ALL.iter().filter(|kind| **kind != EventKind::OtherEvent) {
+                let mut new = hookbox(folder.path());
+                let name = dialect.name();
+                new.args(["new", "h", "--lang", language, "--event", kind.interface(), "--dialect", name]);
+                let output = new.output().unwrap();
+                if dialect.spec(*kind).name.is_empty() {
+                    assert_eq!(output.status.code(), Some(64), "{}", said(&output));
+                    assert!(said(&output).contains(&format!("{name} has no event `{}`", kind.interface())));
+                    continue;
+                }
+                assert!(output.status.success(), "{name} {kind:?} {}", said(&output));
+                let project = folder.path().join("h");
+                let check = said(&hookbox(&project).args(["check", "--config", "hooks.json"]).output().unwrap());
+                assert!(
+                    check.contains("1 error, 0 warnings"),
+                    "{name} {kind:?}: only the component is missing\n{check}"
+                );
+                fs::remove_dir_all(project).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_there_is_left_alone_and_names_are_names() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("mine")).unwrap();
+    fs::write(folder.path().join("mine/notes"), "mine").unwrap();
+    for (name, words) in [("mine", "is left alone"), ("../up", "is no name"), ("Big", "is no name"), ("-x", "")] {
+        let output = hookbox(folder.path()).args(["new", "--lang", "go"]).arg(name).output().unwrap();
+        assert_eq!(output.status.code(), Some(64), "{}", said(&output));
+        assert!(said(&output).contains(words), "{}", said(&output));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// The manifest that the SDK has in a project is its own, with the workspace's part in it.
+#[test]
+fn the_sdk_of_rust_is_the_same_in_a_project() {
+    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (workspace, sdk) = (read("Cargo.toml"), read("sdk-guest/rust/Cargo.toml"));
+    let laid = read("host/cli/src/commands/new/rust/sdk.toml");
+    let own = sdk.split("[dev-dependencies]").next().unwrap();
+    for line in own.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let expected = match line.strip_suffix(".workspace = true") {
+            Some("repository") => continue,
+            Some(key) => {
+                let found = workspace.lines().find(|line| line.split(" = ").next() == Some(key));
+                found.unwrap_or_else(|| panic!("no {key} in the workspace")).split(" #").next().unwrap()
+            }
+            None => line,
+        };
+        assert!(laid.lines().any(|line| line == expected), "host/cli/src/commands/new/rust/sdk.toml lacks {expected}");
+    }
+}
