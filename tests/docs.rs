@@ -74,7 +74,12 @@ fn failures() {
          behaviour: `onFailure` (`ignore`, `block`, `ask`) of the hook, or `failureBehavior` and `timeoutBehavior`\n\
          (`ignore`, `deny`, `ask`) under blade. The causes {}\n\
          count alike and follow `failureBehavior`; `timeout` follows `timeoutBehavior`. `CAUSE` stands for the cause and its\n\
-         message. The behaviour a dialect starts from is in **bold**, and so are causes that start from another.\n\n",
+         message. The behaviour a dialect starts from is in **bold**, and so are causes that start from another.\n\n\
+         An event that cannot be read has failed with the cause `event` on every hook that is subscribed to its name and\n\
+         tool, as far as these can be found. The row *cannot be read* says how the client is told where that comes to a\n\
+         block; so it is told too when the configuration cannot be used and `failClosed` or `--fail-closed` is given. Where\n\
+         it comes to no block, stdout is empty, and the exit code is 65 (the event) or 78 (the configuration), 0 under\n\
+         copilot and gemini, 1 under blade@observed.\n\n",
         causes.join(", ")
     );
     for dialect in documented() {
@@ -87,6 +92,7 @@ fn failures() {
                 let word = started_from(dialect, spec, policy, word);
                 writeln!(text, "| {} | {word} | {told} |", spec.name).unwrap();
             }
+            writeln!(text, "| {} | cannot be read | {} |", spec.name, unread(dialect, spec)).unwrap();
         }
         text.push('\n');
     }
@@ -102,6 +108,18 @@ fn started_from(dialect: &dyn Dialect, spec: &EventSpec, policy: FailurePolicy, 
         few if few * 2 < Cause::ALL.len() => format!("{word} ({})", causes.join(", ")),
         _ => format!("**{word}**"),
     }
+}
+
+/// How the client is told that an event is blocked because it cannot be read.
+fn unread(dialect: &dyn Dialect, spec: &EventSpec) -> String {
+    if !spec.blockable {
+        return "nothing".into();
+    }
+    let told = dialect.fail_closed(br#"{"id":1,"#, Some(spec.name), "REASON");
+    let words = told.stdout.map(|words| format!("`{words}`"));
+    let reason = words.is_none().then(|| "the reason on stderr".to_owned());
+    let code = told.exit.map(|code| format!("exit code {code}"));
+    [words, code, reason].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The wire output for a failure, which must be the same for every cause.

@@ -172,6 +172,32 @@ fn failing_closed_blocks_in_the_clients_words() {
     assert_eq!(open.ask("hook.approve_tool", exec("ls"))["result"]["approved"], false);
 }
 
+/// decisions.md#failures: "An event that cannot be read is one that every hook subscribed to it has failed on, and each is
+/// settled by its own policy."
+#[test]
+fn what_cannot_be_read_is_settled_by_each_hooks_policy() {
+    for (policy, denied) in [("block", true), ("ignore", false)] {
+        let mut process = Process::start(
+            &json!({ "dialect": "picoclaw", "hooks": { "guard": {
+                "type": "command", "command": "cat", "intercept": ["before_tool"], "onFailure": policy,
+            } } }),
+            &PATIENT,
+        );
+        for broken in [
+            r#"{"jsonrpc":"2.0","id":3,"method":"hook.before_tool","params":{"tool":"exec","arguments":{"a":"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"hook.before_tool","params":{"tool":"exec","tool":"read"}}"#,
+            r#"{"jsonrpc":"1.0","id":3,"method":"hook.before_tool","params":{"tool":"exec","arguments":{}}}"#,
+        ] {
+            process.send(broken);
+            let reply = process.reply();
+            assert_eq!(reply["id"], 3, "{reply}");
+            assert_eq!(reply["result"]["action"] == "deny_tool", denied, "{broken} {reply}");
+            assert_eq!(reply.get("error").is_some(), !denied, "{broken} {reply}");
+        }
+        assert_eq!(process.end().0, Some(0));
+    }
+}
+
 #[test]
 fn a_slow_hook_is_answered_for_before_the_client_gives_up() {
     let slow = |closed: bool| {

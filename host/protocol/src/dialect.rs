@@ -118,6 +118,15 @@ pub trait Dialect: Send + Sync + 'static {
         glimpse::glimpse(self.places(), wire, name)
     }
 
+    /// The row of an event that may be broken; `None` where nothing tells which event it is.
+    fn glimpse_spec(&self, wire: &[u8], name: Option<&str>) -> Option<&'static EventSpec> {
+        if let Ok(event) = self.decode_event(wire, name) {
+            return Some(self.spec_of(&event));
+        }
+        let name = self.glimpse(wire, name)?.name;
+        Some(self.spec_by_name(&name).unwrap_or(self.other_spec()))
+    }
+
     /// Writes an event: the inverse of [`Dialect::decode_event`], and for events a library user made, what a client
     /// would have sent.
     fn encode_event(&self, event: &Event) -> Value;
@@ -186,21 +195,15 @@ pub trait Dialect: Send + Sync + 'static {
         FailurePolicy::Ignore
     }
 
-    /// A block for when we fail ourselves and the configuration says `failClosed`: what goes to stdout beside exit
-    /// code 2 and the reason on stderr. `None`: nothing, because the client obeys the exit code.
-    fn last_resort(&self, _wire: &[u8], _reason: &str) -> Option<Value> {
-        None
-    }
-
-    /// How a program that speaks for the hooks tells the client to block, when it failed itself. `name` is the event's
-    /// where the wire does not carry it.
-    fn fail_closed(&self, wire: &[u8], _name: Option<&str>, reason: &str) -> OwnFailure {
-        OwnFailure::block(self.last_resort(wire, reason))
+    /// How a program that speaks for the hooks tells the client to block, when it failed itself. `wire` is the event as far
+    /// as it was read, `name` is its name where the wire does not carry it.
+    fn fail_closed(&self, _wire: &[u8], _name: Option<&str>, _reason: &str) -> OwnFailure {
+        OwnFailure::block(None)
     }
 
     /// How it tells the client that it failed, when nothing need be blocked.
     fn fail_open(&self) -> OwnFailure {
-        OwnFailure { exit: None, stdout: None, stderr: true }
+        OwnFailure::tell()
     }
 
     /// Whether the client reads stderr where stdout is empty: then nothing may stand there.

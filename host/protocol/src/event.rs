@@ -20,6 +20,7 @@ pub use input::{
 
 use crate::{
     dialect::{Dialect, EventSpec},
+    glimpse::Glimpse,
     json::{DecodeError, Object, token},
     output::Note,
 };
@@ -51,6 +52,20 @@ impl Event {
             Self { name, context, call, input, extra: Object::new(), raw: Arc::default(), notes: Vec::new() };
         event.raw = Arc::new(dialect.encode_event(&event));
         event
+    }
+
+    /// What is known of an event that cannot be read. A tool that is not known is left out.
+    pub fn glimpsed(dialect: &dyn Dialect, seen: Glimpse) -> Self {
+        let kind = dialect.spec_by_name(&seen.name).map_or(EventKind::OtherEvent, |spec| spec.kind);
+        Self {
+            name: seen.name,
+            context: EventContext::default(),
+            call: seen.tool.map(|tool| ToolCall::new(tool, Value::Null)),
+            input: Input::empty(kind),
+            extra: Object::new(),
+            raw: Arc::default(),
+            notes: Vec::new(),
+        }
     }
 
     /// The same event as hooks of another stage see it (see [`Dialect::stages`]).

@@ -110,6 +110,11 @@ pub struct OwnFailure {
 }
 
 impl OwnFailure {
+    /// The program's own exit code with the reason on stderr, which most clients note and go on.
+    pub fn tell() -> Self {
+        Self { exit: None, stdout: None, stderr: true }
+    }
+
     /// Exit code 2 with the reason on stderr, which most clients take for a block.
     pub fn block(stdout: Option<Value>) -> Self {
         Self { exit: Some(2), stdout, stderr: true }

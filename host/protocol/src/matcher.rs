@@ -86,6 +86,16 @@ impl Matcher {
         }
     }
 
+    /// Whether the matcher may take an event of which no more than this field is known, or not even that.
+    pub fn may_take(&self, field: Option<&str>, also_called: &[&str]) -> bool {
+        let Some(field) = field else { return true };
+        let mut names = [field].into_iter().chain(also_called.iter().copied());
+        match self {
+            Self::Call(matcher) => names.any(|name| matcher.may_match(name)),
+            _ => names.any(|name| self.matches(Some(name))),
+        }
+    }
+
     /// Whether the matcher takes this field. An absent field is matched as the empty text.
     pub fn matches(&self, field: Option<&str>) -> bool {
         let field = field.unwrap_or_default();

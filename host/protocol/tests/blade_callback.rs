@@ -142,10 +142,15 @@ fn several_can_use_tool_callbacks_deny_before_they_ask_before_they_allow() {
 }
 
 #[test]
-fn a_last_resort_blocks_in_the_words_of_the_event() {
-    let resort = |text: &str| DIALECT.last_resort(text.as_bytes(), "why");
+/// decisions.md#blade-callback: "Our own failure that blocks is `skip` on `PreToolUse` and `PermissionRequest`, `deny` on
+/// `canUseTool`, and `abort` on every other event".
+fn own_failures_block_in_the_words_of_the_event() {
+    let resort = |text: &str| DIALECT.fail_closed(text.as_bytes(), None, "why").stdout;
     let abort = Some(json!({ "action": "abort", "reason": "why" }));
-    assert_eq!(resort(r#"{"event":"PreToolUse"}"#), abort);
+    let skip = Some(json!({ "action": "skip", "reason": "why" }));
+    assert_eq!(resort(r#"{"event":"PreToolUse""#), skip);
+    assert_eq!(resort(r#"{"event":"PermissionRequest"}"#), skip);
+    assert_eq!(resort(r#"{"event":"UserPromptSubmit"}"#), abort);
     assert_eq!(resort("not json"), abort);
     for name in ["canUseTool", "CanUseTool"] {
         let deny = Some(json!({ "behavior": "deny", "message": "why" }));

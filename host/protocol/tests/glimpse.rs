@@ -81,7 +81,7 @@ fn every_dialect_has_its_own_places() {
 fn a_broken_request_gets_its_reply() {
     let dialect = dialect::by_name("picoclaw").unwrap();
     let wire = br#"{"jsonrpc":"2.0","id":4,"method":"hook.approve_tool","params":{"tool":"exec","arguments":{"a":"#;
-    let reply = dialect.last_resort(wire, "broken").unwrap();
+    let reply = dialect.fail_closed(wire, None, "broken").stdout.unwrap();
     assert_eq!(
         reply,
         serde_json::json!({ "jsonrpc": "2.0", "id": 4, "result": { "approved": false, "reason": "broken" } })

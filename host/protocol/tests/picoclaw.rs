@@ -299,12 +299,13 @@ fn a_text_in_place_of_a_result_is_what_the_model_reads() {
 }
 
 #[test]
-fn a_last_resort_blocks_by_method() {
+fn own_failures_block_by_method() {
     let line = |method: &str, id: Value| {
         // Broken on purpose behind the head: the same parameter twice.
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"tool":"a","tool":"b"}}}}"#)
     };
-    let resort = |text: &str| DIALECT.last_resort(text.as_bytes(), "why").map(|line| line["result"].clone());
+    let resort =
+        |text: &str| DIALECT.fail_closed(text.as_bytes(), None, "why").stdout.map(|line| line["result"].clone());
     for (method, expected) in [
         ("hook.before_tool", json!({ "action": "deny_tool", "reason": "why" })),
         ("hook.approve_tool", json!({ "approved": false, "reason": "why" })),

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority, matcher::Matcher};
+use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority, dialect::EventSpec, matcher::Matcher};
 use hookbox_sandbox::{Limits, Permissions};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -28,10 +28,10 @@ use serde_json::{Map, Value};
 
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
 pub use host::HostSettings;
-pub use load::{Loaded, Reader, dialect_hint, fail_closed_hint, find};
+pub use load::{Hints, Loaded, Reader, dialect_hint, fail_closed_hint, find, hints};
 #[cfg(feature = "schema")]
 pub use schema::generated;
-pub use schema::schema;
+pub use schema::{DEFAULT_DIALECT, schema};
 
 /// A loaded configuration: every hook, in the order in which its dialect merges them.
 #[derive(Clone)]
@@ -151,6 +151,13 @@ impl Hook {
             (None, Handler::Wasm(_)) => Some(Authority::gate()),
             (None, _) => Some(Authority::trusted()),
         }
+    }
+
+    /// Whether it is subscribed to the events of this row.
+    pub(crate) fn may_be_asked(&self, spec: &EventSpec, dialect: &dyn Dialect) -> bool {
+        // Some events have two names, and several have no interface of their own.
+        let named = |name: &String| dialect.spec_by_name(name).is_some_and(|named| named.name == spec.name);
+        self.events.is_empty() || self.events.iter().any(named)
     }
 }
 

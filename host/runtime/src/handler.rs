@@ -4,10 +4,10 @@ pub mod agent;
 mod closure;
 mod command;
 mod component;
+mod failed;
 pub mod http;
 pub mod prompt;
 mod question;
-mod unusable;
 
 use std::{path::Path, sync::Arc};
 
@@ -20,9 +20,9 @@ pub(crate) use agent::Agent;
 pub(crate) use closure::Closure;
 pub(crate) use command::Command;
 pub(crate) use component::Component;
+pub(crate) use failed::Failed;
 pub(crate) use http::Http;
 pub(crate) use prompt::Prompt;
-pub(crate) use unusable::Unusable;
 
 use crate::config::Diagnostic;
 

@@ -14,6 +14,7 @@ use crate::{
     error::{BuildError, DispatchError},
     handler::SharedHandler,
     hooks::Hooks,
+    judged::{Asked, Judged},
     loader::Loader,
     pipeline,
     runtime::Runtime,
@@ -84,9 +85,15 @@ impl HookSet {
         pipeline::dispatch(&self.hooks, wire.as_ref(), Some(name)).await
     }
 
+    /// Judges one event, and settles whatever comes in the way: an event that cannot be read, hooks that cannot be loaded.
+    /// This is what a program calls that answers a client.
+    pub async fn judge(&self, asked: &Asked<'_>) -> Judged {
+        Judged::judge(&self.hooks, asked).await
+    }
+
     /// Dispatches a typed event that never was on a wire.
     pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
-        pipeline::dispatch_event(&self.hooks, Event::new(self.dialect(), context, call, input)).await
+        pipeline::dispatch_event(&self.hooks, Event::new(self.dialect(), context, call, input), None).await
     }
 
     /// Dispatches a tool call that is about to happen.

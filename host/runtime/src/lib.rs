@@ -29,6 +29,7 @@ pub mod handler;
 mod hook_set;
 mod hooks;
 mod host;
+mod judged;
 mod loader;
 mod pipeline;
 mod process;
@@ -55,6 +56,7 @@ pub use hookbox_sandbox::{
     self as sandbox, CompileLimits, Limits, LoadError, LogLevel, LogLine, Permissions, Run, sha256,
 };
 pub use host::{Host, HostBuilder};
+pub use judged::{Asked, EVENT_LIMIT, Fault, Judged, OurFailure};
 pub use record::{HookRecord, NoteRecord, RECORD_VERSION, Record};
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use source::ComponentSource;

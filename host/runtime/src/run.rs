@@ -10,7 +10,7 @@ use hookbox_sandbox::Run;
 
 use crate::{
     config::{self, Mode},
-    handler::{Call, SharedHandler, Unusable},
+    handler::{Call, Failed, SharedHandler},
     hooks::{Entry, Hooks},
     telemetry,
     verdict::{HookReport, Status},
@@ -56,7 +56,8 @@ impl<'a> Selected<'a> {
 }
 
 /// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
-pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event) -> Vec<Selected<'a>> {
+/// `unread`: what kept the event from being read: each of them fails by it.
+pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, unread: Option<&Failure>) -> Vec<Selected<'a>> {
     let spec = hooks.dialect().spec_of(event);
     let field = spec.matched.and_then(|field| event.field(field));
     // Only a tool can have other names.
@@ -67,26 +68,34 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event) -> Vec<Selected<
     let mut selected = Vec::new();
     for entry in hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())) {
         // A row without a matched field ignores matchers, as its specification says.
-        let matches = spec.matched.is_none() || entry.hook.matcher.takes(event, field.as_deref(), also_called);
-        let decision = if matches {
-            let handler = hooks.handler(entry).await.unwrap_or_else(|error| Arc::new(Unusable(error.0)));
-            if handler.handles(event.kind()) { Ok(handler) } else { Err(Status::NotHandled) }
-        } else {
-            Err(Status::NotMatched)
-        };
+        let matches = spec.matched.is_none()
+            || match unread {
+                None => entry.hook.matcher.takes(event, field.as_deref(), also_called),
+                Some(_) => entry.hook.matcher.may_take(field.as_deref(), also_called),
+            };
+        let decision = if matches { handler(hooks, entry, event, unread).await } else { Err(Status::NotMatched) };
         selected.push(Selected { entry, decision });
     }
     selected
 }
 
+/// What runs for a hook that an event is for.
+async fn handler(
+    hooks: &Hooks,
+    entry: &Entry,
+    event: &Event,
+    unread: Option<&Failure>,
+) -> Result<SharedHandler, Status> {
+    let failed = unread.map(|failure| Arc::new(Failed::new(failure.clone())) as SharedHandler);
+    if let Some(failed) = failed.clone().filter(|_| !entry.hook.events.is_empty()) {
+        return Ok(failed);
+    }
+    let handler = hooks.handler(entry).await.unwrap_or_else(|error| Arc::new(Failed::to_load(error.0)));
+    if handler.handles(event.kind()) { Ok(failed.unwrap_or(handler)) } else { Err(Status::NotHandled) }
+}
+
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {
-    let spec = dialect.spec_of(event);
-    let named = |name: &String| {
-        *name == event.name
-            // Some events have two names, and several have no interface of their own.
-            || dialect.spec_by_name(name).is_some_and(|named| named.name == spec.name)
-    };
-    hook.events.is_empty() || hook.events.iter().any(named)
+    hook.events.contains(&event.name) || hook.may_be_asked(dialect.spec_of(event), dialect)
 }
 
 /// Runs one hook within its timeout.
@@ -167,7 +176,7 @@ fn count(
     (output, notes)
 }
 
-fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {
+pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {
     let configured = match cause {
         Cause::Timeout => hook.on_timeout.or(hook.on_failure),
         _ => hook.on_failure,

@@ -1,6 +1,6 @@
 //! What became of one event, and how.
 
-use hookbox_protocol::{DecisionKind, Dialect, Event, EventKind, Failure, HookOutput, Outcome};
+use hookbox_protocol::{Cause, DecisionKind, Dialect, Event, EventKind, Failure, HookOutput, Outcome};
 use hookbox_sandbox::Run;
 use serde_json::Value;
 
@@ -74,9 +74,25 @@ impl Verdict {
 
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
     pub fn restricts(&self) -> bool {
+        restricts(self.output())
+    }
+
+    /// As [`Verdict::restricts`], of what those hooks say that could be loaded.
+    pub(crate) fn usable_restrict(&self) -> bool {
+        self.hooks.iter().any(|hook| !hook.was_not_asked() && restricts(&hook.counted))
+    }
+
+    /// Whether it keeps something from happening at all, and does not only ask.
+    pub fn blocks(&self) -> bool {
         let output = self.output();
-        let rewrites = output.updated.is_some() && output.decision_kind() != Some(DecisionKind::Allow);
-        output.halt.is_some() || output.decision_kind() >= Some(DecisionKind::Ask) || rewrites
+        output.halt.is_some() || output.decision_kind() >= Some(DecisionKind::Skip)
+    }
+
+    /// Why, in the words of what it says first: a halt, or a decision.
+    pub fn reason(&self) -> Option<&str> {
+        let output = self.output();
+        let halt = output.halt.as_ref().and_then(|halt| halt.reason.as_deref());
+        halt.or(output.reason.as_deref())
     }
 
     /// Whether some hook that ran failed.
@@ -109,7 +125,19 @@ pub struct HookReport {
     pub unusable: Option<Diagnostic>,
 }
 
+/// Whether this keeps something from going on as it would have.
+fn restricts(output: &HookOutput) -> bool {
+    let rewrites = output.updated.is_some() && output.decision_kind() != Some(DecisionKind::Allow);
+    output.halt.is_some() || output.decision_kind() >= Some(DecisionKind::Ask) || rewrites
+}
+
 impl HookReport {
+    /// Whether it failed before it could be asked.
+    fn was_not_asked(&self) -> bool {
+        let failure = self.run().and_then(|run| run.result.as_ref().err());
+        failure.is_some_and(|failure| matches!(failure.cause, Cause::Load | Cause::Event))
+    }
+
     /// Takes its decision out, because another stage is asked; what else it said still counts.
     pub(crate) fn fall_back(&mut self) {
         if let Status::Ran(run) = &mut self.status {

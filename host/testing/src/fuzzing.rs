@@ -30,7 +30,7 @@ pub fn decode(data: &[u8]) {
         let read = read.unwrap_or_else(|e| panic!("{} {}: {e}\n{written}", dialect.name(), event.name));
         assert_eq!(dialect.encode_event(&read), written, "{} {}", dialect.name(), event.name);
     }
-    let _ = dialect.last_resort(wire, "reason");
+    let _ = dialect.fail_closed(wire, None, "reason");
 }
 
 /// Any lines are answers or errors; what they merge to, the event's row can say.

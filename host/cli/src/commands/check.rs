@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{
     block_on, host,
-    run::{Source, read_event},
+    run::{EventText, Source},
 };
 use crate::{exit::Exit, print};
 
@@ -45,8 +45,10 @@ impl Check {
                     let mut found = host.check().await;
                     for path in &self.events {
                         let file = File::open(path).with_context(|| path.display().to_string())?;
-                        let wire = read_event(file)?;
-                        found.extend(host.overreach(&wire, None).await.with_context(|| path.display().to_string())?);
+                        let event = EventText::read(file);
+                        found.extend(
+                            host.overreach(&event.read, None).await.with_context(|| path.display().to_string())?,
+                        );
                     }
                     Ok(found)
                 })?);

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use hookbox::{
-    Verdict,
+    Fault, Verdict,
     verdict::{HookReport, Status},
 };
 
 use super::{
     block_on, host,
-    run::{Source, read_event},
+    run::{EventText, Source},
 };
 use crate::{exit::Exit, print, report};
 
@@ -37,18 +37,21 @@ pub struct Explain {
 
 impl Explain {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let wire = match &self.event {
-            Some(path) => read_event(std::fs::File::open(path).with_context(|| path.display().to_string())?)?,
-            None => read_event(std::io::stdin().lock())?,
+        let event = match &self.event {
+            Some(path) => EventText::read(std::fs::File::open(path).with_context(|| path.display().to_string())?),
+            None => EventText::read(std::io::stdin().lock()),
         };
         let source = Source { config: self.config, dialect: self.dialect, event: self.name, untrusted: self.untrusted };
-        let verdict = block_on(async {
+        let judged = block_on(async {
             let config = source.load(&source.path()?)?;
             let host = host(config).await?;
-            source.dispatch(&host, &wire).await
+            Ok(host.judge(&event.asked().named(source.event.as_deref())).await)
         })?;
-        show(&verdict);
-        Ok(Exit::Ok)
+        judged.verdict.iter().for_each(show);
+        match judged.failed.filter(|failed| failed.fault == Fault::Event) {
+            Some(failed) => Err(Exit::Data.error(failed.message)),
+            None => Ok(Exit::Ok),
+        }
     }
 }
 

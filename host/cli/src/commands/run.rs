@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::{
-    Dialect, Host, OwnFailure, Record, Verdict,
+    Asked, Dialect, EVENT_LIMIT, Fault, Judged, OurFailure, Record, Verdict,
     config::{self, Config},
 };
 
@@ -63,9 +63,6 @@ enum Diagnostics {
     Off,
 }
 
-/// Larger events are refused before they are read: what they would do to a hook is not worth finding out.
-const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
-
 impl Run {
     pub fn run(self) -> anyhow::Result<Exit> {
         if self.diagnostics == Diagnostics::Json {
@@ -77,74 +74,105 @@ impl Run {
         });
         // Some clients read stderr, and then nothing may stand there unless something stands on stdout.
         print::hold();
-        let wire = read_event(std::io::stdin().lock());
-        let (verdict, record) = match judge(&self.source, self.fail_closed, wire) {
-            Ok(judged) => judged,
-            Err(failed) => return failed.end(),
-        };
+        let event = EventText::read(std::io::stdin().lock());
+        let (judged, record, error) = judge(&self.source, self.fail_closed, &event);
         // A verdict holds even when it cannot be recorded.
-        if let Some(Err(error)) = self.record.as_ref().map(|path| append(path, &record)) {
+        if let (Some(path), Some(record)) = (&self.record, record)
+            && let Err(error) = append(path, &record)
+        {
             report::error(&error);
         }
-        match self.diagnostics {
-            Diagnostics::Human => report::human(&verdict),
-            Diagnostics::Json => report::json_lines(&verdict),
-            Diagnostics::Off => {}
-        }
-        let reads_stderr = hookbox::dialect::by_name(verdict.dialect).is_some_and(Dialect::reads_stderr);
-        if reads_stderr && verdict.to_bytes().is_empty() {
-            print::forget();
-        } else {
-            print::release();
-        }
-        verdict_out(verdict.to_bytes())
+        let exit = match (&judged.failed, &judged.verdict) {
+            (Some(failed), verdict) => tell(failed, verdict.as_ref(), error),
+            (None, Some(verdict)) => {
+                verdict.unusable().for_each(report::problem);
+                match self.diagnostics {
+                    Diagnostics::Human => report::human(verdict),
+                    Diagnostics::Json => report::json_lines(verdict),
+                    Diagnostics::Off => {}
+                }
+                let reads_stderr = hookbox::dialect::by_name(verdict.dialect).is_some_and(Dialect::reads_stderr);
+                if reads_stderr && verdict.to_bytes().is_empty() {
+                    print::forget();
+                } else {
+                    print::release();
+                }
+                Exit::Ok
+            }
+            (None, None) => Exit::Ok,
+        };
+        verdict_out(judged.to_bytes())?;
+        Ok(exit)
     }
 }
 
-/// Judges one event, or says what came in the way and whether that must block.
-fn judge(source: &Source, closed: bool, wire: anyhow::Result<Vec<u8>>) -> Result<(Verdict, Record), Failed> {
-    // What was read of the event tells how to fail, whatever else went wrong.
-    let (wire, unread) = match wire {
-        Ok(wire) => (wire, None),
-        Err(error) => (Vec::new(), Some(error)),
+/// Tells people of a failure of ours, and the client what it comes to.
+fn tell(failed: &OurFailure, verdict: Option<&Verdict>, error: Option<anyhow::Error>) -> Exit {
+    let own = match failed.fault {
+        Fault::Event => Exit::Data,
+        Fault::Config => Exit::Config,
+        Fault::Internal => Exit::Software,
     };
-    let failed =
-        |error, closed, dialect| Failed { error, closed, dialect, name: source.event.clone(), wire: wire.clone() };
-    let guessed = hookbox::dialect::by_name(source.named().unwrap_or("claude"));
-    let path = source.path().map_err(|error| failed(error, closed, guessed))?;
-    let mut config = source.load(&path).map_err(|error| {
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let named = source.named().is_none().then(|| config::dialect_hint(&text)).flatten();
-        failed(error, closed || config::fail_closed_hint(&text), named.or(guessed))
-    })?;
-    config.fail_closed |= closed;
-    let (closed, dialect) = (config.fail_closed, Some(config.dialect));
-    if let Some(error) = unread {
-        return Err(failed(error, closed, dialect));
+    if failed.told.stderr {
+        print::release();
+    } else {
+        print::forget();
     }
-    let config = match caller::answer(config, source.event.as_deref(), &wire) {
+    if failed.told.stderr && failed.blocks {
+        print::block(&failed.message);
+    } else if failed.told.stderr {
+        let unusable = || verdict.map(|verdict| verdict.unusable().cloned().collect()).unwrap_or_default();
+        let error = error.unwrap_or_else(|| match failed.fault {
+            Fault::Config => own.unusable(unusable()),
+            _ => own.error(&*failed.message),
+        });
+        report::error(&error);
+    }
+    failed.told.exit.map_or(own, Exit::Told)
+}
+
+/// Judges one event. Beside it stands its record, and what came in the way of asking the hooks.
+fn judge(source: &Source, closed: bool, event: &EventText) -> (Judged, Option<Record>, Option<anyhow::Error>) {
+    let asked = event.asked().named(source.event.as_deref());
+    let without = |error: anyhow::Error, dialect, closed| {
+        let fault = match Exit::of(&error) {
+            Exit::Data => Fault::Event,
+            Exit::Config => Fault::Config,
+            _ => Fault::Internal,
+        };
+        let judged = Judged::without_hooks(&asked, dialect, closed, fault, &report::one_line(&error));
+        (judged, None, Some(error))
+    };
+    let mut config = match source.path().and_then(|path| source.load(&path)) {
+        Ok(config) => config,
+        Err(error) => {
+            // What the file says all the same.
+            let said = source.path().ok().and_then(|path| std::fs::read(path).ok()).map(|text| config::hints(&text));
+            let said = said.unwrap_or_default();
+            let dialect = source.named().map_or(said.dialect, hookbox::dialect::by_name);
+            let dialect = dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT));
+            let calling = dialect.and_then(|dialect| caller::of(dialect, source.event.as_deref(), &event.read).ok());
+            return without(error, calling, closed || said.fail_closed);
+        }
+    };
+    config.fail_closed |= closed;
+    let closed = config.fail_closed;
+    let config = match caller::answer(config, source.event.as_deref(), &event.read) {
         Ok(config) => config,
         // Whose words would block, nobody knows: clients that look at exit codes take 2 for a block.
-        Err(error) => return Err(failed(error, closed, None)),
+        Err(error) => return without(error, None, closed),
     };
-    let dialect = Some(config.dialect);
+    let dialect = config.dialect;
     let judged = block_on(async {
         let host = host(config).await?;
-        let verdict = source.dispatch(&host, &wire).await?;
-        let record = verdict.record(&host, &wire);
-        Ok((verdict, record))
+        let judged = host.judge(&asked).await;
+        let record = judged.verdict.as_ref().map(|verdict| verdict.record(&host, &event.read));
+        Ok((judged, record))
     });
-    let (verdict, record) = match judged {
-        Ok(judged) => judged,
-        Err(error) => return Err(failed(error, closed, dialect)),
-    };
-    // What the usable hooks forbid is forbidden. Anything less must not look as if all of them had been asked.
-    let unusable: Vec<_> = verdict.unusable().cloned().collect();
-    if !unusable.is_empty() && (closed || !verdict.restricts()) {
-        return Err(failed(Exit::Config.unusable(unusable), closed, dialect));
+    match judged {
+        Ok((judged, record)) => (judged, record, None),
+        Err(error) => without(error, Some(dialect), closed),
     }
-    unusable.iter().for_each(report::problem);
-    Ok((verdict, record))
 }
 
 impl Source {
@@ -175,65 +203,6 @@ impl Source {
         }
         Ok(config)
     }
-
-    /// Judges the event under the name given, or its own.
-    pub async fn dispatch(&self, host: &Host, wire: &[u8]) -> anyhow::Result<Verdict> {
-        Ok(match &self.event {
-            Some(name) => host.dispatch_as(name, wire).await?,
-            None => host.dispatch(wire).await?,
-        })
-    }
-}
-
-/// A failure of ours.
-struct Failed {
-    error: anyhow::Error,
-    /// The configuration or the command line says that failures block.
-    closed: bool,
-    dialect: Option<&'static dyn Dialect>,
-    /// The event's name, where it was given.
-    name: Option<String>,
-    /// The event, as far as it was read.
-    wire: Vec<u8>,
-}
-
-impl Failed {
-    /// Ends the process in the way that the client takes for what the configuration wants: a block, or nothing.
-    fn end(self) -> anyhow::Result<Exit> {
-        let closed = self.closed && self.may_block();
-        let line = report::one_line(&self.error);
-        let reason = if closed { format!("hookbox failed, and is to fail closed: {line}") } else { line };
-        let own = match self.dialect {
-            Some(dialect) if closed => dialect.fail_closed(&self.wire, self.name.as_deref(), &reason),
-            None if closed => OwnFailure::block(None),
-            Some(dialect) => dialect.fail_open(),
-            None => {
-                print::release();
-                return Err(self.error);
-            }
-        };
-        if own.stderr {
-            print::release();
-        } else {
-            print::forget();
-        }
-        let Some(code) = own.exit else { return Err(self.error) };
-        match own.stderr {
-            true if closed => print::block(&reason),
-            true => report::error(&self.error),
-            false => {}
-        }
-        if let Some(reply) = own.stdout {
-            verdict_out(reply.to_string().into_bytes())?;
-        }
-        Ok(Exit::Told(code))
-    }
-
-    /// Whether the event can be blocked. One that cannot even be read may be one that can.
-    fn may_block(&self) -> bool {
-        let Some(dialect) = self.dialect else { return true };
-        dialect.decode_event(&self.wire, self.name.as_deref()).map_or(true, |event| dialect.spec_of(&event).blockable)
-    }
 }
 
 /// Appends one line with one write, so that processes that record at the same time do not mix their lines.
@@ -259,14 +228,24 @@ fn ends_in_a_line(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// Reads one event, and refuses one that is too large.
-pub fn read_event(from: impl Read) -> anyhow::Result<Vec<u8>> {
-    let mut wire = Vec::new();
-    from.take(INPUT_LIMIT + 1).read_to_end(&mut wire).context("cannot read the event from stdin")?;
-    if wire.len() as u64 > INPUT_LIMIT {
-        return Err(Exit::Data.error("the event is larger than 64 MiB"));
+/// An event as far as it could be read.
+pub struct EventText {
+    pub read: Vec<u8>,
+    unread: Option<String>,
+}
+
+impl EventText {
+    /// Reads no more than shows that it is too large.
+    pub fn read(from: impl Read) -> Self {
+        let mut read = Vec::new();
+        let ended = from.take(EVENT_LIMIT as u64 + 1).read_to_end(&mut read);
+        Self { read, unread: ended.err().map(|error| format!("it cannot be read to its end: {error}")) }
     }
-    Ok(wire)
+
+    /// What it is judged by.
+    pub fn asked(&self) -> Asked<'_> {
+        Asked::new(&self.read).unread(self.unread.as_deref())
+    }
 }
 
 /// Prints the verdict whole or not at all.

@@ -81,11 +81,11 @@ async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Br
             loaded.config
         }
         Err(errors) => {
-            let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let said = std::fs::read(&path).is_ok_and(|text| config::hints(&text).fail_closed);
             errors.diagnostics.iter().for_each(report::problem);
             let first = errors.diagnostics.iter().find(|found| found.is_error()).map(|found| found.message.clone());
             let reason = format!("{}: {}", path.display(), first.unwrap_or_else(|| "it cannot be used".into()));
-            return Err(broken(reason, text.is_ok_and(|text| config::fail_closed_hint(&text))));
+            return Err(broken(reason, said));
         }
     };
     config.fail_closed |= closed;

@@ -155,8 +155,8 @@ impl Dialect for Blade {
     }
 
     /// The callback has no exit code.
-    fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
-        let spec = self.spec_by_name(&self.glimpse(wire, None)?.name)?;
-        (spec.kind == EventKind::CanUseTool).then(|| json!({ "behavior": "deny", "message": reason }))
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
+        let callback = self.glimpse_spec(wire, name).is_some_and(|spec| spec.kind == EventKind::CanUseTool);
+        OwnFailure::block(callback.then(|| json!({ "behavior": "deny", "message": reason })))
     }
 }

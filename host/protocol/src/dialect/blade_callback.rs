@@ -17,10 +17,11 @@ use serde_json::{Value, json};
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{
     event::{Event, EventKind},
+    failure::OwnFailure,
     glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
-    output::{Decision, DecisionKind, HookOutput, Note},
+    output::{Decision, HookOutput, Note},
 };
 
 /// `blade-callback`
@@ -111,16 +112,14 @@ impl Dialect for BladeCallback {
         Some(output::encode(event, outcome))
     }
 
-    /// A client that reads our output obeys `abort` on every event and `deny` on `canUseTool`.
-    fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
-        Some(match self.glimpse(wire, None).and_then(|event| self.spec_by_name(&event.name)) {
-            Some(spec) if spec.kind == EventKind::CanUseTool => json!({ "behavior": "deny", "message": reason }),
-            // blade-observed.md#what-blade-callbackobserved-says: "A block is `skip` on `PreToolUse` and `PermissionRequest`".
-            Some(spec) if self.observed && spec.expressible.decisions.contains(&DecisionKind::Skip) => {
-                json!({ "action": "skip", "reason": reason })
-            }
+    /// decisions.md#blade-callback: "Our own failure that blocks is `skip` on `PreToolUse` and `PermissionRequest`, `deny` on
+    /// `canUseTool`, and `abort` on every other event".
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
+        OwnFailure::block(Some(match self.glimpse_spec(wire, name).map(|spec| spec.kind) {
+            Some(EventKind::CanUseTool) => json!({ "behavior": "deny", "message": reason }),
+            Some(EventKind::PreToolUse | EventKind::PermissionRequest) => json!({ "action": "skip", "reason": reason }),
             _ => json!({ "action": "abort", "reason": reason }),
-        })
+        }))
     }
 
     fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {

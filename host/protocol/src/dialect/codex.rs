@@ -89,8 +89,8 @@ impl Dialect for Codex {
     /// exit code 0, because exit code 2 blocks nothing there."
     fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
         let closed = OwnFailure::block(None);
-        match self.decode_event(wire, name).map(|event| self.spec_of(&event)) {
-            Ok(spec) if spec.blockable && spec.expressible.decisions.is_empty() => {
+        match self.glimpse_spec(wire, name) {
+            Some(spec) if spec.blockable && spec.expressible.decisions.is_empty() => {
                 let halt = spec.expressible.halt.contains(&Scope::Turn);
                 let reply = json!({ "continue": false, "systemMessage": reason });
                 if halt { OwnFailure { exit: Some(0), stdout: Some(reply), ..closed } } else { closed }

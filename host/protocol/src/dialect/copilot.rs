@@ -138,7 +138,7 @@ impl Dialect for Copilot {
     }
 
     fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
-        output::refusal(payload::decode(wire, name).ok().map(|event| event.kind()), reason)
+        output::refusal(self.glimpse_spec(wire, name).map(|spec| spec.kind), reason)
     }
 
     fn spec(&self, kind: EventKind) -> &'static EventSpec {

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{
     event::{Event, EventKind},
-    failure::{Cause, FailurePolicy},
+    failure::{Cause, FailurePolicy, OwnFailure},
     glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
@@ -111,8 +111,9 @@ impl Dialect for Picoclaw {
         if kind == EventKind::PermissionRequest { FailurePolicy::Deny } else { FailurePolicy::Ignore }
     }
 
-    fn last_resort(&self, wire: &[u8], reason: &str) -> Option<Value> {
-        reply::last_resort(self, wire, reason)
+    /// The client waits for a line, and looks at no exit code.
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
+        OwnFailure::block(reply::refusal(self, wire, name, reason))
     }
 
     /// The handshake is an event without an interface of its own, but not the row of all such events.

@@ -57,6 +57,11 @@ impl CallMatcher {
         })
     }
 
+    /// Whether a call of this tool may be one of those meant.
+    pub(super) fn may_match(&self, tool: &str) -> bool {
+        self.tools.is_empty() || self.tools.iter().any(|meant| meant.names.iter().any(|name| name.matches(tool)))
+    }
+
     /// Whether the call is one of those meant. `also_called` are other names of its tool, `project` is the folder that
     /// paths may be relative to.
     pub fn matches(&self, call: &ToolCall, also_called: &[&str], project: Option<&str>) -> bool {
@@ -186,6 +191,13 @@ mod tests {
         for pattern in ["bash", "Write", "Wri.*|Ba.*", "Bash(rm*)", "Bash(touch)", "Write(touch*)"] {
             assert!(!bash(pattern), "{pattern}");
         }
+    }
+
+    #[test]
+    fn of_a_call_that_cannot_be_read_the_tool_decides() {
+        let patterns = CallPatterns { commands: vec!["rm".into()], paths: vec!["/a".into()], ..tools("Bash(touch*)") };
+        let matcher = CallMatcher::compile(&patterns).unwrap();
+        assert!(matcher.may_match("Bash") && !matcher.may_match("Write"));
     }
 
     #[test]

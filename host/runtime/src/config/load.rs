@@ -170,6 +170,41 @@ pub fn fail_closed_hint(text: &str) -> bool {
     })
 }
 
+/// What a file says that is no valid configuration.
+#[derive(Clone, Copy, Default)]
+pub struct Hints {
+    /// Failures block.
+    pub fail_closed: bool,
+    /// Its dialect.
+    pub dialect: Option<&'static dyn Dialect>,
+}
+
+/// Reads what a file says all the same when it is no valid configuration, in whatever encoding, so that neither a typo nor
+/// a stray byte opens the gate.
+pub fn hints(bytes: &[u8]) -> Hints {
+    // UTF-16 of what is ASCII is ASCII between NULs.
+    let bytes: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let text = letters(&String::from_utf8_lossy(&bytes));
+    Hints { fail_closed: fail_closed_hint(&text), dialect: dialect_hint(&text) }
+}
+
+/// A text with letters for the escapes that stand for them.
+fn letters(text: &str) -> String {
+    let mut parts = text.split("\\u00");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (code.filter(u8::is_ascii_alphabetic), part.get(2..)) {
+            (Some(letter), Some(rest)) => {
+                plain.push(char::from(letter));
+                plain.push_str(rest);
+            }
+            _ => plain.extend(["\\u00", part]),
+        }
+    }
+    plain
+}
+
 /// The dialect that a text names which is no valid configuration: what a client makes of our failure depends on it.
 pub fn dialect_hint(text: &str) -> Option<&'static dyn Dialect> {
     let (_, rest) = text.split_once("\"dialect\"")?;

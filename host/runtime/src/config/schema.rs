@@ -12,7 +12,7 @@ pub use generate::generated;
 pub(super) use generate::{add_unused, dialect_names};
 
 /// The dialect of a file that names none.
-pub(super) const DEFAULT_DIALECT: &str = "claude";
+pub const DEFAULT_DIALECT: &str = "claude";
 
 /// `docs/hookbox.schema.json`, so that checking a configuration needs no generator.
 const SHIPPED: &str = include_str!("hookbox.schema.json");

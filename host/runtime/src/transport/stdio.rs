@@ -28,7 +28,7 @@ use tokio::{
 
 use self::message::{Message, RpcError};
 use crate::{
-    Dialect as _,
+    Asked, Dialect as _, Fault, Judged,
     config::Diagnostic,
     dialect,
     event::EventKind,
@@ -156,34 +156,45 @@ async fn read<S: Source>(
             continue;
         }
         while work.try_join_next().is_some() {}
-        match Message::read(&line) {
-            Message::Request { id, method } if method == "hook.hello" => server.send(server.hello(&id, &line)).await,
-            Message::Request { id, method } => {
-                let Ok(place) = Arc::clone(&requests).acquire_owned().await else { return Ok(()) };
-                let server = Arc::clone(server);
-                work.spawn(async move {
-                    let reply = server.request(&id, &method, &line).await;
-                    server.send(reply).await;
-                    drop(place);
-                });
+        let (id, method, broken) = match Message::read(&line) {
+            Message::Request { id, method } if method == "hook.hello" => {
+                server.send(server.hello(&id, &line)).await;
+                continue;
             }
-            Message::Notification { method } => match Arc::clone(&notifications).try_acquire_owned() {
-                Ok(place) => {
-                    let server = Arc::clone(server);
-                    work.spawn(async move {
-                        server.notification(&method, &line).await;
-                        drop(place);
-                    });
+            Message::Request { id, method } => (id, method, None),
+            Message::Notification { method } => {
+                match Arc::clone(&notifications).try_acquire_owned() {
+                    Ok(place) => {
+                        let server = Arc::clone(server);
+                        work.spawn(async move {
+                            server.notification(&method, &line).await;
+                            drop(place);
+                        });
+                    }
+                    Err(_) => server.count_dropped(),
                 }
-                Err(_) => server.count_dropped(),
-            },
+                continue;
+            }
             Message::Broken { id, method, error } => {
                 server.say(format!("a line that is no message: {}", error.message));
-                if let Some(id) = id {
-                    server.send(refusal(&id, method.as_deref(), &error)).await;
+                match (id, method) {
+                    // The hooks that would have been asked have a say.
+                    (Some(id), Some(method)) => (id, method, Some(error)),
+                    (Some(id), None) => {
+                        server.send(error.reply(&id)).await;
+                        continue;
+                    }
+                    (None, _) => continue,
                 }
             }
-        }
+        };
+        let Ok(place) = Arc::clone(&requests).acquire_owned().await else { return Ok(()) };
+        let server = Arc::clone(server);
+        work.spawn(async move {
+            let reply = server.request(&id, &method, &line, broken).await;
+            server.send(reply).await;
+            drop(place);
+        });
     }
 }
 
@@ -255,34 +266,35 @@ impl<S: Source> Server<S> {
         json!({ "jsonrpc": "2.0", "id": id, "result": result })
     }
 
-    /// The reply to a request, in the client's time.
-    async fn request(&self, id: &Value, method: &str, line: &[u8]) -> Value {
+    /// The reply to a request, in the client's time. `broken`: why it is none that can be read.
+    async fn request(&self, id: &Value, method: &str, line: &[u8], broken: Option<RpcError>) -> Value {
         let known = dialect::picoclaw::DIALECT.spec_by_name(method);
         if known.is_none_or(|spec| spec.kind == EventKind::AgentEvent) {
             return RpcError::method(method).reply(id);
         }
-        let host = match self.source.current().await {
-            Ok(host) => host,
-            Err(broken) => return self.failed(&broken.reason, broken.closed, id, method, line),
-        };
-        let closed = host.config().fail_closed;
-        match tokio::time::timeout(self.budget.ours(method), host.dispatch(line)).await {
-            Ok(Ok(verdict)) => verdict.wire.unwrap_or_else(|| RpcError::ours("there is no answer to this").reply(id)),
-            Ok(Err(error)) if closed => self.failed(&error.to_string(), true, id, method, line),
-            Ok(Err(error)) => {
-                self.say(format!("{method}: {error}"));
-                refusal(id, Some(method), &RpcError::params(error))
+        let asked = Asked::new(line).unread(broken.as_ref().map(|error| error.message.as_str()));
+        let judged = match self.source.current().await {
+            Ok(host) => {
+                let closed = host.config().fail_closed;
+                match tokio::time::timeout(self.budget.ours(method), host.judge(&asked)).await {
+                    Ok(judged) => judged,
+                    Err(_) => without_hooks(&asked, closed, "the hooks did not answer in the client's time"),
+                }
             }
-            Err(_) => self.failed("the hooks did not answer in the client's time", closed, id, method, line),
-        }
-    }
-
-    /// What a failure of ours becomes: the client's words for a block where that is asked, or an error, which the client
-    /// passes over. An approval is refused either way.
-    fn failed(&self, reason: &str, closed: bool, id: &Value, method: &str, line: &[u8]) -> Value {
-        self.say(format!("{method}: {reason}"));
-        let block = || dialect::picoclaw::DIALECT.fail_closed(line, None, reason).stdout;
-        closed.then(block).flatten().unwrap_or_else(|| refusal(id, Some(method), &RpcError::ours(reason)))
+            Err(broken) => without_hooks(&asked, broken.closed, &broken.reason),
+        };
+        let Some(failed) = judged.failed else {
+            let wire = judged.verdict.and_then(|verdict| verdict.wire);
+            return wire.unwrap_or_else(|| RpcError::ours("there is no answer to this").reply(id));
+        };
+        self.say(format!("{method}: {}", failed.message));
+        let error = match (broken, failed.fault) {
+            (Some(error), _) => error,
+            (None, Fault::Event) => RpcError::params(&failed.message),
+            (None, _) => RpcError::ours(&failed.message),
+        };
+        // What need not block is an error, which the client passes over.
+        failed.told.stdout.unwrap_or_else(|| refusal(id, method, &error))
     }
 
     async fn notification(&self, method: &str, line: &[u8]) {
@@ -292,9 +304,9 @@ impl<S: Source> Server<S> {
             return;
         }
         let Ok(host) = self.source.current().await else { return };
-        let told = tokio::time::timeout(self.budget.ours(method), host.dispatch(line)).await;
-        if let Ok(Err(error)) = told {
-            self.say(format!("{method}: {error}"));
+        let told = tokio::time::timeout(self.budget.ours(method), host.judge(&Asked::new(line))).await;
+        if let Ok(Judged { failed: Some(failed), .. }) = told {
+            self.say(format!("{method}: {}", failed.message));
         }
     }
 
@@ -307,10 +319,14 @@ impl<S: Source> Server<S> {
     }
 }
 
+fn without_hooks(asked: &Asked<'_>, closed: bool, reason: &str) -> Judged {
+    Judged::without_hooks(asked, Some(&dialect::picoclaw::DIALECT), closed, Fault::Internal, reason)
+}
+
 /// An error by id. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*"; an
 /// error is read as one too, but a refusal with its reason says why.
-fn refusal(id: &Value, method: Option<&str>, error: &RpcError) -> Value {
-    if method == Some("hook.approve_tool") {
+fn refusal(id: &Value, method: &str, error: &RpcError) -> Value {
+    if method == "hook.approve_tool" {
         let reason = shorten(&error.message, 4096);
         return json!({ "jsonrpc": "2.0", "id": id, "result": { "approved": false, "reason": reason } });
     }

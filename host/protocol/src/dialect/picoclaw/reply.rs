@@ -135,10 +135,9 @@ pub(super) fn without_raw(event: &Event) -> Event {
 
 /// The reply that blocks, by method; nothing where no block is waited for. Reads only the head of the line, so that
 /// what is wrong with the rest of it does not matter.
-pub(super) fn last_resort(dialect: &dyn Dialect, wire: &[u8], reason: &str) -> Option<Value> {
+pub(super) fn refusal(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>, reason: &str) -> Option<Value> {
     let id = number("id", wire).filter(|id| *id != 0)?;
-    let method = dialect.glimpse(wire, None)?.name;
-    let spec = dialect.spec_by_name(&method).unwrap_or(dialect.other_spec());
+    let spec = dialect.glimpse_spec(wire, name)?;
     let reason = shorten(reason, REASON_LIMIT);
     let result = match spec.kind {
         EventKind::PermissionRequest => json!({ "approved": false, "reason": reason }),

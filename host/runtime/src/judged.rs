@@ -1,0 +1,184 @@
+//! What the client is told, whatever came in the way: the one place that decides what a failure of ours becomes, for every
+//! front end. How it is said in a dialect, [`Dialect::fail_closed`] and [`Dialect::fail_open`] know.
+
+use hookbox_protocol::{Cause, Dialect, Event, Failure, FailurePolicy, OwnFailure};
+
+use crate::{config::Mode, hooks::Hooks, pipeline::dispatch_event, run::policy, verdict::Verdict};
+
+/// Bytes of an event at most. A larger one cannot be read: what it would do to a hook is not worth finding out.
+pub const EVENT_LIMIT: usize = 64 << 20;
+
+/// One event that is to be judged.
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct Asked<'a> {
+    wire: &'a [u8],
+    name: Option<&'a str>,
+    unread: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// An event as the client wrote it.
+    pub fn new(wire: &'a [u8]) -> Self {
+        Self { wire, name: None, unread: None }
+    }
+
+    /// The event's name, for wires that do not carry it.
+    pub fn named(self, name: Option<&'a str>) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The wire ends before the event does; `why` says what kept the rest from being read.
+    pub fn unread(self, why: Option<&'a str>) -> Self {
+        Self { unread: why, ..self }
+    }
+
+    /// The event, or why it cannot be read.
+    fn read(&self, dialect: &dyn Dialect) -> Result<Event, Failure> {
+        let failure = |why: String| Failure::new(Cause::Event, why);
+        if let Some(why) = self.unread {
+            return Err(failure(why.into()));
+        }
+        if self.wire.len() > EVENT_LIMIT {
+            return Err(failure(format!("it is larger than {} MiB", EVENT_LIMIT >> 20)));
+        }
+        dialect.decode_event(self.wire, self.name).map_err(|error| failure(error.to_string()))
+    }
+}
+
+/// What became of one event. Never an error: what goes wrong is settled here.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Judged {
+    /// What the hooks came to, as far as they were asked; `None` where there were none to ask.
+    pub verdict: Option<Verdict>,
+    /// The failure of ours that the client is told of; `None`: it is told the verdict.
+    pub failed: Option<OurFailure>,
+}
+
+/// A failure of ours, and what it comes to.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OurFailure {
+    /// What failed.
+    pub fault: Fault,
+    /// What is wrong, for people. Where it blocks, what the client shows or gives to the model.
+    pub message: String,
+    /// Whether the client is told to block.
+    pub blocks: bool,
+    /// By what it is told.
+    pub told: OwnFailure,
+}
+
+/// What failed, where hookbox did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The event cannot be read.
+    Event,
+    /// The configuration, or a hook of it, cannot be used.
+    Config,
+    /// We could not do our work: a file, a process, a bug.
+    Internal,
+}
+
+impl Judged {
+    /// What becomes of an event when there is no hook set to ask. `dialect` is that of whoever calls, as far as it is known;
+    /// `closed` says whether failures block.
+    pub fn without_hooks(
+        asked: &Asked<'_>,
+        dialect: Option<&'static dyn Dialect>,
+        closed: bool,
+        fault: Fault,
+        message: &str,
+    ) -> Self {
+        // One that cannot even be told may be one that can be blocked.
+        let blockable = || {
+            let spec = dialect.and_then(|dialect| dialect.glimpse_spec(asked.wire, asked.name));
+            spec.is_none_or(|spec| spec.blockable)
+        };
+        let failed = if closed && blockable() {
+            OurFailure::blocking(asked, dialect, fault, format!("hookbox failed, and is to fail closed: {message}"))
+        } else {
+            OurFailure::open(dialect, fault, message.to_owned())
+        };
+        Self { verdict: None, failed: Some(failed) }
+    }
+
+    /// Asks the hooks.
+    pub(crate) async fn judge(hooks: &Hooks, asked: &Asked<'_>) -> Self {
+        let dialect = hooks.dialect();
+        let failure = match asked.read(dialect) {
+            Ok(event) => return Self::settle(hooks, asked, dispatch_event(hooks, event, None).await, None),
+            Err(failure) => failure,
+        };
+        let Some(seen) = dialect.glimpse(asked.wire, asked.name) else { return Self::nameless(hooks, asked, &failure) };
+        let verdict = dispatch_event(hooks, Event::glimpsed(dialect, seen), Some(&failure)).await;
+        Self::settle(hooks, asked, verdict, Some(&failure))
+    }
+
+    /// What becomes of an event that the hooks have judged; `unread`: that they could not be asked about, so that all of
+    /// them count as failed.
+    fn settle(hooks: &Hooks, asked: &Asked<'_>, mut verdict: Verdict, unread: Option<&Failure>) -> Self {
+        let unusable: Vec<String> = verdict.unusable().map(ToString::to_string).collect();
+        let (fault, message) = match unread {
+            Some(failure) => (Fault::Event, failure.to_string()),
+            None => (Fault::Config, unusable.join("\n")),
+        };
+        let ours = unread.is_some() || !unusable.is_empty();
+        let blocks = verdict.blocks() && !verdict.usable_restrict() && (unread.is_some() || hooks.config.fail_closed);
+        let failed = if ours && blocks {
+            let reason = verdict.reason().unwrap_or(&message).to_owned();
+            OurFailure::blocking(asked, Some(hooks.dialect()), fault, reason)
+        } else if ours && !verdict.restricts() {
+            // What the usable hooks forbid is forbidden. Anything less must not look as if all of them had been asked.
+            OurFailure::open(Some(hooks.dialect()), fault, message)
+        } else {
+            return Self { verdict: Some(verdict), failed: None };
+        };
+        verdict.wire.clone_from(&failed.told.stdout);
+        Self { verdict: Some(verdict), failed: Some(failed) }
+    }
+
+    /// What becomes of an event of which not even the name can be told: any hook could be one of its.
+    fn nameless(hooks: &Hooks, asked: &Asked<'_>, failure: &Failure) -> Self {
+        if hooks.config.fail_closed {
+            return Self::without_hooks(asked, Some(hooks.dialect()), true, Fault::Event, &failure.to_string());
+        }
+        let deciding = hooks.enabled().map(|entry| &entry.hook);
+        let mut deciding = deciding.filter(|hook| hook.mode == Mode::Enforce && !hook.observe_only);
+        let blocking = deciding.find(|hook| {
+            let rows = hooks.dialect().specs().iter();
+            let mut rows = rows.filter(|spec| spec.blockable && hook.may_be_asked(spec, hooks.dialect()));
+            rows.any(|spec| policy(hooks, spec, hook, failure.cause) != FailurePolicy::Ignore)
+        });
+        let failed = match blocking {
+            Some(hook) => {
+                let reason = format!("hook {} failed ({failure})", hook.name);
+                OurFailure::blocking(asked, Some(hooks.dialect()), Fault::Event, reason)
+            }
+            None => OurFailure::open(Some(hooks.dialect()), Fault::Event, failure.to_string()),
+        };
+        Self { verdict: None, failed: Some(failed) }
+    }
+
+    /// The bytes for the client, without a newline; empty when it is told nothing.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match (&self.failed, &self.verdict) {
+            (Some(failed), _) => failed.told.stdout.as_ref().map(ToString::to_string).unwrap_or_default().into_bytes(),
+            (None, verdict) => verdict.as_ref().map(Verdict::to_bytes).unwrap_or_default(),
+        }
+    }
+}
+
+impl OurFailure {
+    fn blocking(asked: &Asked<'_>, dialect: Option<&'static dyn Dialect>, fault: Fault, message: String) -> Self {
+        let told = dialect
+            .map_or_else(|| OwnFailure::block(None), |dialect| dialect.fail_closed(asked.wire, asked.name, &message));
+        Self { fault, message, blocks: true, told }
+    }
+
+    fn open(dialect: Option<&'static dyn Dialect>, fault: Fault, message: String) -> Self {
+        let told = dialect.map_or_else(OwnFailure::tell, Dialect::fail_open);
+        Self { fault, message, blocks: false, told }
+    }
+}

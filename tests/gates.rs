@@ -1,0 +1,406 @@
+//! What a failure of ours becomes: dialect × event × way to be broken. A gate that the configuration wants shut stays shut,
+//! in the words of its client; one that it does not say so of stays as it was.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{fs, path::Path, process::Command};
+
+use hookbox_testing::process::fed;
+use serde_json::{Value, json};
+
+/// How a client is told to block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Block {
+    /// Exit code 2 with the reason on stderr, and an empty stdout.
+    Code,
+    /// Exit code 2, and these words on stdout: `""` is the reason, `0` the id of the request.
+    Words(&'static str),
+    /// As `Words`, with exit code 0, because there 2 says something else or nothing.
+    Zero(&'static str),
+    /// It cannot be blocked.
+    Never,
+}
+use Block::{Code, Never, Words, Zero};
+
+const DENY: Block = Words(r#"{"behavior":"deny","message":""}"#);
+const SKIP: Block = Words(r#"{"action":"skip","reason":""}"#);
+const ABORT: Block = Words(r#"{"action":"abort","reason":""}"#);
+const TURN: Block = Words(r#"{"id":0,"jsonrpc":"2.0","result":{"action":"abort_turn","reason":""}}"#);
+const HALT: Block = Zero(r#"{"continue":false,"systemMessage":""}"#);
+const BLOCK: Block = Zero(r#"{"decision":"block","reason":""}"#);
+
+/// What each client is told, by the pages in `docs/spec/`.
+fn table() -> Vec<(&'static str, Vec<(&'static str, Block)>)> {
+    let claude = vec![
+        ("PreToolUse", Code),
+        ("PostToolUse", Code),
+        ("PostToolUseFailure", Never),
+        ("UserPromptSubmit", Code),
+        ("Stop", Code),
+        ("SubagentStart", Never),
+        ("SubagentStop", Code),
+        ("PreCompact", Code),
+        ("PermissionRequest", Code),
+        ("SessionStart", Never),
+        ("SessionEnd", Never),
+        ("Notification", Never),
+    ];
+    let codebuddy = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact"];
+    let blade = vec![
+        ("SessionStart", Never),
+        ("UserPromptSubmit", Code),
+        ("PreToolUse", Code),
+        ("PermissionRequest", Code),
+        ("PostToolUse", Never),
+        ("Notification", Never),
+        ("SubagentStop", Code),
+        ("Stop", Code),
+        ("TaskCompleted", Code),
+        ("Compaction", Code),
+        ("SessionEnd", Never),
+        ("canUseTool", DENY),
+    ];
+    let callback = vec![
+        ("SessionStart", Never),
+        ("UserPromptSubmit", ABORT),
+        ("PreToolUse", SKIP),
+        ("PostToolUse", Never),
+        ("PermissionRequest", SKIP),
+        ("SessionEnd", Never),
+        ("canUseTool", DENY),
+    ];
+    let picoclaw = vec![
+        ("hook.before_llm", TURN),
+        ("hook.after_llm", TURN),
+        ("hook.before_tool", Words(r#"{"id":0,"jsonrpc":"2.0","result":{"action":"deny_tool","reason":""}}"#)),
+        ("hook.after_tool", TURN),
+        ("hook.approve_tool", Words(r#"{"id":0,"jsonrpc":"2.0","result":{"approved":false,"reason":""}}"#)),
+    ];
+    let codex = vec![
+        ("PreToolUse", Code),
+        ("PermissionRequest", Code),
+        ("PostToolUse", Code),
+        ("UserPromptSubmit", Code),
+        ("Stop", Code),
+        ("SubagentStop", Code),
+        ("SessionStart", HALT),
+        ("PreCompact", HALT),
+        ("SessionEnd", Never),
+    ];
+    let copilot = vec![
+        ("preToolUse", Code),
+        ("PermissionRequest", Code),
+        ("postToolUse", BLOCK),
+        ("userPromptSubmitted", BLOCK),
+        ("agentStop", BLOCK),
+        ("sessionEnd", Never),
+    ];
+    let gemini = vec![
+        ("BeforeTool", Code),
+        ("AfterTool", Code),
+        ("BeforeAgent", Code),
+        ("AfterAgent", Code),
+        ("BeforeModel", Code),
+        ("AfterModel", Code),
+        ("BeforeToolSelection", Never),
+        ("SessionEnd", Never),
+    ];
+    let opencode = vec![("PreToolUse", Code), ("PostToolUse", Code), ("UserPromptSubmit", Code), ("Stop", Never)];
+    let codebuddy = codebuddy.into_iter().map(|event| (event, Code)).collect();
+    vec![
+        ("claude", claude.clone()),
+        ("claude@observed", claude),
+        ("codebuddy", codebuddy),
+        ("blade", blade),
+        ("blade-callback", callback.clone()),
+        ("blade-callback@observed", callback.into_iter().filter(|(_, block)| *block != Never).collect()),
+        ("picoclaw", picoclaw),
+        ("codex", codex),
+        ("copilot", copilot),
+        ("gemini", gemini),
+        ("opencode", opencode),
+    ]
+}
+
+/// The beginning of an event of this name about the tool `Bash`, up to where its fields go on.
+fn head(dialect: &str, event: &str) -> String {
+    match dialect.trim_end_matches("@observed") {
+        "picoclaw" => format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{event}","params":{{"tool":"Bash""#),
+        "blade-callback" => format!(r#"{{"event":"{event}","sessionId":"s","toolName":"Bash""#),
+        _ => format!(r#"{{"hook_event_name":"{event}","tool_name":"Bash""#),
+    }
+}
+
+/// What makes an event unreadable behind its head.
+const BROKEN: [&[u8]; 5] =
+    [b",\"a\":[1,", b",\"a\":1,\"a\":2}}", b",\"a\":\"\xff\"}}", b",\"a\":\"\0\"}}", b"}} trailing"];
+
+/// A configuration with one hook, of this event and with these options. Its command would say nothing.
+fn config(dialect: &str, event: &str, top: &Value, options: &Value) -> Value {
+    let mut hook = json!({ "type": "command", "command": "cat >/dev/null" });
+    hook.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+    let matcher = hook.as_object_mut().unwrap().remove("matcher");
+    let mut config = if event == "canUseTool" {
+        json!({ "canUseTool": hook })
+    } else if dialect == "picoclaw" {
+        hook["intercept"] = json!([event.trim_start_matches("hook.")]);
+        json!({ "hooks": { "gate": hook } })
+    } else if dialect.starts_with("blade-callback") {
+        if let Some(matcher) = matcher {
+            hook["matcher"] = matcher;
+        }
+        json!({ "hooks": { event: [hook] } })
+    } else {
+        let mut group = json!({ "hooks": [hook] });
+        if let Some(matcher) = matcher {
+            group["matcher"] = matcher;
+        }
+        json!({ "hooks": { event: [group] } })
+    };
+    config["dialect"] = dialect.into();
+    config.as_object_mut().unwrap().extend(top.as_object().unwrap().clone());
+    config
+}
+
+struct Told {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn run(dir: &Path, options: &[&str], wire: &[u8]) -> Told {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    let output = fed(command.current_dir(dir).args(["run", "--config", "hooks.json"]).args(options), wire);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Told { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// Asserts that the client was told to block, in its words, and why.
+fn assert_blocked(told: &Told, block: Block, place: &str) {
+    let (code, words) = match block {
+        Code => (2, None),
+        Words(words) => (2, Some(words)),
+        Zero(words) => (0, Some(words)),
+        Never => unreachable!(),
+    };
+    let Told { stdout, stderr, .. } = told;
+    assert_eq!(told.code, Some(code), "{place}: {stdout} {stderr}");
+    assert!(!stderr.trim().is_empty() && !stderr.contains("panicked"), "{place}: {stderr}");
+    match words {
+        None => assert_eq!(stdout, "", "{place}"),
+        Some(words) => {
+            let mut said: Value = serde_json::from_str(stdout).unwrap_or_else(|_| panic!("{place}: {stdout:?}"));
+            if let Some(id) = said.get_mut("id") {
+                assert_eq!(*id, 7, "{place}");
+                *id = 0.into();
+            }
+            let at = if said.get("result").is_some() { "/result" } else { "" };
+            let reason = ["reason", "message", "systemMessage"].map(|key| format!("{at}/{key}"));
+            let reason = reason.iter().find(|pointer| said.pointer(pointer).is_some()).unwrap();
+            let reason = said.pointer_mut(reason).unwrap();
+            assert!(!reason.as_str().unwrap().is_empty(), "{place}");
+            *reason = "".into();
+            assert_eq!(said, serde_json::from_str::<Value>(words).unwrap(), "{place}");
+        }
+    }
+}
+
+/// Asserts that the client was told nothing, and how it takes that for nothing.
+fn assert_open(told: &Told, dialect: &str, code: i32, place: &str) {
+    // Clients that block on our own codes are told by another one.
+    let code = if matches!(dialect, "copilot" | "gemini") { 0 } else { code };
+    assert_eq!((told.code, &*told.stdout), (Some(code), ""), "{place}: {}", told.stderr);
+    assert_eq!(told.stderr.is_empty(), dialect == "gemini", "{place}: {}", told.stderr);
+}
+
+/// One folder for each dialect, all at once.
+fn each(test: impl Fn(&Path, &'static str, &'static str, Block) + Sync) {
+    std::thread::scope(|scope| {
+        for (dialect, events) in table() {
+            let test = &test;
+            scope.spawn(move || {
+                let dir = tempfile::tempdir().unwrap();
+                for (event, block) in events {
+                    test(dir.path(), dialect, event, block);
+                }
+            });
+        }
+    });
+}
+
+fn write(dir: &Path, config: &Value) {
+    fs::write(dir.join("hooks.json"), config.to_string()).unwrap();
+}
+
+/// decisions.md#failures: "An event that cannot be read is one that every hook subscribed to it has failed on, and each is
+/// settled by its own policy."
+#[test]
+fn an_event_that_cannot_be_read_is_settled_by_each_hooks_policy() {
+    each(|dir, dialect, event, block| {
+        for (broken, options, top) in [
+            (BROKEN[0], json!({ "onFailure": "block" }), json!({})),
+            (BROKEN[1], json!({}), json!({ "failClosed": true })),
+            (BROKEN[2], json!({ "onFailure": "block", "matcher": "Bash" }), json!({})),
+            (BROKEN[3], json!({ "onFailure": "block" }), json!({})),
+            (BROKEN[4], json!({ "onFailure": "block" }), json!({})),
+        ] {
+            if dialect == "picoclaw" && options.get("matcher").is_some()
+                || event == "canUseTool" && options.get("matcher").is_some()
+            {
+                continue;
+            }
+            write(dir, &config(dialect, event, &top, &options));
+            let wire = [head(dialect, event).as_bytes(), broken].concat();
+            let place = format!("{dialect} {event} {}", String::from_utf8_lossy(broken));
+            let told = run(dir, &[], &wire);
+            match block {
+                Never => assert_open(&told, dialect, 65, &place),
+                block => {
+                    assert_blocked(&told, block, &place);
+                    assert!(told.stderr.contains("(event: "), "{place}: {}", told.stderr);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn an_event_that_cannot_be_read_opens_nothing_it_was_not_to_shut() {
+    each(|dir, dialect, event, _| {
+        let wire = [head(dialect, event).as_bytes(), BROKEN[0]].concat();
+        let other = if dialect == "picoclaw" { "hook.event" } else { "Other" };
+        let mut cases = vec![
+            ("its hook does not mind", config(dialect, event, &json!({}), &json!({ "onFailure": "ignore" }))),
+            (
+                "its hook does not mind, whatever else fails closed",
+                config(dialect, event, &json!({ "failClosed": true }), &json!({ "onFailure": "ignore" })),
+            ),
+        ];
+        if dialect != "picoclaw" {
+            let subscribed_elsewhere = config(dialect, other, &json!({ "failClosed": true }), &json!({}));
+            cases.push(("nobody is subscribed", subscribed_elsewhere));
+        }
+        for (why, config) in cases {
+            write(dir, &config);
+            assert_open(&run(dir, &[], &wire), dialect, 65, &format!("{dialect} {event}: {why}"));
+        }
+    });
+}
+
+#[test]
+fn a_hook_of_another_tool_has_no_say_in_a_broken_event() {
+    let dir = tempfile::tempdir().unwrap();
+    for (matcher, code) in [("Write", 65), ("Bash", 2), ("Write|Bash", 2)] {
+        write(
+            dir.path(),
+            &config("claude", "PreToolUse", &json!({}), &json!({ "onFailure": "block", "matcher": matcher })),
+        );
+        let wire = [head("claude", "PreToolUse").as_bytes(), BROKEN[0]].concat();
+        assert_eq!(run(dir.path(), &[], &wire).code, Some(code), "{matcher}");
+        // Which tool it is about nobody can tell.
+        let twice = br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Edit"}"#;
+        assert_eq!(run(dir.path(), &[], twice).code, Some(2), "{matcher}");
+    }
+}
+
+/// An ask is the client's to put to its user: it is a verdict like any other.
+#[test]
+fn a_hook_that_fails_into_an_ask_asks() {
+    let dir = tempfile::tempdir().unwrap();
+    for (dialect, asks) in [("claude", true), ("blade", true), ("codebuddy", false), ("codex", false)] {
+        write(dir.path(), &config(dialect, "PreToolUse", &json!({}), &json!({ "onFailure": "ask" })));
+        let told = run(dir.path(), &[], &[head(dialect, "PreToolUse").as_bytes(), BROKEN[0]].concat());
+        assert_eq!(told.code, Some(if asks { 0 } else { 2 }), "{dialect}: {}", told.stderr);
+        assert_eq!(told.stdout.contains(r#""permissionDecision":"ask""#), asks, "{dialect}: {}", told.stdout);
+    }
+}
+
+/// Of which event a text is, nobody can tell: it may be the one that a hook is to guard.
+#[test]
+fn a_text_that_may_be_any_event_is_not_let_past_a_gate() {
+    let dir = tempfile::tempdir().unwrap();
+    for wire in ["", "{", "rm -rf /", r#"{"tool_name":"Bash"}"#, r#"{"hook_event_name":5}"#] {
+        for (event, options, top, code) in [
+            ("PreToolUse", json!({ "onFailure": "block" }), json!({}), 2),
+            ("PreToolUse", json!({}), json!({ "failClosed": true }), 2),
+            ("PreToolUse", json!({}), json!({}), 65),
+            ("PreToolUse", json!({ "onFailure": "block", "mode": "monitor" }), json!({}), 65),
+            ("PreToolUse", json!({ "onFailure": "ignore" }), json!({ "failClosed": true }), 2),
+            ("Notification", json!({ "onFailure": "block" }), json!({}), 65),
+        ] {
+            write(dir.path(), &config("claude", event, &top, &options));
+            let told = run(dir.path(), &[], wire.as_bytes());
+            assert_eq!((told.code, &*told.stdout), (Some(code), ""), "{wire} {event} {options} {top} {}", told.stderr);
+        }
+    }
+}
+
+/// A configuration that is missing, broken or not UTF-8, with the event in hand.
+#[test]
+fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
+    each(|dir, dialect, event, block| {
+        let wire = format!("{}}}{}", head(dialect, event), if dialect == "picoclaw" { "}" } else { "" });
+        let closed = format!(r#"{{"dialect":"{dialect}","failClosed":true,"hooks":{{"#);
+        let latin = [closed.as_bytes(), b"\"\xe9\":1"].concat();
+        let utf16: Vec<u8> = closed.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let escaped = closed.replace("failClosed", "fail\\u0043losed");
+        let named = ["--dialect", dialect, "--fail-closed"];
+        let wrong = config(dialect, event, &json!({ "failClosed": true, "limits": 5 }), &json!({})).to_string();
+        for (why, text, options) in [
+            ("it is missing", None, &named[..]),
+            ("it is broken", Some(closed.as_bytes()), &[]),
+            ("it is not UTF-8", Some(&latin), &[]),
+            ("it is UTF-16", Some(&utf16), &[]),
+            ("its key is escaped", Some(escaped.as_bytes()), &[]),
+            ("it has an error", Some(wrong.as_bytes()), &[]),
+            ("it says nothing", Some(b"{"), &named),
+        ] {
+            let path = dir.join("hooks.json");
+            let _ = fs::remove_file(&path);
+            if let Some(text) = text {
+                fs::write(&path, text).unwrap();
+            }
+            for wire in [wire.as_bytes(), &[wire.as_bytes(), b"x"].concat()] {
+                let place = format!("{dialect} {event}: {why}");
+                let told = run(dir, options, wire);
+                match block {
+                    Never => assert_open(&told, dialect, 78, &place),
+                    block => assert_blocked(&told, block, &place),
+                }
+            }
+        }
+        fs::write(dir.join("hooks.json"), format!(r#"{{"dialect":"{dialect}","hooks":"#)).unwrap();
+        assert_open(&run(dir, &[], wire.as_bytes()), dialect, 78, &format!("{dialect} {event}: nothing is to block"));
+    });
+}
+
+/// The event's name may come with the command line.
+#[test]
+fn a_name_that_is_given_counts_where_the_event_is_broken() {
+    let dir = tempfile::tempdir().unwrap();
+    for (dialect, event, block) in [
+        ("claude", "PreToolUse", Code),
+        ("claude", "Notification", Never),
+        ("blade", "canUseTool", DENY),
+        ("blade-callback", "PreToolUse", SKIP),
+        ("codex", "SessionStart", HALT),
+        ("copilot", "preToolUse", Code),
+        ("copilot", "agentStop", BLOCK),
+    ] {
+        let options = ["--dialect", dialect, "--event", event];
+        for (closed, hooks) in
+            [(true, None), (false, Some(config(dialect, event, &json!({}), &json!({ "onFailure": "block" }))))]
+        {
+            let path = dir.path().join("hooks.json");
+            let _ = fs::remove_file(&path);
+            if let Some(hooks) = hooks {
+                write(dir.path(), &hooks);
+            }
+            let options: Vec<&str> = options.into_iter().chain(closed.then_some("--fail-closed")).collect();
+            let told = run(dir.path(), &options, br#"{"a":"#);
+            match block {
+                Never => assert_open(&told, dialect, if closed { 78 } else { 65 }, event),
+                block => assert_blocked(&told, block, &format!("{dialect} {event}")),
+            }
+        }
+    }
+}
