@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr)] // what it says is for whoever ran it
 
 mod go;
+mod js;
 mod names;
 
 use std::{collections::BTreeMap, fs, path::Path, process::ExitCode};
@@ -36,7 +37,9 @@ fn main() -> anyhow::Result<ExitCode> {
 fn generate(wit: &Path) -> anyhow::Result<Files> {
     let mut resolve = Resolve::new();
     resolve.push_dir(wit)?;
-    go::generate(&resolve)
+    let mut files = go::generate(&resolve)?;
+    files.extend(js::generate(&resolve)?);
+    Ok(files)
 }
 
 #[cfg(test)]

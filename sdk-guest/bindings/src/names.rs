@@ -11,9 +11,24 @@ pub fn camel(name: &str) -> String {
     format!("{first}{}", pascal(rest))
 }
 
+/// `session-id` → `SessionId`
+pub fn upper_camel(name: &str) -> String {
+    name.split('-').map(capitalised).collect()
+}
+
+/// `session-id` → `sessionId`
+pub fn lower_camel(name: &str) -> String {
+    let (first, rest) = name.split_once('-').unwrap_or((name, ""));
+    format!("{first}{}", upper_camel(rest))
+}
+
 fn word(word: &str) -> String {
     match word {
         "id" | "llm" | "ns" | "json" => word.to_uppercase(),
-        _ => word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect(),
+        _ => capitalised(word),
     }
+}
+
+fn capitalised(word: &str) -> String {
+    word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect()
 }

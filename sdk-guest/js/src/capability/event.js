@@ -1,0 +1,3 @@
+import { raw } from "#host/event";
+
+export const rawEvent = () => JSON.parse(raw());

@@ -1,0 +1,3 @@
+// Written by `just bindings` from the contract. Do not edit.
+
+export { raw } from "hookbox:hooks/event@0.2.0";

@@ -1,0 +1,3 @@
+import { host } from "./host.js";
+
+export const get = () => JSON.stringify(host().config);

@@ -1,0 +1,3 @@
+import { host } from "./host.js";
+
+export const raw = () => JSON.stringify(host().rawEvent);
