@@ -8,6 +8,7 @@ pub mod examples;
 pub mod fuzzing;
 #[cfg(feature = "guest")]
 pub mod guest;
+pub mod node;
 pub mod process;
 #[cfg(feature = "server")]
 pub mod server;

@@ -162,8 +162,7 @@ impl<'a> Js<'a> {
             docs(&interface.docs, "")
         )?;
         let inputs = inputs.join(", ");
-        let row =
-            format!("\nexport const {lower} = /* @__PURE__ */ event(\"on{upper}\", [{inputs}], {output});\n");
+        let row = format!("\nexport const {lower} = /* @__PURE__ */ event(\"on{upper}\", [{inputs}], {output});\n");
         Ok(Event { row, types })
     }
 

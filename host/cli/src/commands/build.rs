@@ -3,6 +3,7 @@
 mod component;
 mod contract;
 mod go;
+mod javascript;
 mod language;
 mod rust;
 mod tool;

@@ -94,6 +94,8 @@ struct Parts {
     producers: Vec<Producer>,
     /// Those of them that were met before: every module within has a section of its own, mostly the same.
     known: HashSet<Producer>,
+    /// How deep the outermost is that names a language: an engine within is written in one that is not the hook's.
+    language_depth: Option<usize>,
 }
 
 impl Parts {
@@ -115,7 +117,7 @@ impl Parts {
                 }
                 Payload::CustomSection(section) => {
                     if let KnownCustom::Producers(section) = section.as_known() {
-                        parts.add_producers(section)?;
+                        parts.add_producers(section, depth)?;
                     }
                 }
                 _ => {}
@@ -124,9 +126,20 @@ impl Parts {
         Ok(parts)
     }
 
-    fn add_producers(&mut self, section: ProducersSectionReader<'_>) -> wasmparser::Result<()> {
+    fn add_producers(&mut self, section: ProducersSectionReader<'_>, depth: usize) -> wasmparser::Result<()> {
         for field in section {
             let field = field?;
+            if field.name == "language" {
+                match self.language_depth {
+                    Some(outer) if outer < depth => continue,
+                    Some(inner) if inner > depth => {
+                        self.producers.retain(|producer| producer.field != "language");
+                        self.known.retain(|producer| producer.field != "language");
+                    }
+                    _ => {}
+                }
+                self.language_depth = Some(depth);
+            }
             for value in field.values {
                 let value = value?;
                 let producer = Producer {

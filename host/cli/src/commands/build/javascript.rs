@@ -1,0 +1,132 @@
+//! JavaScript and TypeScript: esbuild makes one module of a hook, componentize-qjs a component with an engine in it that
+//! has started already. Both are npm packages, installed beside what is built, as our lockfile has them.
+
+use std::{fs, io, path::Path, process::Command};
+
+use anyhow::Context;
+use serde::Deserialize;
+use wasm_metadata::AddMetadata;
+
+use super::{
+    contract,
+    language::{Compiled, Fingerprint, Language, Project},
+    tool,
+};
+use crate::{exit::Exit, print};
+
+const MISSING: &str = "to install Node.js 20 or later, see https://nodejs.org";
+const SDK: &str = "@hookbox/guest";
+const LOCK: &str = include_str!("javascript/package-lock.json");
+/// What runs in Node.js, and what it is told of.
+const TOOLS: &[(&str, &str)] = &[
+    ("package.json", include_str!("javascript/package.json")),
+    ("package-lock.json", LOCK),
+    ("bundle.mjs", include_str!("javascript/bundle.mjs")),
+    ("componentize.mjs", include_str!("javascript/componentize.mjs")),
+    ("common.mjs", include_str!("javascript/common.mjs")),
+    ("url.mjs", include_str!("javascript/url.mjs")),
+    ("wit/deps/system/system.wit", include_str!("javascript/system.wit")),
+];
+/// The lockfile that was installed last.
+const INSTALLED: &str = "node_modules/.hookbox-lock.json";
+
+pub struct JavaScript;
+
+/// What bundle.mjs says.
+#[derive(Deserialize)]
+struct Bundle {
+    name: String,
+    digest: String,
+    typescript: bool,
+    sdk: String,
+}
+
+impl Language for JavaScript {
+    fn name(&self) -> &'static str {
+        "JavaScript, TypeScript"
+    }
+
+    fn manifest(&self) -> &'static str {
+        "package.json"
+    }
+
+    fn fingerprint(&self, project: &Project<'_>) -> anyhow::Result<Option<Fingerprint>> {
+        let scratch = project.scratch()?.join("js");
+        prepare(&scratch)?;
+        let mut node = Command::new("node");
+        node.arg(scratch.join("bundle.mjs")).arg(&project.folder).current_dir(&scratch);
+        let said = tool::run(&mut node, MISSING, || format!("{} could not be bundled", project.folder.display()))?;
+        fs::write(scratch.join("bundle.json"), &said.stdout)?;
+        let Bundle { name, digest, .. } = serde_json::from_slice(&said.stdout).context("bundle.mjs")?;
+        Ok(Some(Fingerprint { name, digest }))
+    }
+
+    fn compile(&self, project: &Project<'_>) -> anyhow::Result<Compiled> {
+        let scratch = project.scratch()?.join("js");
+        let bundle: Bundle = serde_json::from_slice(&fs::read(scratch.join("bundle.json"))?).context("bundle.mjs")?;
+        if bundle.typescript {
+            check_types(&project.folder)?;
+        }
+        let output = scratch.join("hook.wasm");
+        let mut node = Command::new("node");
+        node.arg(scratch.join("componentize.mjs")).arg(&output).current_dir(&scratch);
+        print::err(format_args!("componentize-qjs {}", print::name(&project.folder.to_string_lossy())));
+        tool::run(&mut node, MISSING, || format!("{} could not be made a component", project.folder.display()))?;
+        let wasm = fs::read(&output).with_context(|| output.display().to_string())?;
+        let mut made_with = AddMetadata::default();
+        let language = if bundle.typescript { "TypeScript" } else { "JavaScript" };
+        made_with.language = vec![(language.into(), String::new())];
+        made_with.sdk = vec![(SDK.into(), bundle.sdk)];
+        Ok(Compiled { name: bundle.name, wasm, adapters: Vec::new(), made_with })
+    }
+}
+
+/// Lays out what runs in Node.js and installs its packages, unless that has been done.
+fn prepare(scratch: &Path) -> anyhow::Result<()> {
+    let version = tool::ask(Command::new("node").arg("--version"), MISSING)?.unwrap_or_default();
+    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    if major.is_none_or(|major| major < 20) {
+        return Err(Exit::Software.error(format!("Node.js {version} is too old\n   {MISSING}")));
+    }
+    let contract = contract::WIT.iter().map(|(name, text)| (format!("wit/deps/hooks/{name}"), *text));
+    let tools = TOOLS.iter().map(|(name, text)| ((*name).to_owned(), *text));
+    for (name, text) in tools.chain(contract) {
+        let file = scratch.join(name);
+        if fs::read_to_string(&file).ok().as_deref() != Some(text) {
+            fs::create_dir_all(file.parent().unwrap_or(scratch))?;
+            fs::write(&file, text)?;
+        }
+    }
+    if fs::read_to_string(scratch.join(INSTALLED)).ok().as_deref() == Some(LOCK) {
+        return Ok(());
+    }
+    print::err("npm ci: esbuild and componentize-qjs, once for this project");
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(scratch);
+    tool::run(&mut npm, MISSING, || {
+        format!(
+            "the packages could not be installed\n   to see why:   npm ci --ignore-scripts --prefix {}",
+            scratch.display()
+        )
+    })?;
+    fs::write(scratch.join(INSTALLED), LOCK)?;
+    Ok(())
+}
+
+/// Runs the project's own TypeScript. What it finds is on its stdout, and so on our stderr.
+fn check_types(folder: &Path) -> anyhow::Result<()> {
+    if !folder.join("tsconfig.json").is_file() {
+        return Ok(());
+    }
+    let compilers = folder.ancestors().map(|folder| folder.join("node_modules/typescript/bin/tsc"));
+    let Some(compiler) = compilers.into_iter().find(|compiler| compiler.is_file()) else {
+        print::err("types are not checked: TypeScript is not installed");
+        print::err("   to install it:   npm install --ignore-scripts --save-dev typescript@5");
+        return Ok(());
+    };
+    let mut tsc = Command::new("node");
+    tsc.arg(compiler).args(["--noEmit", "--project"]).arg(folder).current_dir(folder);
+    tsc.stdout(io::stderr());
+    tool::run(&mut tsc, MISSING, || format!("the types of {} are wrong", folder.display()))?;
+    Ok(())
+}

@@ -1,0 +1,6 @@
+// The engine has none.
+import URL from "core-js-pure/actual/url";
+import URLSearchParams from "core-js-pure/actual/url-search-params";
+
+globalThis.URL = URL;
+globalThis.URLSearchParams = URLSearchParams;
