@@ -7,11 +7,12 @@ use hookbox_sandbox::{
     Limits, Permissions,
     permission::{HttpDetails, HttpGrant, LlmDetails, LlmGrant, StateDetails, StateGrant},
 };
+use serde::Deserialize;
 use url::Url;
 
 use crate::{
     capability::http::Reach,
-    config::{Config, ConfigErrors, Handler, Hook, HostSettings, Wasm},
+    config::{CeilingEntry, Config, ConfigErrors, Handler, Hook, HostSettings, Wasm},
 };
 
 /// The bounds of a tenant. What a configuration asks for beyond them is an error that names both; what it does not say at
@@ -24,7 +25,10 @@ use crate::{
 ///     .permissions(Permissions { state: Some(StateGrant::Enabled(true)), ..Permissions::default() })
 ///     .limits(Limits { fuel: 10_000_000, timeout: 2.0, ..Limits::default() });
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+///
+/// In a file it is an object of `authority`, `permissions` and `limits`, each as a configuration has it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "CeilingEntry")]
 #[must_use]
 pub struct Ceiling {
     handlers: BTreeSet<String>,

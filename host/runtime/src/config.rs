@@ -1,6 +1,7 @@
 //! The configuration file: what it may say, and what it means ([`Config`]).
 
 mod caller;
+mod ceiling;
 mod clients;
 mod diagnostic;
 mod file;
@@ -26,6 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use ceiling::CeilingEntry;
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
 pub use host::HostSettings;
 pub use load::{Hints, Loaded, Reader, dialect_hint, fail_closed_hint, find, hints};

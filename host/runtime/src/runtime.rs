@@ -74,6 +74,11 @@ impl Runtime {
         self.inner.engine.get().map_or(0, Engine::components)
     }
 
+    /// How many components run now.
+    pub fn running(&self) -> usize {
+        self.inner.engine.get().map_or(0, Engine::running)
+    }
+
     /// The engine, started with the first component.
     pub(crate) async fn engine(&self) -> Result<&Engine, LoadError> {
         self.inner.engine.get_or_try_init(|| async { Engine::new(self.inner.options.clone()) }).await

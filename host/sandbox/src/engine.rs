@@ -99,6 +99,12 @@ impl Engine {
         self.inner.codes.count()
     }
 
+    /// How many components run now.
+    pub fn running(&self) -> usize {
+        let places = usize::try_from(self.inner.options.max_instances.get()).unwrap_or(usize::MAX);
+        places.saturating_sub(self.inner.places.available_permits())
+    }
+
     pub(crate) fn codes(&self) -> &Codes {
         &self.inner.codes
     }

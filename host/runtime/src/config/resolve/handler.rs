@@ -38,7 +38,7 @@ impl Resolver {
         let (mut given, mut timeout) = (None, None);
         let (name, handler) = match runs {
             Runs::Wasm(mut entry) => {
-                given = entry.authority.take().map(authority);
+                given = entry.authority.take().map(Authority::from);
                 timeout = entry.limits.get("timeout").and_then(Value::as_f64);
                 (name::of_file(&entry.component), Handler::Wasm(self.wasm(*entry, pointer)))
             }
@@ -47,7 +47,7 @@ impl Resolver {
                 (name, Handler::Command { command, args, dir: self.base.clone() })
             }
             Runs::Http(mut entry) => {
-                given = entry.authority.take().map(authority);
+                given = entry.authority.take().map(Authority::from);
                 (name::of_url(&entry.url), self.http(entry, pointer))
             }
             Runs::Prompt(PromptEntry { prompt, model }) => ("prompt".to_owned(), Handler::Prompt { prompt, model }),
@@ -58,7 +58,7 @@ impl Resolver {
             Runs::McpTool(_) => return self.not_run("mcp_tool", pointer),
             Runs::Process(_) => return self.not_run("process", pointer),
             Runs::Own(OwnEntry { kind, authority: entry, options }) if self.handlers.contains(&kind) => {
-                given = entry.map(authority);
+                given = entry.map(Authority::from);
                 (kind.clone(), Handler::Own { kind, options })
             }
             // Of a type that is known, and not as it must be.
@@ -186,20 +186,22 @@ fn merge(limits: &Limits, own: Map<String, Value>) -> Limits {
     serde_json::from_value(Value::Object(merged)).unwrap_or_else(|_| limits.clone())
 }
 
-fn authority(entry: AuthorityEntry) -> Authority {
-    match entry {
-        AuthorityEntry::Preset(Preset::Gate) => Authority::gate(),
-        AuthorityEntry::Preset(Preset::Rewriter) => Authority::rewriter(),
-        AuthorityEntry::Preset(Preset::Trusted) => Authority::trusted(),
-        AuthorityEntry::Detailed(details) => Authority {
-            decide: details.decide.into_iter().map(Power::from).collect(),
-            rewrite: match details.rewrite {
-                RewriteEntry::All(_) => Rewrite::All,
-                RewriteEntry::Pointers(pointers) => Rewrite::Only(pointers),
+impl From<AuthorityEntry> for Authority {
+    fn from(entry: AuthorityEntry) -> Self {
+        match entry {
+            AuthorityEntry::Preset(Preset::Gate) => Self::gate(),
+            AuthorityEntry::Preset(Preset::Rewriter) => Self::rewriter(),
+            AuthorityEntry::Preset(Preset::Trusted) => Self::trusted(),
+            AuthorityEntry::Detailed(details) => Self {
+                decide: details.decide.into_iter().map(Power::from).collect(),
+                rewrite: match details.rewrite {
+                    RewriteEntry::All(_) => Rewrite::All,
+                    RewriteEntry::Pointers(pointers) => Rewrite::Only(pointers),
+                },
+                context: details.context,
+                system_message: details.system_message,
+                env: details.env,
             },
-            context: details.context,
-            system_message: details.system_message,
-            env: details.env,
-        },
+        }
     }
 }
