@@ -9,13 +9,15 @@ mod install;
 mod new;
 mod run;
 mod schema;
+mod serve;
 mod stdio;
+mod token;
 mod trust;
 
 use clap::Subcommand;
 use hookbox::{Host, config::Config};
 
-use crate::exit::Exit;
+use crate::{exit::Exit, log};
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -24,6 +26,10 @@ pub enum Command {
     Run(run::Run),
     /// Serve `PicoClaw` as one of its hook processes: JSON-RPC on stdin and stdout
     Stdio(stdio::Stdio),
+    /// Decide for many tenants over HTTP: the daemon
+    Serve(serve::Serve),
+    /// Print a new token for a tenant of the daemon, and its hash
+    Token(token::Token),
     /// Show which hooks an event meets, what each says, and what decides
     Explain(explain::Explain),
     /// Find everything that is wrong with a configuration and its hooks
@@ -47,9 +53,15 @@ pub enum Command {
 impl Command {
     /// Does it.
     pub fn run(self) -> anyhow::Result<Exit> {
+        // The daemon's settings say how it logs.
+        if !matches!(self, Self::Serve(_)) {
+            log::of_command();
+        }
         match self {
             Self::Run(command) => command.run(),
             Self::Stdio(command) => command.run(),
+            Self::Serve(command) => command.run(),
+            Self::Token(command) => command.run(),
             Self::Explain(command) => command.run(),
             Self::Check(command) => command.run(),
             Self::Trust(command) => command.run(),

@@ -4,6 +4,7 @@ mod change;
 mod clients;
 mod commands;
 mod exit;
+mod log;
 mod print;
 mod report;
 mod trust;
@@ -27,11 +28,6 @@ fn main() -> ExitCode {
     if let Some(ended) = hookbox::sandbox::compiler::serve_if_asked() {
         return ended;
     }
-    tracing_subscriber::fmt()
-        .with_writer(print::Log)
-        .with_env_filter(tracing_subscriber::EnvFilter::from_env("HOOKBOX_LOG"))
-        .without_time()
-        .init();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

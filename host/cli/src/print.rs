@@ -124,8 +124,12 @@ pub fn quoted(text: &str) -> String {
 
 /// JSON that a terminal can be shown: what JSON lets stand in strings and [`plain`] does not is escaped as JSON has it.
 pub fn json_text(value: &Value) -> String {
-    let mut safe = String::new();
-    for c in value.to_string().chars() {
+    safe_json(&value.to_string())
+}
+
+fn safe_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
         if is_unsafe(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 // Writing to a string cannot fail.
@@ -167,6 +171,28 @@ impl Write for Log {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         err(String::from_utf8_lossy(event).trim_end());
         Ok(event.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a log of JSON objects is written with.
+#[derive(Debug, Clone, Copy)]
+pub struct JsonLog;
+
+impl MakeWriter<'_> for JsonLog {
+    type Writer = Self;
+    fn make_writer(&self) -> Self {
+        Self
+    }
+}
+
+impl Write for JsonLog {
+    /// Gets one object at a time, with the line break behind it.
+    fn write(&mut self, object: &[u8]) -> io::Result<usize> {
+        to_stderr(safe_json(String::from_utf8_lossy(object).trim_end()));
+        Ok(object.len())
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())

@@ -1,0 +1,52 @@
+//! `hookbox serve`: the daemon.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use hookbox_server::{Server, Settings};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{exit::Exit, log, print};
+
+/// Decide for many tenants over HTTP. SIGHUP reads all files again, SIGTERM ends it when the requests under way have ended.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The daemon's settings
+    #[arg(long, value_name = "FILE", default_value = "serve.json")]
+    config: PathBuf,
+}
+
+impl Serve {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let settings = Settings::load(&self.config).map_err(|error| Exit::Config.error(error.to_string()))?;
+        log::of_daemon(settings.log);
+        tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(settings))
+    }
+}
+
+async fn serve(settings: Settings) -> anyhow::Result<Exit> {
+    let runtime = hookbox::Runtime::builder().compiler(std::env::current_exe()?);
+    // Before anybody is told that it serves.
+    let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut hangup = signal(SignalKind::hangup())?;
+    let server = Server::start(settings, runtime).await.context("the daemon does not start")?;
+    for address in server.addresses() {
+        print::err(format_args!("hookbox: serving on {address}"));
+    }
+    let reload = server.reloading();
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            reload();
+        }
+    });
+    server
+        .run(async move {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+        .await;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,32 @@
+//! `hookbox token`: a new token for a tenant of the daemon.
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::{exit::Exit, print};
+
+/// Print a new token, and its hash for the tenant's file. With a token on stdin, `--hash` prints the hash of that one.
+#[derive(Debug, Args)]
+pub struct Token {
+    /// Hash the token on stdin instead
+    #[arg(long)]
+    hash: bool,
+}
+
+impl Token {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        if self.hash {
+            let secret = std::io::read_to_string(std::io::stdin()).context("cannot read the token from stdin")?;
+            let secret = secret.trim();
+            if secret.is_empty() {
+                return Err(Exit::Usage.error("there is no token on stdin"));
+            }
+            print::out(hookbox_server::Token::of(secret));
+            return Ok(Exit::Ok);
+        }
+        let (secret, token) = hookbox_server::Token::new().context("there is no randomness to be had")?;
+        print::out(secret);
+        print::out(token);
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,253 @@
+//! The daemon as a whole.
+
+use std::{io, path::PathBuf, pin::pin, sync::Arc, time::Duration};
+
+use axum::Router;
+use hookbox::{Runtime, RuntimeBuilder};
+use hyper_util::server::graceful::GracefulShutdown;
+use metrics_exporter_prometheus::PrometheusHandle;
+use serde_json::Value;
+use thiserror::Error;
+use tokio::{
+    sync::{Notify, Semaphore, watch},
+    task::JoinSet,
+};
+
+use crate::{
+    admin,
+    gate::Gate,
+    listen::{Connections, Listener},
+    recent::Recent,
+    records::Records,
+    routes,
+    settings::{Address, Settings},
+    tenants::Tenants,
+    tls::{Tls, TlsError},
+    ui,
+};
+
+/// How often the certificate is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often what was counted is put into its buckets.
+const UPKEEP: Duration = Duration::from_secs(5);
+/// For answers to those whose requests are given up.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Why the daemon does not start.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// It cannot listen there.
+    #[error("cannot listen on `{address}`: {error}")]
+    Bind {
+        /// Where.
+        address: Address,
+        /// Why.
+        error: io::Error,
+    },
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The state store cannot be used.
+    #[error("`state`: {0}")]
+    State(String),
+    /// Records cannot be written there.
+    #[error("`records`: {}: {error}", file.display())]
+    Records {
+        /// Where.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// Metrics cannot be collected.
+    #[error("metrics: {0}")]
+    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+    /// The runtime cannot be built.
+    #[error(transparent)]
+    Runtime(#[from] hookbox::BuildError),
+}
+
+/// What every request works with.
+pub struct App {
+    pub settings: Settings,
+    pub tenants: Arc<Tenants>,
+    pub runtime: Runtime,
+    pub gate: Gate,
+    pub metrics: PrometheusHandle,
+    pub recent: Recent,
+    records: Option<Records>,
+    /// What the daemon is about to do.
+    pub phase: watch::Sender<Phase>,
+}
+
+/// What the daemon is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub enum Phase {
+    /// It serves.
+    Serving,
+    /// It takes no more connections, and answers what comes on those there are.
+    Draining,
+    /// The time for that is over: what is still under way is given up.
+    Ending,
+}
+
+impl App {
+    /// Tells whoever wants to know what became of an event.
+    pub fn tell(&self, tenant: &str, record: impl FnOnce() -> Value) {
+        let shown = !self.settings.operators.is_empty();
+        if !shown && self.records.is_none() {
+            return;
+        }
+        let mut record = record();
+        if let Some(fields) = record.as_object_mut() {
+            fields.insert("tenant".into(), tenant.into());
+        }
+        if let Some(records) = &self.records {
+            records.write(&record.to_string());
+        }
+        if shown {
+            self.recent.add(tenant, record);
+        }
+    }
+
+    /// Waits until it is no use to go on.
+    pub async fn ending(&self) {
+        // The sender is ours.
+        let _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Ending).await;
+    }
+}
+
+/// A daemon that listens already.
+pub struct Server {
+    app: Arc<App>,
+    listeners: Vec<Listener>,
+    admin: Option<Listener>,
+    tls: Option<Arc<Tls>>,
+    reload: Arc<Notify>,
+}
+
+impl Server {
+    /// Listens, and begins to load the tenants. `runtime` has what is not in the settings.
+    ///
+    /// # Errors
+    /// [`ServeError`]
+    pub async fn start(settings: Settings, runtime: RuntimeBuilder) -> Result<Self, ServeError> {
+        let mut listeners = Vec::new();
+        for address in &settings.listen {
+            listeners.push(bind(address).await?);
+        }
+        let admin = match &settings.admin {
+            Some(address) => Some(bind(address).await?),
+            None => None,
+        };
+        let tls = settings.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
+        // Before anything is counted.
+        let metrics = admin::recorder()?;
+        let runtime = build(&settings, runtime)?;
+        let tenants = Tenants::new(settings.tenants.clone(), runtime.clone());
+        let reload = Arc::new(Notify::new());
+        tenants.watch(Arc::clone(&reload));
+        let open =
+            |path: &PathBuf| Records::open(path).map_err(|error| ServeError::Records { file: path.clone(), error });
+        let records = settings.records.as_ref().map(open).transpose()?;
+        let recent = Recent::default();
+        let gate = Gate::new(settings.concurrency as usize);
+        let app = Arc::new(App {
+            settings,
+            tenants,
+            runtime,
+            gate,
+            metrics,
+            recent,
+            records,
+            phase: watch::Sender::new(Phase::Serving),
+        });
+        Ok(Self { app, listeners, admin, tls, reload })
+    }
+
+    /// Where it listens, with the ports it got; last the admin's.
+    pub fn addresses(&self) -> Vec<Address> {
+        self.listeners.iter().chain(&self.admin).filter_map(|listener| listener.address().ok()).collect()
+    }
+
+    /// What makes it read all files again, and open its records anew.
+    pub fn reloading(&self) -> impl Fn() + Send + 'static {
+        let (app, reload) = (Arc::clone(&self.app), Arc::clone(&self.reload));
+        move || {
+            app.records.iter().for_each(Records::reopen);
+            reload.notify_one();
+        }
+    }
+
+    /// Serves until `end`, and then what is under way.
+    pub async fn run(self, end: impl Future<Output = ()>) {
+        let closing = self.app.phase.subscribe();
+        let open = Arc::new(GracefulShutdown::new());
+        let room = Arc::new(Semaphore::new(self.app.settings.max_connections as usize));
+        let connections = Connections { room, open: Arc::clone(&open), closing };
+        let mut router = routes::api();
+        // Beyond this machine they are on a listener of their own or nowhere.
+        if self.admin.is_none() && self.app.settings.is_local() {
+            router = router.merge(admin::routes());
+        }
+        if !self.app.settings.operators.is_empty() {
+            router = router.merge(ui::routes());
+        }
+        let router: Router = router.with_state(Arc::clone(&self.app));
+        let mut serving = JoinSet::new();
+        if let Some(listener) = self.admin {
+            serving.spawn(connections.clone().serve(listener, None, admin::alone().with_state(Arc::clone(&self.app))));
+        }
+        for listener in self.listeners {
+            serving.spawn(connections.clone().serve(listener, self.tls.clone(), router.clone()));
+        }
+        drop(connections);
+        let watching = async {
+            while let Some(tls) = &self.tls {
+                tokio::time::sleep(LOOK).await;
+                tls.look();
+            }
+            std::future::pending::<()>().await;
+        };
+        // Or it would keep every value until somebody asks.
+        let upkeep = async {
+            loop {
+                tokio::time::sleep(UPKEEP).await;
+                self.app.metrics.run_upkeep();
+            }
+        };
+        tokio::select! {
+            () = end => {}
+            () = watching => {}
+            () = upkeep => {}
+        }
+        tracing::info!("no more connections are taken, and requests under way are ended");
+        self.app.phase.send_replace(Phase::Draining);
+        serving.join_all().await;
+        // Nobody else holds it: those who took connections have returned.
+        let Ok(open) = Arc::try_unwrap(open) else { return };
+        let mut ended = pin!(open.shutdown());
+        if tokio::time::timeout(self.app.settings.drain, &mut ended).await.is_err() {
+            tracing::warn!("what is still under way is given up");
+            self.app.phase.send_replace(Phase::Ending);
+            // So that everybody is told.
+            let _ = tokio::time::timeout(LAST_WORDS, ended).await;
+        }
+    }
+}
+
+async fn bind(address: &Address) -> Result<Listener, ServeError> {
+    Listener::bind(address).await.map_err(|error| ServeError::Bind { address: address.clone(), error })
+}
+
+fn build(settings: &Settings, mut runtime: RuntimeBuilder) -> Result<Runtime, ServeError> {
+    runtime = runtime.max_instances(settings.max_instances).max_memory_mib(settings.max_memory_mib);
+    if let Some(cache) = &settings.cache {
+        runtime = runtime.cache_dir(cache);
+    }
+    if let Some(state) = &settings.state {
+        let store = hookbox::capability::state::SqliteStore::open(state);
+        runtime = runtime.state(store.map_err(|error| ServeError::State(error.to_string()))?);
+    }
+    Ok(runtime.build()?)
+}

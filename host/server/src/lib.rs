@@ -1,0 +1,28 @@
+//! The daemon: hooks of many tenants, decided over HTTP.
+//!
+//! It stands on [`hookbox::Runtime`] and [`hookbox::HookSet`]: who asks, how much they may ask, and when an answer is due
+//! is settled here; what is decided is the library's.
+
+mod admin;
+mod app;
+mod closed;
+mod files;
+mod gate;
+mod judge;
+mod listen;
+mod problem;
+mod quota;
+mod recent;
+mod records;
+mod routes;
+mod settings;
+mod tenant;
+mod tenants;
+mod tls;
+mod token;
+mod ui;
+
+pub use app::{ServeError, Server};
+pub use problem::Problem;
+pub use settings::{Address, LogForm, Settings, SettingsError};
+pub use token::Token;

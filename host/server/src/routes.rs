@@ -1,0 +1,249 @@
+//! Which path does what.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::{Path, Query, Request, State},
+    http::{HeaderMap, HeaderName, Response, header},
+    response::IntoResponse,
+    routing::post,
+};
+use futures_util::{StreamExt, stream};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use crate::{
+    app::App,
+    judge::{Answer, Asked, Time, judge, refuse},
+    problem::Problem,
+    tenant::Tenant,
+    tenants::Found,
+    token::Token,
+};
+
+/// `Hookbox-Timeout`: seconds after which the client gives up.
+const TIMEOUT: HeaderName = HeaderName::from_static("hookbox-timeout");
+/// Events of one batch.
+const BATCH: usize = 1000;
+/// Events of one batch that are judged at once, as far as the tenant's own bounds let them.
+const BATCH_AT_ONCE: usize = 16;
+
+/// What clients ask.
+pub fn api() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/{tenant}/{dialect}", post(one))
+        .route("/v1/{tenant}/{dialect}/batch", post(batch))
+        .method_not_allowed_fallback(|| async { Problem::Method })
+        .fallback(|| async { Problem::Unknown("there is no such path: POST to /v1/TENANT/DIALECT".into()) })
+}
+
+/// What the query may say.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// The event's name, where its JSON does not carry it.
+    event: Option<String>,
+}
+
+type Names = Path<(String, String)>;
+
+async fn one(
+    State(app): State<Arc<App>>,
+    Path(names): Names,
+    query: Result<Query<Named>, axum::extract::rejection::QueryRejection>,
+    request: Request,
+) -> Response<Body> {
+    let began = Instant::now();
+    let (parts, body) = request.into_parts();
+    let tenant = names.0.clone();
+    let answer = async {
+        let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
+        let hooks = Hooks::find(&app, &names, &parts.headers, began).await?;
+        let wire = body_of(&app, body, hooks.time).await;
+        let (wire, failed) = match wire {
+            Ok(wire) => (wire, None),
+            Err((wire, problem)) => (wire, Some(problem)),
+        };
+        let asked = Asked { wire, name: event, time: hooks.time };
+        Ok(match failed {
+            Some(problem) => hooks.refuse(&asked, problem),
+            None => hooks.judge(&app, &asked).await,
+        })
+    };
+    let answer = answer.await.unwrap_or_else(Answer::Problem);
+    answered(&tenant, began, &answer);
+    answer.into_response()
+}
+
+async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request) -> Response<Body> {
+    let began = Instant::now();
+    let (parts, body) = request.into_parts();
+    let tenant = names.0.clone();
+    let answers = async {
+        let hooks = Hooks::find(&app, &names, &parts.headers, began).await?;
+        let body = body_of(&app, body, hooks.time).await.map_err(|(_, problem)| problem)?;
+        let wrong = |error: serde_json::Error| Problem::Request(format!("a batch is an array of events: {error}"));
+        let events: Vec<&RawValue> = serde_json::from_slice(&body).map_err(wrong)?;
+        if events.len() > BATCH {
+            return Err(Problem::Request(format!("a batch has {BATCH} events at most, this one {}", events.len())));
+        }
+        let wires: Vec<Bytes> = events.iter().map(|event| body.slice_ref(event.get().as_bytes())).collect();
+        let judged = wires.into_iter().map(|wire| {
+            let (app, hooks, tenant) = (&app, &hooks, &tenant);
+            async move {
+                let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }).await;
+                answered(tenant, began, &answer);
+                in_batch(answer)
+            }
+        });
+        Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<Value>>().await)
+    };
+    match answers.await {
+        Ok(answers) => {
+            ([(header::CONTENT_TYPE, "application/json")], Value::Array(answers).to_string()).into_response()
+        }
+        Err(problem) => {
+            let answer = Answer::Problem(problem);
+            answered(&tenant, began, &answer);
+            answer.into_response()
+        }
+    }
+}
+
+/// One answer among others: what would have been the status, the body and the headers.
+fn in_batch(answer: Answer) -> Value {
+    match answer {
+        Answer::Judged(verdict) => json!({ "status": 200, "verdict": verdict.output().word(), "output": verdict.wire }),
+        Answer::Blocked(problem, wire) => json!({ "status": 200, "output": wire, "problem": problem.body() }),
+        Answer::Problem(problem) => json!({ "status": problem.status().as_u16(), "problem": problem.body() }),
+    }
+}
+
+/// Counts it.
+fn answered(tenant: &str, began: Instant, answer: &Answer) {
+    let (tenant, outcome) = match answer {
+        Answer::Judged(_) => (tenant, "judged"),
+        // A name that nobody has may be anything.
+        Answer::Problem(problem @ (Problem::Token | Problem::Foreign | Problem::Unknown(_))) => ("", problem.name()),
+        Answer::Blocked(problem, _) | Answer::Problem(problem) => (tenant, problem.name()),
+    };
+    let tenant = tenant.to_owned();
+    metrics::histogram!("hookbox_request_seconds", "tenant" => tenant.clone()).record(began.elapsed().as_secs_f64());
+    metrics::counter!("hookbox_requests_total", "tenant" => tenant, "outcome" => outcome).increment(1);
+}
+
+/// Whose hooks a request is for, and by when.
+struct Hooks {
+    tenant: Option<Arc<Tenant>>,
+    dialect: &'static dyn hookbox::Dialect,
+    name: String,
+    /// Why there are none, and whether that blocks.
+    broken: Option<(String, bool)>,
+    time: Time,
+}
+
+impl Hooks {
+    /// Finds them for whoever has the tenant's token.
+    async fn find(app: &App, names: &(String, String), headers: &HeaderMap, began: Instant) -> Result<Self, Problem> {
+        let (tenant, dialect) = names;
+        let given = asked_time(headers)?;
+        let limit = given.map_or(app.settings.timeout, |given| given.min(app.settings.timeout));
+        let mut time = Time { began, limit };
+        let found = tokio::time::timeout_at(time.deadline(), app.tenants.wait(tenant)).await;
+        let token = bearer(headers).map(Token::of);
+        let known = hookbox::dialect::by_name(dialect);
+        let unknown =
+            || Problem::Unknown(format!("the tenant has no hooks of the dialect `{}`", hookbox::shorten(dialect, 40)));
+        let this = |tenant, dialect, broken, time| Self { tenant, dialect, name: names.1.clone(), broken, time };
+        match found {
+            Err(_) => Err(Problem::Busy("the tenant is still being loaded")),
+            Ok(Some(Found::Serving(tenant))) => {
+                admit(app, token.as_ref(), &tenant.tokens)?;
+                let dialect = known.filter(|_| tenant.sets.contains_key(dialect)).ok_or_else(unknown)?;
+                time.limit = time.limit.min(tenant.timeout.unwrap_or(time.limit));
+                Ok(this(Some(tenant), dialect, None, time))
+            }
+            Ok(Some(Found::Broken(broken))) => {
+                // Where the tokens are not known either, a block does no harm and tells nothing.
+                if !(broken.closed && broken.tokens.is_empty()) {
+                    admit(app, token.as_ref(), &broken.tokens)?;
+                }
+                let dialect = known.ok_or_else(unknown)?;
+                Ok(this(None, dialect, Some((broken.reason.clone(), broken.closed)), time))
+            }
+            // Whether there is such a tenant is nobody's business who has no token of it.
+            Ok(Some(Found::Loading) | None) => Err(admit(app, token.as_ref(), &[]).err().unwrap_or(Problem::Token)),
+        }
+    }
+
+    async fn judge(&self, app: &App, asked: &Asked) -> Answer {
+        match (&self.tenant, &self.broken) {
+            (Some(tenant), _) => match tenant.sets.get(&self.name) {
+                Some(set) => judge(app, tenant, set, asked).await,
+                None => Answer::Problem(Problem::Unknown("the tenant has no hooks of this dialect".into())),
+            },
+            (None, broken) => {
+                let reason = broken.as_ref().map(|(reason, _)| reason.clone()).unwrap_or_default();
+                self.refuse(asked, Problem::Unusable(reason))
+            }
+        }
+    }
+
+    fn refuse(&self, asked: &Asked, problem: Problem) -> Answer {
+        let set = self.tenant.as_ref().and_then(|tenant| tenant.sets.get(&self.name));
+        let closed =
+            set.map_or_else(|| self.broken.as_ref().is_some_and(|(_, closed)| *closed), |set| set.config().fail_closed);
+        refuse(self.dialect, closed, &asked.wire, asked.name.as_deref(), problem)
+    }
+}
+
+fn admit(app: &App, token: Option<&Token>, tokens: &[Token]) -> Result<(), Problem> {
+    let token = token.ok_or(Problem::Token)?;
+    if token.is_among(tokens) {
+        return Ok(());
+    }
+    Err(if app.tenants.knows(token) { Problem::Foreign } else { Problem::Token })
+}
+
+/// The token that a request brings.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// How long the client waits. The answer is to be there before that: a tenth of the time is for the way.
+fn asked_time(headers: &HeaderMap) -> Result<Option<Duration>, Problem> {
+    let Some(given) = headers.get(TIMEOUT) else { return Ok(None) };
+    let seconds = given.to_str().ok().and_then(|text| text.trim().parse().ok());
+    seconds
+        .and_then(|seconds: f64| Duration::try_from_secs_f64(seconds * 0.9).ok())
+        .filter(|time| !time.is_zero())
+        .map(Some)
+        .ok_or_else(|| Problem::Request("`Hookbox-Timeout` is a number of seconds, more than 0".into()))
+}
+
+/// The whole body, or what there was of it and why no more.
+async fn body_of(app: &App, body: Body, time: Time) -> Result<Bytes, (Bytes, Problem)> {
+    let limit = app.settings.max_body_kib;
+    let mut body = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX).saturating_mul(1024));
+    let mut read = Vec::new();
+    loop {
+        let problem = match tokio::time::timeout_at(time.deadline(), body.frame()).await {
+            Ok(None) => return Ok(read.into()),
+            Ok(Some(Ok(frame))) => {
+                read.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+                continue;
+            }
+            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => Problem::TooLarge(limit),
+            Ok(Some(Err(error))) => Problem::Request(format!("the body broke off: {error}")),
+            Err(_) => Problem::Slow,
+        };
+        return Err((read.into(), problem));
+    }
+}

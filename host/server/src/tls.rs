@@ -1,0 +1,87 @@
+//! TLS by rustls, with a certificate that can be replaced while it serves.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use thiserror::Error;
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        self, ServerConfig,
+        crypto::ring,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    },
+};
+
+use crate::{
+    files::{Stamp, stamp},
+    settings::TlsFiles,
+};
+
+/// A certificate cannot be used.
+#[derive(Debug, Error)]
+#[error("{}: {message}", file.display())]
+pub struct TlsError {
+    file: PathBuf,
+    message: String,
+}
+
+/// The certificate that serves now.
+pub struct Tls {
+    files: TlsFiles,
+    current: RwLock<(TlsAcceptor, [Stamp; 2])>,
+}
+
+impl Tls {
+    /// With the certificate as it is now.
+    ///
+    /// # Errors
+    /// [`TlsError`]
+    pub fn new(files: TlsFiles) -> Result<Self, TlsError> {
+        let stamps = stamps(&files);
+        let current = RwLock::new((acceptor(&files)?, stamps));
+        Ok(Self { files, current })
+    }
+
+    /// What new connections are met with.
+    pub fn acceptor(&self) -> TlsAcceptor {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Takes another certificate when there is one; one that cannot be used is told of, and the one before it stays.
+    pub fn look(&self) {
+        let now = stamps(&self.files);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        if current.1 == now {
+            return;
+        }
+        current.1 = now;
+        match acceptor(&self.files) {
+            Ok(acceptor) => {
+                tracing::info!("the certificate is replaced");
+                current.0 = acceptor;
+            }
+            Err(error) => tracing::error!("the new certificate is not used: {error}"),
+        }
+    }
+}
+
+fn stamps(files: &TlsFiles) -> [Stamp; 2] {
+    [stamp(&files.certificate), stamp(&files.key)]
+}
+
+fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+    let wrong = |file: &PathBuf, message: String| TlsError { file: file.clone(), message };
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(&files.certificate).and_then(Iterator::collect);
+    let chain = chain.map_err(|error| wrong(&files.certificate, error.to_string()))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error.to_string()))?;
+    // The provider that reqwest brings, so that there is one.
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map(rustls::ConfigBuilder::<ServerConfig, _>::with_no_client_auth)
+        .and_then(|builder| builder.with_single_cert(chain, key))
+        .map_err(|error: rustls::Error| wrong(&files.certificate, error.to_string()))?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

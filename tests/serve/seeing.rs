@@ -1,0 +1,147 @@
+//! What the operator sees.
+
+use serde_json::{Value, json};
+
+use crate::{
+    daemon::{Daemon, Files, bash, denies, hash, hooks, problem, read, tenant, token},
+    reload::metric,
+};
+
+async fn get(daemon: &Daemon, path: &str) -> reqwest::Response {
+    daemon.client.get(daemon.url(path)).send().await.unwrap()
+}
+
+#[tokio::test]
+async fn metrics_tell_who_decided_what() {
+    let daemon = Files::new().start();
+    for command in ["ls", "ls", "rm -rf /"] {
+        daemon.verdict("acme", bash(command)).await;
+    }
+    assert_eq!(daemon.ask("acme", json!({})).send().await.unwrap().status(), 400);
+    assert_eq!(daemon.ask("nobody", bash("ls")).send().await.unwrap().status(), 401);
+    let event = r#"tenant="acme",dialect="claude",event="PreToolUse""#;
+    let count = async |name: String| metric(&daemon, &name).await;
+    let calls = |verdict| {
+        format!(r#"hookbox_hook_calls_total{{{event},hook="guard.wasm",verdict="{verdict}",cause="",mode="enforce"}}"#)
+    };
+    assert_eq!((count(calls("deny")).await, count(calls("nothing")).await), (1.0, 2.0));
+    assert_eq!(count(format!(r#"hookbox_hook_seconds_count{{{event},hook="guard.wasm"}}"#)).await, 3.0);
+    assert!(count(format!(r#"hookbox_hook_fuel_sum{{{event},hook="guard.wasm"}}"#)).await > 1000.0);
+    assert_eq!(count(r#"hookbox_requests_total{tenant="acme",outcome="judged"}"#.into()).await, 3.0);
+    assert_eq!(count(r#"hookbox_requests_total{tenant="acme",outcome="invalid-event"}"#.into()).await, 1.0);
+    // Names that nobody has make no series.
+    assert_eq!(count(r#"hookbox_requests_total{tenant="",outcome="no-token"}"#.into()).await, 1.0);
+    for name in ["hookbox_components", "hookbox_tenants"] {
+        assert_eq!(metric(&daemon, name).await, 1.0, "{name}");
+    }
+    for name in ["hookbox_queue_waiting", "hookbox_judging", "hookbox_pool_running", "hookbox_tenants_refused"] {
+        assert_eq!(metric(&daemon, name).await, 0.0, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn beyond_loopback_the_three_paths_have_a_listener_of_their_own() {
+    let files = Files::new();
+    files.settings(json!({ "listen": "0.0.0.0:0", "insecure": true, "admin": "127.0.0.1:0" }));
+    let daemon = files.start();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    for path in ["/metrics", "/healthz", "/readyz"] {
+        assert_eq!(problem(get(&daemon, path).await).await.0, 404, "{path}");
+        let admin = format!("http://{}{path}", daemon.addresses[1]);
+        assert_eq!(daemon.client.get(admin).send().await.unwrap().status(), 200, "{path}");
+    }
+    let asked = daemon.client.post(format!("http://{}/v1/acme/claude", daemon.addresses[1])).bearer_auth(token("acme"));
+    assert_eq!(problem(asked.body(bash("ls").to_string()).send().await.unwrap()).await.0, 404);
+}
+
+#[tokio::test]
+async fn the_log_is_json_where_that_is_asked_for() {
+    let files = Files::new();
+    files.settings(json!({ "log": "json" }));
+    files.write_text("tenants/bad.json", "\u{202e}{");
+    let daemon = files.start();
+    daemon
+        .until("logged", async || {
+            daemon.log().matches("is loaded").count() + daemon.log().matches("is refused").count() == 2
+        })
+        .await;
+    let log = daemon.log();
+    let lines: Vec<Value> =
+        log.lines().filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["fields"]["tenant"] == "acme" && line["level"] == "INFO"), "{log}");
+    assert!(lines.iter().any(|line| line["fields"]["tenant"] == "bad" && line["level"] == "ERROR"), "{log}");
+}
+
+#[tokio::test]
+async fn every_verdict_is_recorded() {
+    let files = Files::new();
+    files.settings(json!({ "records": "records.jsonl" }));
+    let daemon = files.start();
+    daemon.verdict("acme", bash("rm -rf /")).await;
+    daemon.ask("acme", json!({})).send().await.unwrap();
+    let lines = |name: &str| -> Vec<Value> {
+        let text = std::fs::read_to_string(daemon.files.path(name)).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let records = lines("records.jsonl");
+    assert_eq!((records.len(), &records[0]["tenant"], &records[0]["verdict"]), (2, &json!("acme"), &json!("deny")));
+    assert_eq!(records[0]["hooks"][0]["hook"], "guard.wasm");
+    assert!(records[1]["problem"].is_string(), "{records:?}");
+    // As tools that rotate do it.
+    std::fs::rename(daemon.files.path("records.jsonl"), daemon.files.path("records.1")).unwrap();
+    daemon.signal("HUP");
+    daemon.until("opened anew", async || daemon.files.path("records.jsonl").exists()).await;
+    daemon.verdict("acme", bash("ls")).await;
+    assert_eq!((lines("records.jsonl").len(), lines("records.1").len()), (1, 2));
+}
+
+fn operated() -> Files {
+    let files = Files::new();
+    files.settings(json!({ "operators": [hash("operator")] }));
+    files
+}
+
+#[tokio::test]
+async fn the_page_shows_nothing_without_the_operators_token() {
+    let daemon = operated().start();
+    let verdicts = |token: &str| daemon.client.get(daemon.url("/ui/verdicts")).bearer_auth(token).send();
+    daemon.verdict("acme", bash("rm -rf /")).await;
+    for wrong in [token("acme"), hash("operator"), String::new()] {
+        assert_eq!(problem(verdicts(&wrong).await.unwrap()).await, (401, "no-token".into()));
+    }
+    let in_url = get(&daemon, &format!("/ui/verdicts?token={}", token("operator").replace(' ', "%20"))).await;
+    assert_eq!(problem(in_url).await.0, 401);
+    let told = read(verdicts(&token("operator")).await.unwrap()).await;
+    assert_eq!((&told["next"], &told["verdicts"][0]["verdict"]), (&json!(1), &json!("deny")));
+    for path in ["/ui", "/ui/page.js", "/ui/page.css"] {
+        let response = get(&daemon, path).await;
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
+        let text = response.text().await.unwrap();
+        assert!(!text.contains("innerHTML") && !text.contains("http://") || path == "/ui/page.js", "{path}");
+    }
+    // An operator is no tenant.
+    let asked = daemon.post("/v1/acme/claude").bearer_auth(token("operator")).body(bash("ls").to_string());
+    assert_eq!(problem(asked.send().await.unwrap()).await.0, 401);
+}
+
+#[tokio::test]
+async fn there_is_no_page_without_an_operator() {
+    let daemon = Files::new().start();
+    assert_eq!(problem(get(&daemon, "/ui").await).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_tenant_shows_by_its_name_only() {
+    let files = operated();
+    files.write("tenants/other.json", &tenant("other"));
+    files.write("tenants/other-hooks.json", &hooks("guard.wasm"));
+    let daemon = files.start();
+    daemon.verdict("acme", bash("ls")).await;
+    daemon.verdict("other", bash("ls")).await;
+    let asked = daemon.client.get(daemon.url("/ui/verdicts?tenant=other")).bearer_auth(token("operator")).send().await;
+    let told = read(asked.unwrap()).await;
+    let verdicts = told["verdicts"].as_array().unwrap();
+    assert_eq!((verdicts.len(), &verdicts[0]["tenant"]), (1, &json!("other")));
+}

@@ -1,0 +1,147 @@
+//! Who may ask, and for whom.
+
+use std::{fs, io::Read};
+
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, Files, bash, closed, denies, hash, hooks, problem, tenant, token};
+
+#[tokio::test]
+async fn only_the_tenants_own_token_opens_it() {
+    let files = Files::new();
+    files.write("tenants/other.json", &tenant("other"));
+    files.write("tenants/other-hooks.json", &hooks("guard.wasm"));
+    let daemon = files.start();
+    assert!(denies(&daemon.verdict("other", bash("rm -rf /")).await));
+    let ask = |name: &str| daemon.post(&format!("/v1/{name}/claude")).body(bash("ls").to_string());
+    let none = ask("acme").send().await.unwrap();
+    assert_eq!(none.headers()["www-authenticate"], "Bearer");
+    assert_eq!(problem(none).await, (401, "no-token".into()));
+    assert_eq!(problem(ask("acme").bearer_auth("guess").send().await.unwrap()).await.0, 401);
+    // The hash is no token.
+    let hash = hash("acme");
+    assert_eq!(problem(ask("acme").bearer_auth(&hash[7..]).send().await.unwrap()).await.0, 401);
+    assert_eq!(
+        problem(ask("acme").bearer_auth(token("other")).send().await.unwrap()).await,
+        (403, "foreign-token".into())
+    );
+    // Whether a tenant exists, a stranger does not learn.
+    assert_eq!(problem(ask("nobody").bearer_auth("guess").send().await.unwrap()).await, (401, "no-token".into()));
+    for odd in ["..", "ACME", "acme.json", "a%2Fb"] {
+        let status = ask(odd).bearer_auth("guess").send().await.unwrap().status().as_u16();
+        assert!(matches!(status, 401 | 404), "{odd}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_are_replaced_by_having_two() {
+    let files = Files::new();
+    let mut both = tenant("acme");
+    both["tokens"] = json!([hash("acme"), hash("next")]);
+    files.write("tenants/acme.json", &both);
+    let daemon = files.start();
+    let ask = |secret: String| daemon.post("/v1/acme/claude").bearer_auth(secret).body(bash("ls").to_string()).send();
+    assert_eq!(ask(token("acme")).await.unwrap().status(), 200);
+    assert_eq!(ask(token("next")).await.unwrap().status(), 200);
+}
+
+/// The daemon's own words when it does not start.
+fn refused(settings: Value) -> String {
+    let files = Files::new();
+    files.settings(settings);
+    let mut child = files.command().spawn().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(78), "{said}");
+    said
+}
+
+#[test]
+fn beyond_loopback_it_needs_tls_or_a_word() {
+    for open in [json!("0.0.0.0:0"), json!(["127.0.0.1:0", "[::]:0"])] {
+        let said = refused(json!({ "listen": open }));
+        assert!(said.contains("insecure") && said.contains("certificate"), "{said}");
+    }
+    let files = Files::new();
+    files.settings(json!({ "listen": "0.0.0.0:0", "insecure": true }));
+    drop(Daemon::start(files));
+}
+
+#[test]
+fn a_mistake_in_the_settings_is_shown_with_its_line() {
+    let said = refused(json!({ "lisen": "127.0.0.1:0" }));
+    assert!(said.contains("serve.json") && said.contains("`lisen`") && said.contains("line 1"), "{said}");
+    let said = refused(json!({ "listen": "8750" }));
+    assert!(said.contains("IP:PORT"), "{said}");
+}
+
+#[tokio::test]
+async fn one_tenants_mistake_is_its_own() {
+    let files = Files::new();
+    // What a stranger may have in a hooks file, and a tenant's file that is none.
+    for (name, hooks) in [
+        (
+            "command",
+            json!({ "hooks": { "PreToolUse": [ { "hooks": [ { "type": "command", "command": "true" } ] } ] } }),
+        ),
+        ("agent", json!({ "hooks": { "PreToolUse": [ { "hooks": [ { "type": "agent", "prompt": "?" } ] } ] } })),
+        ("missing", hooks("nowhere.wasm")),
+        ("outside", hooks("../serve.json")),
+        (
+            "state",
+            json!({ "hooks": { "PreToolUse": [ { "hooks": [
+            { "type": "wasm", "component": "guard.wasm", "permissions": { "state": true } } ] } ] } }),
+        ),
+    ] {
+        files.write(&format!("tenants/{name}.json"), &tenant(name));
+        files.write(&format!("tenants/{name}-hooks.json"), &hooks);
+    }
+    files.write("tenants/enormous.json", &tenant("enormous"));
+    fs::write(files.path("tenants/enormous-hooks.json"), vec![b' '; 17 << 20]).unwrap();
+    files.write_text("tenants/garbage.json", "{");
+    files.write("tenants/keyless.json", &json!({ "tokens": [], "hooks": {} }));
+    let daemon = files.start();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    for name in ["command", "agent", "missing", "outside", "state", "enormous"] {
+        let response = daemon.ask(name, bash("ls")).send().await.unwrap();
+        assert_eq!(problem(response).await, (503, "unusable".into()), "{name}");
+    }
+    for name in ["garbage", "keyless"] {
+        let response = daemon.ask(name, bash("ls")).send().await.unwrap();
+        assert_eq!(problem(response).await.0, 401, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_operator_allows_runs() {
+    let files = Files::new();
+    let deny = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}'"#;
+    let command = json!({ "hooks": { "PreToolUse": [ { "hooks": [ { "type": "command", "command": deny } ] } ] } });
+    files.write("tenants/acme-hooks.json", &command);
+    let mut allowed = tenant("acme");
+    allowed["allow"] = json!(["command"]);
+    files.write("tenants/acme.json", &allowed);
+    assert!(denies(&files.start().verdict("acme", bash("ls")).await));
+}
+
+#[tokio::test]
+async fn a_tenant_that_never_loaded_blocks_when_some_file_of_it_says_so() {
+    let files = Files::new();
+    files.write("tenants/acme-hooks.json", &closed(hooks("nowhere.wasm")));
+    files.write_text("tenants/garbage.json", r#"{ "failClosed": true, "tokens": ["#);
+    let daemon = files.start();
+    for name in ["acme", "garbage"] {
+        assert!(denies(&daemon.verdict(name, bash("ls")).await), "{name}");
+    }
+}
+
+#[test]
+fn a_new_token_comes_with_its_hash() {
+    let hookbox = || std::process::Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    let printed = String::from_utf8(hookbox().arg("token").output().unwrap().stdout).unwrap();
+    let (secret, hash) = printed.trim().split_once('\n').unwrap();
+    assert!(secret.starts_with("hbx_") && hash.starts_with("sha256:"), "{printed}");
+    let mut again = hookbox();
+    let again = hookbox_testing::process::fed(again.args(["token", "--hash"]), secret.as_bytes());
+    assert_eq!(String::from_utf8(again.stdout).unwrap().trim(), hash);
+}
