@@ -52,7 +52,7 @@ pub(crate) fn glimpse(places: &Places, wire: &[u8], name: Option<&str>) -> Optio
 }
 
 /// The number under this key at the top, as far as it is clear what is within what.
-pub(crate) fn number(key: &str, wire: &[u8]) -> Option<u64> {
+pub fn number(key: &str, wire: &[u8]) -> Option<u64> {
     let mut found = Found::default();
     // What comes behind a fault is not asked for.
     let _ = walk(wire, |path, token| {

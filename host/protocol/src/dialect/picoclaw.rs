@@ -9,10 +9,13 @@ mod merge;
 mod output;
 mod reply;
 mod rewrite;
+mod tell;
 
 use std::sync::Arc;
 
+pub use events::HELLO;
 use serde_json::Value;
+pub use tell::{MODES, mode, said, tell, tells};
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{

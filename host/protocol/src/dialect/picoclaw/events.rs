@@ -9,7 +9,7 @@ use crate::{
 
 /// The handshake. picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is
 /// ended."
-pub(super) const HELLO: &str = "hook.hello";
+pub const HELLO: &str = "hook.hello";
 /// What happened in the agent loop, up to v0.2.8.
 pub(super) const EVENT: &str = "hook.event";
 /// The same, later.

@@ -1,0 +1,144 @@
+//! What a hook process of `PicoClaw` is told of an event of another client, and what it says about that.
+//!
+//! Only what every dialect has in common goes over: the tool call and its result, the request to the model and its
+//! answer, and who is meant. The process is none the wiser.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::DIALECT;
+use crate::{
+    Dialect as _,
+    event::{AgentEvent, Event, EventContext, EventKind, Input, PermissionRequest, PostToolUse, PreToolUse, ToolCall},
+    json::{DecodeError, Object},
+    output::{HookOutput, Note},
+};
+
+/// Whether a hook process can be told of events of this kind, or be asked about them. What can be blocked and has no
+/// request here is left out: a hook that is only told of it would be no gate.
+pub fn tells(kind: EventKind) -> bool {
+    !matches!(
+        kind,
+        EventKind::UserPromptSubmit
+            | EventKind::Stop
+            | EventKind::SubagentStop
+            | EventKind::PreCompact
+            | EventKind::TaskCompleted
+            | EventKind::OtherEvent
+    )
+}
+
+/// The ability of a hook process that events of this kind take, as picoclaw.md#hookhello names them under `modes`.
+pub fn mode(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::BeforeLlm | EventKind::AfterLlm => "llm",
+        EventKind::PreToolUse | EventKind::PostToolUse | EventKind::PostToolUseFailure => "tool",
+        EventKind::PermissionRequest | EventKind::CanUseTool => "approve",
+        _ => "observe",
+    }
+}
+
+/// All of them, in the order in which the client names them.
+pub const MODES: [&str; 4] = ["observe", "llm", "tool", "approve"];
+
+/// The event as `PicoClaw` would have sent it; `None` where it has nothing to send ([`tells`]).
+pub fn tell(event: &Event) -> Option<Event> {
+    let told = match &event.input {
+        Input::PreToolUse(_) => Input::PreToolUse(PreToolUse::default()),
+        Input::PermissionRequest(_) | Input::CanUseTool(_) => Input::PermissionRequest(PermissionRequest::default()),
+        Input::PostToolUse(ran) => {
+            let output = Some(result(ran.output.as_ref(), false));
+            Input::PostToolUse(PostToolUse { output, duration_ns: ran.duration_ns })
+        }
+        Input::PostToolUseFailure(failed) => {
+            let output = Some(result(failed.error.clone().map(Value::String).as_ref(), true));
+            Input::PostToolUse(PostToolUse { output, duration_ns: None })
+        }
+        Input::BeforeLlm(_) | Input::AfterLlm(_) | Input::AgentEvent(_) => event.input.clone(),
+        // What only happens, without anybody to be asked.
+        _ if tells(event.kind()) => Input::AgentEvent(AgentEvent {
+            kind: Some(snake(event.kind().name())),
+            payload: Some(Value::clone(&event.raw)),
+        }),
+        _ => return None,
+    };
+    let context = EventContext {
+        session_id: event.context.session_id.clone(),
+        agent_id: event.context.agent_id.clone(),
+        turn_id: event.context.turn_id.clone(),
+        parent_turn_id: event.context.parent_turn_id.clone(),
+        iteration: event.context.iteration,
+        channel: event.context.channel.clone(),
+        chat_id: event.context.chat_id.clone(),
+        ..EventContext::default()
+    };
+    let call = event.call.as_ref().filter(|_| told.kind().has_tool()).map(|call| {
+        let input = if call.input.is_null() { json!({}) } else { call.input.clone() };
+        ToolCall::new(call.name.clone(), input)
+    });
+    let mut told = Event::new(&DIALECT, context, call, told);
+    if told.call.as_ref().is_some_and(|call| call.name.is_empty()) {
+        // picoclaw.md: `tool` is always there, also where a client has left the name out.
+        told.extra.insert("tool".into(), "".into());
+        told.raw = Arc::new(DIALECT.encode_event(&told));
+    }
+    Some(told)
+}
+
+/// What the `result` object of a hook process says, in the words of the event it was told of. `told` is what [`tell`]
+/// made of `event`.
+///
+/// # Errors
+/// As [`crate::Dialect::decode_output`].
+pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+    let (mut output, mut notes) = DIALECT.decode_output(told, result)?;
+    // A `modify` repeats what it does not change.
+    if let Some(call) = &event.call {
+        output.updated_tool.take_if(|tool| *tool == call.name);
+        if event.kind() == EventKind::PreToolUse {
+            output.updated.take_if(|input| *input == call.input);
+        }
+    }
+    if let (Input::PostToolUse(ran), Input::PostToolUse(seen), Some(new)) = (&event.input, &told.input, &output.updated)
+        && ran.output != seen.output
+    {
+        let text = new.get("for_llm").and_then(Value::as_str);
+        if text.is_none() {
+            notes.push(Note::dropped("a result without `for_llm` changes nothing"));
+        }
+        let same = text == seen.output.as_ref().and_then(|seen| seen.get("for_llm")).and_then(Value::as_str);
+        output.updated = text.filter(|_| !same).map(|text| value(text, ran.output.as_ref()));
+    }
+    Ok((output, notes))
+}
+
+/// A tool's result, with the fields of `picoclaw.md#hookafter_tool`.
+fn result(output: Option<&Value>, is_error: bool) -> Value {
+    let text = match output {
+        Some(result) if result.get("for_llm").is_some_and(Value::is_string) => return result.clone(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    json!({ "for_llm": text, "for_user": "", "silent": false, "is_error": is_error })
+}
+
+/// A rewritten text as what the tool's result was: JSON where it was JSON and still is.
+fn value(text: &str, before: Option<&Value>) -> Value {
+    let is_text = before.is_none_or(Value::is_string);
+    let parsed = (!is_text).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+    parsed.unwrap_or_else(|| text.into())
+}
+
+/// `SessionStart` as `PicoClaw` names what happens: `session_start`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}

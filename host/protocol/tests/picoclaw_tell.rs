@@ -1,0 +1,164 @@
+//! What hook processes are told of other clients' events, and that nothing of it is lost on the way.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use hookbox_protocol::{
+    Decision, Dialect, Event, EventContext, EventKind, HookOutput, NoteKind, ToolCall,
+    dialect::{
+        ALL,
+        picoclaw::{DIALECT, said, tell, tells},
+    },
+    event::Input,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn event(dialect: &str, wire: &Value) -> Event {
+    let dialect = hookbox_protocol::dialect::by_name(dialect).unwrap();
+    dialect.decode_event(wire.to_string().as_bytes(), None).unwrap()
+}
+
+/// What the process would read of the line is what was told.
+fn arrives(told: &Event) {
+    let line = DIALECT.encode_event(told);
+    assert_eq!(line, *told.raw);
+    let read = DIALECT.decode_event(line.to_string().as_bytes(), None).unwrap();
+    assert_eq!((&read.name, &read.input, &read.context), (&told.name, &told.input, &told.context), "{line}");
+    assert_eq!(read.call.map(|call| (call.name, call.input)), told.call.clone().map(|call| (call.name, call.input)));
+}
+
+fn says(event: &Event, result: &Value) -> (HookOutput, Vec<NoteKind>) {
+    let (output, notes) = said(event, &tell(event).unwrap(), result.as_object().unwrap()).unwrap();
+    (output, notes.into_iter().map(|note| note.kind).collect())
+}
+
+#[test]
+fn every_event_of_every_dialect_is_told_or_left_out_by_its_kind() {
+    for dialect in ALL {
+        for kind in EventKind::ALL {
+            let context =
+                EventContext { session_id: Some("s".into()), cwd: Some("/".into()), ..EventContext::default() };
+            let call = kind.has_tool().then(|| ToolCall::new("Bash", json!({ "command": "ls" })));
+            let event = Event::new(*dialect, context, call, Input::empty(*kind));
+            assert_eq!(tell(&event).is_some(), tells(*kind), "{} {kind:?}", dialect.name());
+            if let Some(told) = tell(&event) {
+                arrives(&told);
+                assert_eq!(told.context.session_id.as_deref(), Some("s"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_without_a_name_or_input_is_still_told_in_full() {
+    let event =
+        Event::new(&DIALECT, EventContext::default(), Some(ToolCall::default()), Input::empty(EventKind::PreToolUse));
+    let told = tell(&event).unwrap();
+    assert_eq!(told.raw["params"], json!({ "tool": "", "arguments": {} }));
+    arrives(&told);
+}
+
+#[test]
+fn a_result_is_told_as_text_and_comes_back_as_what_it_was() {
+    for (output, text) in
+        [(json!("file1"), "file1"), (json!({ "stdout": "a" }), r#"{"stdout":"a"}"#), (json!(["a"]), r#"["a"]"#)]
+    {
+        let wire =
+            json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "tool_response": output });
+        let event = event("claude", &wire);
+        let told = tell(&event).unwrap();
+        assert_eq!(told.raw["params"]["result"]["for_llm"], text);
+        let rewrite = |text: &str| json!({ "action": "modify", "result": { "result": { "for_llm": text } } });
+        assert_eq!(says(&event, &rewrite(text)), (HookOutput::default(), Vec::new()), "it changes nothing");
+        let new = text.replace('a', "b").replace('1', "2");
+        let expected = if output.is_string() { json!(new) } else { serde_json::from_str(&new).unwrap() };
+        assert_eq!(says(&event, &rewrite(&new)).0.updated, Some(expected));
+        assert_eq!(says(&event, &rewrite("[gone")).0.updated, Some(json!("[gone")));
+        let silent = says(&event, &json!({ "action": "modify", "result": { "result": { "silent": true } } }));
+        assert_eq!(silent, (HookOutput::default(), vec![NoteKind::Dropped]));
+    }
+}
+
+#[test]
+fn a_failure_is_told_as_a_result_that_is_an_error() {
+    let wire =
+        json!({ "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {}, "error": "exit 1" });
+    let result = json!({ "for_llm": "exit 1", "for_user": "", "silent": false, "is_error": true });
+    assert_eq!(tell(&event("claude", &wire)).unwrap().raw["params"]["result"], result);
+}
+
+#[test]
+fn what_happens_is_told_under_the_clients_own_name_for_such_things() {
+    let wire = json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
+    let told = tell(&event("claude", &wire)).unwrap();
+    let params = json!({ "Kind": "session_start", "Payload": wire, "Meta": { "SessionKey": "s" } });
+    assert_eq!(*told.raw, json!({ "jsonrpc": "2.0", "method": "hook.event", "params": params }));
+}
+
+#[test]
+fn answers_say_in_another_dialect_what_they_say_in_their_own() {
+    let call = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    let call = event("claude", &call);
+    assert_eq!(says(&call, &json!({ "action": "continue" })), (HookOutput::default(), Vec::new()));
+    let same = json!({ "action": "modify", "call": { "tool": "Bash", "arguments": { "command": "ls" } } });
+    assert_eq!(says(&call, &same), (HookOutput::default(), Vec::new()), "it changes nothing");
+    let other = json!({ "action": "modify", "call": { "tool": "Bash", "arguments": { "command": "ls -l" } } });
+    let rewritten = HookOutput { updated: Some(json!({ "command": "ls -l" })), ..HookOutput::default() };
+    assert_eq!(says(&call, &other), (rewritten, Vec::new()));
+    assert_eq!(
+        says(&call, &json!({ "action": "deny_tool", "reason": "no" })).0,
+        HookOutput::decided(Decision::Deny, "no")
+    );
+    assert!(says(&call, &json!({ "action": "abort_turn", "reason": "no" })).0.halt.is_some());
+    let asked = json!({ "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {} });
+    let asked = event("claude", &asked);
+    assert_eq!(says(&asked, &json!({ "approved": true })).0.decision, Some(Decision::Allow));
+    assert_eq!(says(&asked, &json!({})).0.decision, Some(Decision::Deny));
+    // Not this protocol's: a failed handler's.
+    assert!(said(&call, &tell(&call).unwrap(), json!({ "action": 7 }).as_object().unwrap()).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(12), ..ProptestConfig::default() })]
+
+    /// Every neutral event arrives as it was told.
+    #[test]
+    fn what_is_told_arrives(
+        kind in prop::sample::select(EventKind::ALL), tool in ".*", input in any_json(), output in any_json(),
+        texts in prop::collection::vec(prop::option::of(".*"), 7), iteration in any::<Option<u32>>(),
+    ) {
+        let mut texts = texts.into_iter();
+        let mut text = || texts.next().flatten();
+        let context = EventContext {
+            session_id: text(), agent_id: text(), turn_id: text(), parent_turn_id: text(), channel: text(),
+            chat_id: text(), cwd: text(), iteration, ..EventContext::default()
+        };
+        let mut neutral = Input::empty(kind);
+        match &mut neutral {
+            Input::PostToolUse(ran) => ran.output = Some(output).filter(|output| !output.is_null()),
+            Input::AfterLlm(answered) => answered.response = Some(output).filter(|output| !output.is_null()),
+            Input::BeforeLlm(request) => request.messages = Some(output).filter(|output| !output.is_null()),
+            Input::AgentEvent(happened) => happened.kind = Some(tool.clone()),
+            _ => {}
+        }
+        let call = kind.has_tool().then(|| ToolCall::new(tool, input));
+        let event = Event::new(&DIALECT, context, call, neutral);
+        if let Some(told) = tell(&event) {
+            arrives(&told);
+        }
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((".*", inner), 0..4).prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
