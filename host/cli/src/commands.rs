@@ -14,8 +14,10 @@ mod stdio;
 mod token;
 mod trust;
 
+use std::time::Duration;
+
 use clap::Subcommand;
-use hookbox::{Host, config::Config};
+use hookbox::{Asked, Host, Judged, config::Config};
 
 use crate::{exit::Exit, log};
 
@@ -78,6 +80,17 @@ impl Command {
 /// A host that loads hooks as they are needed, and compiles them in processes of this program.
 async fn host(config: Config) -> anyhow::Result<Host> {
     Ok(Host::builder().config(config).compiler(std::env::current_exe()?).lazy().build().await?)
+}
+
+/// How long hook processes may take to end once there is a verdict. `PicoClaw` gives them as long.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Judges the one event that a host was made for.
+async fn judge_one(host: &Host, asked: &Asked<'_>) -> Judged {
+    let judged = host.judge(asked).await;
+    // A hook process that was only told of it may still be at it.
+    host.close(GRACE).await;
+    judged
 }
 
 /// Runs a future on a runtime of this thread alone: one event needs no more, and threads cost start-up time.

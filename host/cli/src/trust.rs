@@ -158,6 +158,7 @@ pub fn confine(config: &mut Config) {
                 "a component with such permissions"
             }
             Handler::Command { .. } => "a command",
+            Handler::Process(_) => "a process",
             Handler::Http { .. } => "an http handler",
             Handler::Prompt { .. } => "a prompt",
             Handler::Agent { .. } => "an agent",

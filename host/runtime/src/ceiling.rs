@@ -140,6 +140,9 @@ impl Ceiling {
                 }
                 self.check_variables(variables, &format!("{}/allowedEnvVars", hook.pointer), check);
             }
+            Handler::Process(process) => {
+                self.check_variables(&process.variables, &format!("{}/allowedEnvVars", hook.pointer), check);
+            }
             Handler::Prompt { .. } | Handler::Agent { .. } if llm_details(self.permissions.llm.as_ref()).is_none() => {
                 check.exceeds(&hook.pointer, "", "the language model", "none");
             }

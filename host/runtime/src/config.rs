@@ -9,6 +9,7 @@ mod host;
 mod lines;
 mod load;
 mod own_files;
+mod process;
 mod resolve;
 mod schema;
 mod validate;
@@ -20,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority, dialect::EventSpec, matcher::Matcher};
+use hookbox_protocol::{Dialect, EventKind, FailurePolicy, authority::Authority, dialect::EventSpec, matcher::Matcher};
 use hookbox_sandbox::{Limits, Permissions};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -31,6 +32,7 @@ pub(crate) use ceiling::CeilingEntry;
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
 pub use host::HostSettings;
 pub use load::{Hints, Loaded, Reader, dialect_hint, fail_closed_hint, find, hints};
+pub use process::Process;
 #[cfg(feature = "schema")]
 pub use schema::generated;
 pub use schema::{DEFAULT_DIALECT, schema};
@@ -144,12 +146,12 @@ pub struct Hook {
 
 impl Hook {
     /// What it may decide: what is written, or else a component what a gate may, and everything else all there is. A
-    /// client's own handlers say what that client lets them say. `None`: not even words are held back, as from a command,
-    /// which can do anything anyway.
+    /// client's own handlers say what that client lets them say. `None`: not even words are held back, as from a command
+    /// or a process, which can do anything anyway.
     pub fn bounds(&self) -> Option<Authority> {
         match (&self.authority, &self.handler) {
             (Some(authority), _) => Some(authority.clone()),
-            (None, Handler::Command { .. }) => None,
+            (None, Handler::Command { .. } | Handler::Process(_)) => None,
             (None, Handler::Wasm(_)) => Some(Authority::gate()),
             (None, _) => Some(Authority::trusted()),
         }
@@ -160,6 +162,14 @@ impl Hook {
         // Some events have two names, and several have no interface of their own.
         let named = |name: &String| dialect.spec_by_name(name).is_some_and(|named| named.name == spec.name);
         self.events.is_empty() || self.events.iter().any(named)
+    }
+
+    /// How long it may take over an event of this kind.
+    pub fn timeout_on(&self, kind: EventKind) -> Duration {
+        match &self.handler {
+            Handler::Process(process) => process.timeout_on(kind).map_or(self.timeout, |time| time.min(self.timeout)),
+            _ => self.timeout,
+        }
     }
 }
 
@@ -178,6 +188,8 @@ pub enum Handler {
         /// Working directory: that of the configuration file.
         dir: PathBuf,
     },
+    /// A process that speaks `PicoClaw`'s JSON-RPC.
+    Process(Box<Process>),
     /// A POST of the event.
     Http {
         /// Where to.
@@ -233,6 +245,7 @@ impl Handler {
         match self {
             Self::Wasm(_) => "wasm",
             Self::Command { .. } => "command",
+            Self::Process(_) => "process",
             Self::Http { .. } => "http",
             Self::Prompt { .. } => "prompt",
             Self::Agent { .. } => "agent",

@@ -6,6 +6,7 @@ mod command;
 mod component;
 mod failed;
 pub mod http;
+mod process;
 pub mod prompt;
 mod question;
 
@@ -22,6 +23,7 @@ pub(crate) use command::Command;
 pub(crate) use component::Component;
 pub(crate) use failed::Failed;
 pub(crate) use http::Http;
+pub(crate) use process::{Process, Spec as ProcessSpec};
 pub(crate) use prompt::Prompt;
 
 use crate::config::Diagnostic;
@@ -40,14 +42,17 @@ pub struct Call<'a> {
 /// Something that answers events. One is made for each hook of each hook set, and dropped with the last of the set.
 #[async_trait]
 pub trait Handler: Send + Sync {
-    /// Starts what lives as long as the hook set, a process for example. Called once, before any event; dropping the
-    /// handler ends it.
+    /// Starts what lives as long as the hook set, a process for example. Called before any event; dropping the handler
+    /// ends it.
     ///
     /// # Errors
     /// Why it cannot be started: the hook cannot be loaded then.
     async fn start(&self) -> Result<(), String> {
         Ok(())
     }
+
+    /// Ends what [`Handler::start`] started: in good order, but by then at the latest. No event comes after.
+    async fn stop(&self, _by: std::time::Instant) {}
 
     /// Whether it can answer now, as far as that is known without asking.
     ///

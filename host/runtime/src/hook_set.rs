@@ -3,7 +3,10 @@
 mod callback;
 mod overreach;
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event::Input};
 
@@ -118,6 +121,13 @@ impl HookSet {
     pub fn health(&self) -> Vec<(&str, String)> {
         let running = self.hooks.running();
         running.filter_map(|(hook, handler)| Some((hook.name.as_str(), handler.health().err()?))).collect()
+    }
+
+    /// Ends what its hooks run, processes for example, and waits until they have: so long at most, after which they are
+    /// killed. Dropping the set ends them too, without anybody who waits. No event may come after.
+    pub async fn close(&self, grace: Duration) {
+        let by = Instant::now() + grace;
+        futures_util::future::join_all(self.hooks.running().map(|(_, handler)| handler.stop(by))).await;
     }
 
     fn not_handled(&self, hook: &Hook, handler: &SharedHandler) -> Vec<Diagnostic> {

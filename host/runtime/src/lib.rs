@@ -30,6 +30,7 @@ mod hook_set;
 mod hooks;
 mod host;
 mod judged;
+mod lines;
 mod loader;
 mod pipeline;
 mod process;

@@ -1,11 +1,13 @@
 //! From a hook of a configuration to what runs for it.
 
 use std::{
+    collections::BTreeSet,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Instant,
 };
 
+use hookbox_protocol::dialect::picoclaw;
 use hookbox_sandbox::{
     CallContext, Component, LoadError, Permissions,
     capability::Capabilities,
@@ -33,11 +35,13 @@ pub(crate) struct Loader {
     runtime: Runtime,
     tenant: Tenant,
     model: OnceLock<Arc<dyn Model>>,
+    /// Processes that several entries name.
+    processes: Mutex<Vec<(String, config::Process, SharedHandler)>>,
 }
 
 impl Loader {
     pub(crate) fn new(runtime: Runtime, tenant: Tenant) -> Self {
-        Self { runtime, tenant, model: OnceLock::new() }
+        Self { runtime, tenant, model: OnceLock::new(), processes: Mutex::default() }
     }
 
     /// Whose hooks they are.
@@ -65,6 +69,7 @@ impl Loader {
                 dir: dir.clone(),
                 output_limit: OUTPUT_LIMIT,
             }),
+            config::Handler::Process(process) => self.process(config, hook, process),
             config::Handler::Http { url, headers, .. } => Arc::new(handler::Http {
                 client: self.runtime.http_client()?,
                 // Without a ceiling the URL is as trusted as the configuration that names it.
@@ -94,6 +99,24 @@ impl Loader {
             }
             config::Handler::Callback => return Err(HookLoadError::Callback),
         })
+    }
+
+    /// The process of a hook. One that is asked and told stands in the configuration twice.
+    fn process(&self, config: &Config, hook: &config::Hook, process: &config::Process) -> SharedHandler {
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |name: &str, other: &config::Process| name == hook.name && other == process;
+        if let Some((.., running)) = processes.iter().find(|(name, other, _)| same(name, other)) {
+            return Arc::clone(running);
+        }
+        let entries = config
+            .hooks
+            .iter()
+            .filter(|other| matches!(&other.handler, config::Handler::Process(process) if same(&other.name, process)));
+        let modes = modes(config, entries);
+        let spec = handler::ProcessSpec { name: hook.name.clone(), process: process.clone(), modes };
+        let running: SharedHandler = Arc::new(handler::Process::new(spec, config.dialect.name()));
+        processes.push((hook.name.clone(), process.clone(), Arc::clone(&running)));
+        running
     }
 
     async fn component(&self, config: &Config, wasm: &config::Wasm) -> Result<handler::Component, HookLoadError> {
@@ -161,4 +184,17 @@ impl Loader {
         let model = self.runtime.model(settings)?;
         Ok(Arc::clone(self.model.get_or_init(|| model)))
     }
+}
+
+/// What these hooks are asked about, in the words of `PicoClaw`'s handshake.
+pub(crate) fn modes<'a>(config: &Config, hooks: impl IntoIterator<Item = &'a config::Hook>) -> Vec<&'static str> {
+    let mode =
+        |event: &String| picoclaw::mode(config.dialect.spec_by_name(event).unwrap_or(config.dialect.other_spec()).kind);
+    let mut served = BTreeSet::new();
+    for hook in hooks {
+        served.extend(hook.events.iter().map(mode));
+        // It is asked about everything.
+        served.extend(picoclaw::MODES.iter().filter(|_| hook.events.is_empty()));
+    }
+    picoclaw::MODES.into_iter().filter(|mode| served.contains(mode)).collect()
 }

@@ -1,6 +1,6 @@
 //! Children of ours: each in a process group of its own, which ends as a whole. Nothing else starts one.
 
-use std::process::Stdio;
+use std::{process::Stdio, time::Duration};
 
 use hookbox_protocol::{Cause, Failure};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -12,6 +12,10 @@ const DEPTH: &str = "HOOKBOX_DEPTH";
 
 /// Commands inside commands at most. One or two happen: an agent's hook that starts another agent.
 const MAX_DEPTH: u32 = 4;
+
+/// How long output is waited for after a child itself has ended: something it left in the background may hold the pipes
+/// open, and must not turn a block into a timeout.
+pub(crate) const DRAIN: Duration = Duration::from_millis(100);
 
 /// How many hooks this process itself runs inside of. What is no number was not set by us.
 fn depth() -> u32 {

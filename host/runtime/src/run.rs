@@ -107,10 +107,11 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     };
     let hook = &selected.entry.hook;
     let started = Instant::now();
-    let deadline = tokio::time::Instant::from_std(started) + hook.timeout;
+    let timeout = hook.timeout_on(event.kind());
+    let deadline = tokio::time::Instant::from_std(started) + timeout;
     let call = Call { event, dialect: hooks.dialect(), deadline };
     let mut run = tokio::time::timeout_at(deadline, handler.call(call)).await.unwrap_or_else(|_| {
-        let after = format!("ran past its timeout of {} s", hook.timeout.as_secs_f64());
+        let after = format!("ran past its timeout of {} s", timeout.as_secs_f64());
         Run::new(Err(Failure::new(Cause::Timeout, after)))
     });
     run.time = started.elapsed();

@@ -10,7 +10,7 @@ use hookbox::{
 };
 
 use super::{
-    block_on, host,
+    block_on, host, judge_one,
     run::{EventText, Source},
 };
 use crate::{exit::Exit, print, report};
@@ -45,7 +45,7 @@ impl Explain {
         let judged = block_on(async {
             let config = source.load(&source.path()?)?;
             let host = host(config).await?;
-            Ok(host.judge(&event.asked().named(source.event.as_deref())).await)
+            Ok(judge_one(&host, &event.asked().named(source.event.as_deref())).await)
         })?;
         judged.verdict.iter().for_each(show);
         match judged.failed.filter(|failed| failed.fault == Fault::Event) {

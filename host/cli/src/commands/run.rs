@@ -16,7 +16,7 @@ use hookbox::{
     config::{self, Config},
 };
 
-use super::{block_on, host};
+use super::{block_on, host, judge_one};
 use crate::{exit::Exit, print, report, report::Told, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
@@ -165,7 +165,7 @@ fn judge(source: &Source, closed: bool, event: &EventText) -> (Judged, Option<Re
     let dialect = config.dialect;
     let judged = block_on(async {
         let host = host(config).await?;
-        let judged = host.judge(&asked).await;
+        let judged = judge_one(&host, &asked).await;
         let record = judged.verdict.as_ref().map(|verdict| verdict.record(&host, &event.read));
         Ok((judged, record))
     });

@@ -115,7 +115,7 @@ fn show(config: &Config, components: &BTreeMap<String, String>) {
         for line in may(config, hook) {
             print::out(format_args!("      {line}"));
         }
-        commands |= matches!(hook.handler, Handler::Command { .. });
+        commands |= matches!(hook.handler, Handler::Command { .. } | Handler::Process(_));
     }
     if config.hooks.is_empty() {
         print::out("  no hooks");
@@ -148,6 +148,10 @@ fn what(handler: &Handler) -> String {
             let words: Vec<String> = [command].into_iter().chain(args).map(|word| print::quoted(word)).collect();
             format!("command {}", words.join(" "))
         }
+        Handler::Process(process) => {
+            let words: Vec<String> = process.command.iter().map(|word| print::quoted(word)).collect();
+            format!("process {}, in {}", words.join(" "), print::name(&process.dir.to_string_lossy()))
+        }
         Handler::Http { url, .. } => format!("http POST of the event to {}", print::quoted(url)),
         Handler::Prompt { prompt, .. } => format!("prompt {}", print::quoted(prompt)),
         Handler::Agent { prompt, max_turns, .. } => {
@@ -166,7 +170,7 @@ fn may(config: &Config, hook: &Hook) -> Vec<String> {
             let authority = hook.bounds().unwrap_or_else(Authority::trusted);
             [format!("may decide   {}", decides(&authority))].into_iter().chain(reaches(permissions)).collect()
         }
-        Handler::Command { .. } => vec!["may decide   everything, and do what you may".into()],
+        Handler::Command { .. } | Handler::Process(_) => vec!["may decide   everything, and do what you may".into()],
         Handler::Http { headers, .. } => {
             let names: Vec<String> = headers.iter().map(|(name, _)| print::name(name)).collect();
             let sends = format!(

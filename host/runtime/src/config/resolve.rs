@@ -5,7 +5,7 @@ mod handler;
 mod name;
 mod traps;
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use handler::Resolved;
 use hookbox_protocol::{
@@ -218,8 +218,11 @@ impl Resolver {
         }
         let on_failure = options.on_failure.map(FailurePolicy::from);
         let seconds = own.or(place.timeout).or(limit).or(self.defaults.timeout);
-        let timeout_given = seconds.is_some() || self.limits_given.contains_key("timeout");
-        let seconds = seconds.unwrap_or(self.limits.timeout);
+        let given = seconds.or_else(|| self.limits_given.contains_key("timeout").then_some(self.limits.timeout));
+        let (timeout, timeout_given) = match &mut handler {
+            Handler::Process(process) => process.settle(given.map(handler::seconds)),
+            _ => (handler::seconds(given.unwrap_or(self.limits.timeout)), given.is_some()),
+        };
         self.hooks.push(Hook {
             name: options.name.or(place.name).unwrap_or(name),
             pointer: place.pointer,
@@ -228,8 +231,7 @@ impl Resolver {
             matcher_text: place.matcher_text,
             observe_only: false,
             sequential: false,
-            // Out of range only where the validator has already complained.
-            timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+            timeout,
             timeout_given,
             on_failure: on_failure.or(self.defaults.on_failure),
             on_timeout: options.on_timeout.map(FailurePolicy::from).or(on_failure).or(self.defaults.on_timeout),

@@ -35,7 +35,9 @@ struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     fn property(&self, key: &str) -> Option<&'a Value> {
-        self.properties.iter().find(|(name, _)| *name == key).map(|(_, schema)| *schema)
+        // Some handlers use what others only know.
+        let of_key = || self.properties.iter().filter(|(name, _)| *name == key).map(|(_, schema)| *schema);
+        of_key().find(|schema| unused(schema).is_none()).or_else(|| of_key().next())
     }
 
     fn near(&self, key: &str) -> Option<&'a str> {

@@ -2,7 +2,7 @@
 //!
 //! What its exit code and its output mean, the dialect knows ([`hookbox_protocol::Dialect::read_command`]).
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::Ended};
@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{Call, Handler};
-use crate::process::Group;
+use crate::process::{DRAIN, Group};
 
 /// A command handler.
 #[derive(Debug, Clone)]
@@ -30,10 +30,6 @@ pub(crate) struct Command {
 
 /// The folders of clients' own settings files.
 const SETTINGS: [&str; 4] = [".claude", ".codebuddy", ".codex", ".gemini"];
-
-/// How long output is waited for after the command itself has ended: something it left in the background may hold the
-/// pipes open, and must not turn a block into a timeout.
-const DRAIN: Duration = Duration::from_millis(100);
 
 /// What of a command's stderr becomes log lines.
 const LOG_BYTES: usize = 16 * 1024;

@@ -21,7 +21,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    io::{AsyncBufRead, AsyncWrite, AsyncWriteExt},
     sync::{Semaphore, mpsc},
     task::JoinSet,
 };
@@ -33,6 +33,7 @@ use crate::{
     dialect,
     event::EventKind,
     json::{Object, shorten},
+    lines,
 };
 
 pub use reload::{Broken, Load, Loading, Reloading, Source};
@@ -44,9 +45,11 @@ const NOTIFICATIONS: usize = 64;
 /// Replies that wait for the client to read. It reads nothing: we wait, and do not grow.
 const REPLIES: usize = 16;
 /// Bytes of one line at most. decisions.md#the-real-picoclaw: "Do not cap the *input* line below 64 MiB."
-const LINE_LIMIT: u64 = 64 << 20;
-/// How long requests may go on once the client has closed its end or wants us gone.
-const DRAIN: Duration = Duration::from_millis(800);
+const LINE_LIMIT: usize = 64 << 20;
+/// How long requests may go on once the client has closed its end or wants us gone. We are to be gone within a second.
+const DRAIN: Duration = Duration::from_millis(600);
+/// How long the client may take after that to read what is written, and hook processes to end.
+const REST: Duration = Duration::from_millis(250);
 
 /// How long the client waits for each kind of message. These are its own defaults.
 #[derive(Debug, Clone, Copy)]
@@ -119,9 +122,10 @@ pub async fn serve<S: Source>(
         server.say(format!("{} requests were not answered when the client went away", work.len()));
     }
     work.shutdown().await;
+    let source = Arc::clone(&server.source);
     drop(server);
     // A client that reads nothing does not keep us.
-    let _ = tokio::time::timeout(DRAIN / 4, writer).await;
+    let _ = tokio::join!(tokio::time::timeout(REST, writer), source.close(REST));
     read
 }
 
@@ -142,14 +146,12 @@ async fn read<S: Source>(
 ) -> io::Result<()> {
     let (requests, notifications) = (Arc::new(Semaphore::new(REQUESTS)), Arc::new(Semaphore::new(NOTIFICATIONS)));
     loop {
-        let mut line = Vec::new();
-        (&mut input).take(LINE_LIMIT).read_until(b'\n', &mut line).await?;
-        if line.is_empty() {
+        let Some(lines::Line { bytes: mut line, cut }) = lines::next(&mut input, LINE_LIMIT).await? else {
             return Ok(());
-        }
-        if line.len() as u64 == LINE_LIMIT && line.last() != Some(&b'\n') {
+        };
+        if cut {
             server.say("a line of more than 64 MiB is not read");
-            skip_line(&mut input).await?;
+            lines::skip(&mut input).await?;
             line.truncate(1024);
         }
         if line.trim_ascii().is_empty() {
@@ -195,21 +197,6 @@ async fn read<S: Source>(
             server.send(reply).await;
             drop(place);
         });
-    }
-}
-
-/// Reads over the rest of a line that is too long.
-async fn skip_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<()> {
-    loop {
-        let buffer = input.fill_buf().await?;
-        let (used, ended) = match buffer.iter().position(|byte| *byte == b'\n') {
-            Some(end) => (end + 1, true),
-            None => (buffer.len(), buffer.is_empty()),
-        };
-        input.consume(used);
-        if ended {
-            return Ok(());
-        }
     }
 }
 

@@ -240,6 +240,11 @@ fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
     } else {
         put_texts(&mut params, [("Time", &context.timestamp)]);
         put_new(&mut params, "Meta", encode_meta(context));
+        let mut inbound = Object::new();
+        put_texts(&mut inbound, [("channel", &context.channel), ("chat_id", &context.chat_id)]);
+        if !inbound.is_empty() && !params.contains_key("Context") {
+            params.insert("Context".into(), json!({ "inbound": inbound }));
+        }
     }
     params
 }

@@ -55,7 +55,12 @@ pub fn tell(event: &Event) -> Option<Event> {
             let output = Some(result(failed.error.clone().map(Value::String).as_ref(), true));
             Input::PostToolUse(PostToolUse { output, duration_ns: None })
         }
-        Input::BeforeLlm(_) | Input::AfterLlm(_) | Input::AgentEvent(_) => event.input.clone(),
+        Input::BeforeLlm(_) | Input::AfterLlm(_) => event.input.clone(),
+        // The client sends no event without a kind.
+        Input::AgentEvent(happened) => Input::AgentEvent(AgentEvent {
+            kind: Some(happened.kind.clone().unwrap_or_default()),
+            payload: happened.payload.clone(),
+        }),
         // What only happens, without anybody to be asked.
         _ if tells(event.kind()) => Input::AgentEvent(AgentEvent {
             kind: Some(snake(event.kind().name())),

@@ -53,8 +53,8 @@ pub(in crate::config) enum Runs {
     Agent(AgentEntry),
     /// Not run by hookbox: a tool of an MCP server.
     McpTool(NotRun),
-    /// Not run by hookbox: a process that speaks `PicoClaw`'s JSON-RPC.
-    Process(NotRun),
+    /// A process that lives as long as the hooks do and speaks `PicoClaw`'s JSON-RPC on its stdin and stdout.
+    Process(Box<ProcessEntry>),
     /// Of a type that the embedder brings; the validator knows which there are.
     #[serde(untagged)]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -145,6 +145,48 @@ pub(in crate::config) struct AgentEntry {
     /// Turns at most; 10 unless given.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub(in crate::config) max_turns: Option<u32>,
+}
+
+/// A hook process, as `PicoClaw`'s own configuration names it.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(in crate::config) struct ProcessEntry {
+    /// The executable and its arguments, without a shell.
+    #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1)))]
+    pub(in crate::config) command: Vec<String>,
+    /// Its working directory, relative to this file; that of this file unless given.
+    pub(in crate::config) dir: Option<String>,
+    /// Environment variables it gets, beside `PATH`, `HOME`, `TMPDIR`, `TZ` and those of the language.
+    #[serde(default)]
+    pub(in crate::config) env: BTreeMap<String, String>,
+    /// Variables of hookbox's own environment that it gets too.
+    #[serde(default)]
+    pub(in crate::config) allowed_env_vars: Vec<String>,
+    /// How it is spoken to.
+    #[expect(dead_code, reason = "there is one way")]
+    pub(in crate::config) transport: Option<Transport>,
+    /// Seconds until it must have answered `hook.hello`; 5 unless given.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
+    pub(in crate::config) start_timeout: Option<f64>,
+    /// Seconds it may take to be told of an event; `timeout`, or else 0.5 unless given.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
+    pub(in crate::config) observer_timeout: Option<f64>,
+    /// Seconds it may take over a request; `timeout`, or else 5 unless given.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
+    pub(in crate::config) interceptor_timeout: Option<f64>,
+    /// Seconds it may take over an approval; `timeout`, or else 60 unless given.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
+    pub(in crate::config) approval_timeout: Option<f64>,
+}
+
+/// How a hook process is spoken to.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(in crate::config) enum Transport {
+    /// Through its stdin and stdout.
+    Stdio,
 }
 
 /// A handler of a real client that hookbox leaves out, with a warning.

@@ -1,6 +1,9 @@
 //! What runs.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    path::{Component, Path, PathBuf},
+    time::Duration,
+};
 
 use hookbox_protocol::authority::{Authority, Power, Rewrite};
 use hookbox_sandbox::{
@@ -11,13 +14,16 @@ use serde_json::{Map, Value};
 
 use super::{Resolver, name};
 use crate::config::{
-    Handler, Wasm,
+    Handler, Process, Wasm,
     diagnostic::Finding,
     file::{
-        AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, OwnEntry, Preset, PromptEntry, RewriteEntry, Runs,
-        WasmEntry,
+        AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, OwnEntry, Preset, ProcessEntry, PromptEntry, RewriteEntry,
+        Runs, WasmEntry,
     },
 };
+
+/// Seconds until a hook process must have answered the handshake. `PicoClaw` gives it as many.
+const START: f64 = 5.0;
 
 /// Turns of an agent handler that says nothing of its own.
 const AGENT_TURNS: u32 = 10;
@@ -56,7 +62,10 @@ impl Resolver {
                 ("agent".to_owned(), Handler::Agent { prompt, model, max_turns })
             }
             Runs::McpTool(_) => return self.not_run("mcp_tool", pointer),
-            Runs::Process(_) => return self.not_run("process", pointer),
+            Runs::Process(entry) => {
+                let Some(executable) = entry.command.first() else { return self.no_command(pointer) };
+                (name::of_file(executable), Handler::Process(Box::new(self.process(*entry))))
+            }
             Runs::Own(OwnEntry { kind, authority: entry, options }) if self.handlers.contains(&kind) => {
                 given = entry.map(Authority::from);
                 (kind.clone(), Handler::Own { kind, options })
@@ -74,6 +83,27 @@ impl Resolver {
         let message = format!("handlers of type `{kind}` are not run by hookbox; this hook is left out");
         self.found.push(Finding::warning(pointer, message));
         None
+    }
+
+    /// The validator knows no length of arrays.
+    fn no_command<T>(&mut self, pointer: &str) -> Option<T> {
+        let finding = Finding::error(format!("{pointer}/command"), "expected an executable, found an empty array");
+        self.found.push(finding.help("name it, and its arguments after it: `[\"python3\", \"hook.py\"]`"));
+        None
+    }
+
+    fn process(&mut self, entry: ProcessEntry) -> Process {
+        let ProcessEntry { command, dir, env, allowed_env_vars, .. } = entry;
+        Process {
+            command,
+            dir: dir.map_or_else(|| self.base.clone(), |dir| self.base.join(dir)),
+            env,
+            variables: allowed_env_vars,
+            start: seconds(entry.start_timeout.unwrap_or(START)),
+            observer: entry.observer_timeout.map(seconds),
+            interceptor: entry.interceptor_timeout.map(seconds),
+            approval: entry.approval_timeout.map(seconds),
+        }
     }
 
     fn wasm(&mut self, entry: WasmEntry, pointer: &str) -> Wasm {
@@ -154,6 +184,11 @@ impl Resolver {
         }
         result + rest
     }
+}
+
+/// Out of range only where the validator has already complained.
+pub(super) fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// The name after a `$`, in braces or not, and what follows.

@@ -54,6 +54,7 @@ const UNUSED: &[(&str, &str)] = &[
     ("shell", "another shell"),
     ("description", "for people"),
     ("env", "environment variables of the command"),
+    ("trusted", "a hook process that may rewrite what others may not"),
 ];
 
 /// Adds [`UNUSED`] to the schema, marked for the validator.

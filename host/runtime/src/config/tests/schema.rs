@@ -17,6 +17,8 @@ fn full() -> Vec<(&'static str, Value)> {
         { "type": "http", "url": "https://a.example", "headers": { "A": "b" }, "allowedEnvVars": ["PATH"] },
         { "type": "prompt", "prompt": "p", "model": "m", "once": true },
         { "type": "agent", "prompt": "p", "model": "m", "maxTurns": 2 },
+        { "type": "process", "command": ["x", "y"], "dir": "d", "env": { "A": "b" }, "allowedEnvVars": ["HOME"],
+          "transport": "stdio", "startTimeout": 1, "observerTimeout": 1, "interceptorTimeout": 1.5, "approvalTimeout": 2 },
         { "type": "mcp_tool", "server": "s" }
     ]);
     let file = |hooks: Value| {

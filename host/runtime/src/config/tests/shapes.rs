@@ -96,15 +96,35 @@ fn named() {
 #[test]
 fn named_warnings() {
     assert_eq!(
-        told(
-            "picoclaw",
-            r#"{"hooks":{"own":{"priority":1,"command":["python3","hook.py"],"intercept":["before_tool"]}}}"#
-        ),
-        ["/hooks/own: handlers of type `process` are not run by hookbox; this hook is left out; -"]
-    );
-    assert_eq!(
         told("picoclaw", r#"{"hooks":{"a":{"type":"command","command":"x","intercept":["before_tol"]}}}"#),
         ["/hooks/a/intercept/0: picoclaw never asks about `before_tol`; did you mean `before_tool`?"]
+    );
+}
+
+#[test]
+fn processes_as_picoclaw_has_them() {
+    let text = r#"{ "limits": { "fuel": 1 }, "hooks": {
+        "gate": { "enabled": true, "priority": 100, "transport": "stdio", "command": ["python3", "gate.py"], "dir": "gates",
+            "observe": ["turn_start"], "intercept": ["before_tool", "approve_tool"], "env": { "LOG": "a" } },
+        "timed": { "type": "process", "command": ["x"], "intercept": ["before_tool"], "timeout": 9, "approvalTimeout": 30 } } }"#;
+    let config = load("picoclaw", text);
+    let Handler::Process(gate) = &config.hooks[1].handler else { panic!() };
+    assert_eq!((gate.command.join(" ").as_str(), gate.env["LOG"].as_str()), ("python3 gate.py", "a"));
+    assert!(gate.dir.ends_with("gates") && gate.start.as_secs() == 5, "{gate:?}");
+    // One process, which is asked and told.
+    assert!(matches!(&config.hooks[2].handler, Handler::Process(other) if other == gate));
+    let stages = |hook: &Hook| {
+        use hookbox_protocol::EventKind::{AgentEvent, PermissionRequest, PreToolUse};
+        [AgentEvent, PreToolUse, PermissionRequest].map(|kind| hook.timeout_on(kind).as_millis())
+    };
+    assert_eq!(stages(&config.hooks[2]), [500, 5_000, 60_000]);
+    let timed = config.hooks.iter().find(|hook| hook.name == "timed").unwrap();
+    assert_eq!((stages(timed), timed.timeout_given), ([9_000, 9_000, 30_000], true));
+    assert_eq!(
+        told("picoclaw", r#"{"hooks":{"a":{"command":[],"intercept":["before_tool"]}}}"#),
+        [
+            "/hooks/a/command: expected an executable, found an empty array; name it, and its arguments after it: `[\"python3\", \"hook.py\"]`"
+        ]
     );
 }
 

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 
 use super::{Tell, Told};
-use crate::Host;
+use crate::{Host, loader::modes};
 
 /// Where [`super::serve`] gets the host for each request from.
 #[async_trait]
@@ -23,6 +23,9 @@ pub trait Source: Send + Sync + 'static {
 
     /// The modes of `hook.hello` that some hook serves.
     fn modes(&self) -> Vec<&'static str>;
+
+    /// Ends what hooks run, within this time.
+    async fn close(&self, grace: Duration);
 }
 
 /// Why no host serves.
@@ -118,16 +121,12 @@ impl Source for Reloading {
 
     fn modes(&self) -> Vec<&'static str> {
         let Ok(host) = self.get() else { return Vec::new() };
-        let named = |names: &[&str]| {
-            let asked = |event: &String| names.contains(&event.as_str());
-            host.config().hooks.iter().any(|hook| hook.events.is_empty() || hook.events.iter().any(asked))
-        };
-        let modes = [
-            ("observe", named(&["hook.event", "hook.runtime_event"])),
-            ("tool", named(&["hook.before_tool", "hook.after_tool"])),
-            ("llm", named(&["hook.before_llm", "hook.after_llm"])),
-            ("approve", named(&["hook.approve_tool"])),
-        ];
-        modes.into_iter().filter(|(_, served)| *served).map(|(mode, _)| mode).collect()
+        modes(host.config(), &host.config().hooks)
+    }
+
+    async fn close(&self, grace: Duration) {
+        if let Ok(host) = self.get() {
+            host.close(grace).await;
+        }
     }
 }

@@ -1,0 +1,119 @@
+//! The `process` handler: a hook process as `PicoClaw` starts them, under any dialect. It is started with its hook set,
+//! asked by line JSON-RPC as often as there are events, and ends with the set.
+//!
+//! ```text
+//! event ─tell→ request ─(by id)→ process ─→ result ─said→ hook output
+//!       picoclaw                                  picoclaw
+//! ```
+//!
+//! What comes of a process that does not keep to that: `docs/spec/decisions.md#processes`.
+
+mod connection;
+mod life;
+mod log;
+
+use std::{borrow::Cow, sync::Arc, time::Instant};
+
+use async_trait::async_trait;
+use hookbox_protocol::{
+    Cause, Dialect as _, Event, EventKind, Failure, HookOutput, Note,
+    command::Said,
+    dialect::picoclaw::{self, DIALECT},
+    json::Object,
+};
+use hookbox_sandbox::Run;
+use serde_json::Value;
+
+use self::{connection::Told, life::Life, log::Log};
+use super::{Call, Handler};
+use crate::config;
+
+/// A process handler.
+pub(crate) struct Process {
+    /// Whether the events are `PicoClaw`'s own, and go over as they came.
+    own: bool,
+    log: Arc<Log>,
+    life: Life,
+}
+
+/// What is started, and what it is told of itself.
+pub(crate) struct Spec {
+    /// The hook's name.
+    pub(crate) name: String,
+    /// What the configuration says.
+    pub(crate) process: config::Process,
+    /// What it is asked about, in the words of the handshake.
+    pub(crate) modes: Vec<&'static str>,
+}
+
+impl Process {
+    /// A process that is not started yet. `dialect` is that of the hook set.
+    pub(crate) fn new(spec: Spec, dialect: &str) -> Self {
+        let log = Arc::new(Log::new(spec.name.clone()));
+        Self { own: dialect == DIALECT.name(), life: Life::new(spec, Arc::clone(&log)), log }
+    }
+
+    /// What the process is told or asked.
+    fn told<'a>(&self, event: &'a Event) -> Result<Cow<'a, Event>, Failure> {
+        if self.own {
+            return Ok(Cow::Borrowed(event));
+        }
+        let none = || Failure::new(Cause::Load, format!("a hook process cannot be asked about {}", event.name));
+        picoclaw::tell(event).map(Cow::Owned).ok_or_else(none)
+    }
+
+    async fn answer(&self, event: &Event) -> Said {
+        let told = self.told(event)?;
+        if told.name == picoclaw::HELLO {
+            // decisions.md#picoclaw: "`hook.hello` is hookbox's own to answer: no hook has a say in it."
+            return Ok((HookOutput::default(), Vec::new()));
+        }
+        let line = told.raw.as_object().cloned().unwrap_or_default();
+        if told.kind() == EventKind::AgentEvent {
+            let note = match self.life.opened()?.tell(line) {
+                Told::Queued => None,
+                Told::Dropped => {
+                    Some(Note::dropped("the process is slower than its events: it is not told of this one"))
+                }
+            };
+            return Ok((HookOutput::default(), note.into_iter().collect()));
+        }
+        let result = self.life.connection().await?.ask(line).await?;
+        let read = if self.own { DIALECT.decode_output(event, &result) } else { picoclaw::said(event, &told, &result) };
+        read.map_err(|error| Failure::new(Cause::BadOutput, format!("result: {error}")))
+    }
+}
+
+#[async_trait]
+impl Handler for Process {
+    async fn start(&self) -> Result<(), String> {
+        self.life.opened().map(drop).map_err(|failure| failure.message)
+    }
+
+    async fn stop(&self, by: Instant) {
+        self.life.stop(by).await;
+    }
+
+    fn health(&self) -> Result<(), String> {
+        self.life.health().map_err(|failure| failure.to_string())
+    }
+
+    fn handles(&self, kind: EventKind) -> bool {
+        self.own || picoclaw::tells(kind)
+    }
+
+    async fn call(&self, call: Call<'_>) -> Run {
+        let mut run = Run::from(self.answer(call.event).await);
+        run.logs = self.log.take();
+        run
+    }
+}
+
+/// A line to the process.
+fn message(mut line: Object, id: Option<u64>) -> Vec<u8> {
+    match id {
+        Some(id) => line.insert("id".into(), id.into()),
+        None => line.shift_remove("id"),
+    };
+    format!("{}\n", Value::Object(line)).into_bytes()
+}

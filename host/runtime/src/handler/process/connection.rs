@@ -1,0 +1,386 @@
+//! One life of a process: requests and notifications go in, replies come out and find their requests by id.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use hookbox_protocol::{
+    Cause, Failure,
+    glimpse::number,
+    json::{self, Object, shorten},
+};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncWriteExt, BufReader},
+    process::{ChildStderr, ChildStdin, ChildStdout, Command},
+    sync::{mpsc, oneshot, watch},
+};
+
+use super::{Spec, life::Ended, log::Log, message};
+use crate::{
+    lines,
+    process::{DRAIN, Group},
+};
+
+/// Requests that wait to be written. One more waits with its caller.
+const REQUESTS: usize = 16;
+/// Notifications that wait to be written. One more is dropped: nobody waits for observers.
+const NOTIFICATIONS: usize = 64;
+/// Bytes of a line of the process at most, as for the client's reader. decisions.md#the-real-picoclaw: "A reply line of
+/// 1 MiB or more kills the client's reader for good".
+const REPLY_LIMIT: usize = 1024 * 1024 - 1;
+/// Bytes of a line of its stderr that are kept.
+const STDERR_LIMIT: usize = 4096;
+/// How long it may take to end by itself when it is dropped, and its stdin closed with that. As with `PicoClaw`.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long it may take when it has nothing more to do.
+const IDLE_GRACE: Duration = Duration::from_millis(500);
+/// Requests nobody waits for any more, of which a reply is still known to be a late one.
+const GIVEN_UP: usize = 256;
+
+/// A process that lives, or lived. It ends when this is dropped.
+pub(super) struct Connection {
+    requests: mpsc::Sender<Vec<u8>>,
+    notifications: mpsc::Sender<Vec<u8>>,
+    stop: watch::Sender<Stop>,
+    shared: Arc<Shared>,
+}
+
+/// By when it must have ended, once it is to end.
+type Stop = Option<Instant>;
+
+/// What became of a notification.
+pub(super) enum Told {
+    Queued,
+    Dropped,
+}
+
+/// What calls and the one task of the process share.
+struct Shared {
+    name: String,
+    log: Arc<Log>,
+    open: Mutex<Open>,
+    ended: watch::Sender<Option<Ended>>,
+    dropped: AtomicU64,
+    /// It was told of something, and has answered nothing since: it may still be at that.
+    told: AtomicBool,
+}
+
+#[derive(Default)]
+struct Open {
+    /// The last id that was given to a request.
+    last_id: u64,
+    answered: u64,
+    waiting: HashMap<u64, oneshot::Sender<Result<Object, Failure>>>,
+    given_up: VecDeque<u64>,
+}
+
+impl Connection {
+    /// Starts the process.
+    pub(super) fn open(spec: &Spec, log: &Arc<Log>) -> Result<Self, Failure> {
+        let mut group = Group::spawn(command(spec), &spec.name)?;
+        let shared = Arc::new(Shared {
+            name: spec.name.clone(),
+            log: Arc::clone(log),
+            open: Mutex::default(),
+            ended: watch::Sender::new(None),
+            dropped: AtomicU64::new(0),
+            told: AtomicBool::new(false),
+        });
+        let (requests, to_write) = mpsc::channel(REQUESTS);
+        let (notifications, to_tell) = mpsc::channel(NOTIFICATIONS);
+        let stop = watch::Sender::new(None);
+        let (stopped, child) = (stop.subscribe(), Arc::clone(&shared));
+        let input = Input { requests: to_write, notifications: to_tell, stop: stopped.clone() };
+        let pipes = (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(Failure::new(Cause::Spawn, format!("{} has no pipes", spec.name)));
+        };
+        tokio::spawn(async move {
+            let failure = live(&mut group, input.write(stdin), stopped, stdout, stderr, &child).await;
+            // Whatever it has started ends too.
+            drop(group);
+            child.end(&failure);
+        });
+        Ok(Self { requests, notifications, stop, shared })
+    }
+
+    /// Asks, and waits for the `result`. Dropping the call gives the request up.
+    pub(super) async fn ask(&self, line: Object) -> Result<Object, Failure> {
+        let (waiting, answer) = self.shared.expect();
+        let sent = self.requests.send(message(line, Some(waiting.id))).await;
+        if sent.is_err() {
+            return Err(self.shared.failure());
+        }
+        answer.await.unwrap_or_else(|_| Err(self.shared.failure()))
+    }
+
+    /// Tells, and does not wait.
+    pub(super) fn tell(&self, line: Object) -> Told {
+        if self.notifications.try_send(message(line, None)).is_ok() {
+            self.shared.told.store(true, Ordering::Relaxed);
+            return Told::Queued;
+        }
+        let dropped = self.shared.dropped.fetch_add(1, Ordering::Relaxed) + 1;
+        metrics::counter!("hookbox_notifications_dropped_total", "hook" => self.shared.name.clone()).increment(1);
+        if dropped.is_power_of_two() {
+            self.shared.log.warn(format!("{dropped} notifications dropped so far: it is slower than its events"));
+        }
+        Told::Dropped
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        self.shared.ended.borrow().clone()
+    }
+
+    /// Whether it has answered anything beside the handshake.
+    pub(super) fn was_of_use(&self) -> bool {
+        self.shared.open().answered > 1
+    }
+
+    /// Closes its stdin, and waits until it has ended: by then, or it is killed.
+    pub(super) async fn stop(&self, by: Instant) {
+        let idle = !self.shared.told.load(Ordering::Relaxed);
+        self.stop.send_replace(Some(if idle { by.min(Instant::now() + IDLE_GRACE) } else { by }));
+        // It cannot fail: the sender is ours.
+        let _ = self.shared.ended.subscribe().wait_for(Option::is_some).await;
+    }
+
+    /// Kills it.
+    pub(super) fn kill(&self) {
+        self.stop.send_replace(Some(Instant::now()));
+    }
+}
+
+/// decisions.md#processes: "A hook process gets a clean environment: `PATH`, `HOME`, `TMPDIR`, `TZ`, the language,
+/// `HOOKBOX_DEPTH`, and what its entry names."
+fn command(spec: &Spec) -> Command {
+    /// Without these most interpreters do not even start, or not in the user's language.
+    const BASE: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE"];
+    let process = &spec.process;
+    let (executable, arguments) =
+        process.command.split_first().map_or(("", &[] as &[_]), |(first, rest)| (first, rest));
+    let mut command = Command::new(executable);
+    command.args(arguments).current_dir(&process.dir).env_clear();
+    let granted = |name: &str| {
+        BASE.contains(&name) || name.starts_with("LC_") || process.variables.iter().any(|given| given == name)
+    };
+    command.envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(granted)));
+    command.envs(&process.env);
+    command
+}
+
+/// What is to be written.
+struct Input {
+    requests: mpsc::Receiver<Vec<u8>>,
+    notifications: mpsc::Receiver<Vec<u8>>,
+    stop: watch::Receiver<Stop>,
+}
+
+impl Input {
+    /// Writes until there is nothing more to come. Requests go first: somebody waits for them.
+    async fn write(mut self, mut stdin: ChildStdin) -> io::Result<()> {
+        let mut stopping = false;
+        loop {
+            let line = tokio::select! {
+                biased;
+                Some(line) = self.requests.recv() => line,
+                Some(line) = self.notifications.recv() => line,
+                _ = self.stop.wait_for(Option::is_some), if !stopping => {
+                    stopping = true;
+                    self.requests.close();
+                    self.notifications.close();
+                    continue;
+                }
+                else => return Ok(()),
+            };
+            stdin.write_all(&line).await?;
+            stdin.flush().await?;
+        }
+    }
+}
+
+/// From its start to its end: why it ended.
+async fn live(
+    group: &mut Group,
+    write: impl Future<Output = io::Result<()>>,
+    mut stop: watch::Receiver<Stop>,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+    shared: &Shared,
+) -> Failure {
+    let (read, log) = (shared.read(stdout), shared.log(stderr));
+    tokio::pin!(write, read, log);
+    let (mut writing, mut reading, mut logging) = (true, true, true);
+    let mut limit: Option<(Instant, &str)> = None;
+    let soon = || Instant::now() + DRAIN;
+    let status = loop {
+        let until = limit.map(|(until, _)| until);
+        tokio::select! {
+            status = group.child.wait() => break status,
+            done = &mut read, if reading => match done {
+                Ok(()) => {
+                    reading = false;
+                    limit.get_or_insert((soon(), "closed its stdout"));
+                }
+                Err(failure) => return failure,
+            },
+            done = &mut write, if writing => {
+                writing = false;
+                if done.is_err() {
+                    limit.get_or_insert((soon(), "closed its stdin"));
+                }
+            }
+            () = &mut log, if logging => logging = false,
+            by = stopped(&mut stop), if limit.is_none() => limit = Some((by, "was stopped")),
+            () = async { tokio::time::sleep_until(until.unwrap_or_else(Instant::now).into()).await }, if until.is_some() => {
+                return Failure::new(Cause::Exit, limit.map_or("ended", |(_, why)| why));
+            }
+        }
+    };
+    // What it said before it ended counts; something it left behind may hold the pipes open.
+    let rest = async {
+        let read = if reading { read.await } else { Ok(()) };
+        if logging {
+            log.await;
+        }
+        read
+    };
+    if let Ok(Err(failure)) = tokio::time::timeout(DRAIN, rest).await {
+        return failure;
+    }
+    let message = match status {
+        Ok(status) => match status.code() {
+            Some(code) => format!("ended with exit code {code}"),
+            None => "ended by a signal".to_owned(),
+        },
+        Err(error) => format!("cannot be waited for: {error}"),
+    };
+    Failure::new(Cause::Exit, message)
+}
+
+/// By when it must have ended, once somebody says so.
+async fn stopped(stop: &mut watch::Receiver<Stop>) -> Instant {
+    let by = stop.wait_for(Option::is_some).await;
+    by.ok().and_then(|by| *by).unwrap_or_else(|| Instant::now() + GRACE)
+}
+
+/// A request somebody waits for.
+struct Waiting<'a> {
+    id: u64,
+    shared: &'a Shared,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut open = self.shared.open();
+        if open.waiting.remove(&self.id).is_some() {
+            open.given_up.push_back(self.id);
+            if open.given_up.len() > GIVEN_UP {
+                open.given_up.pop_front();
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn expect(&self) -> (Waiting<'_>, oneshot::Receiver<Result<Object, Failure>>) {
+        let (sender, answer) = oneshot::channel();
+        let mut open = self.open();
+        open.last_id += 1;
+        let id = open.last_id;
+        open.waiting.insert(id, sender);
+        (Waiting { id, shared: self }, answer)
+    }
+
+    fn failure(&self) -> Failure {
+        let ended = self.ended.borrow().as_ref().map(|ended| ended.failure.clone());
+        ended.unwrap_or_else(|| Failure::new(Cause::Exit, "ended"))
+    }
+
+    /// Nobody is answered any more.
+    fn end(&self, failure: &Failure) {
+        let failure = Failure::new(failure.cause, format!("the process {}", failure.message));
+        self.ended.send_replace(Some(Ended { failure: failure.clone(), at: Instant::now() }));
+        for (_, waiting) in std::mem::take(&mut self.open().waiting) {
+            let _ = waiting.send(Err(failure.clone()));
+        }
+    }
+
+    /// Reads replies until there are no more.
+    async fn read(&self, stdout: ChildStdout) -> Result<(), Failure> {
+        let mut stdout = BufReader::new(stdout);
+        while let Ok(Some(line)) = lines::next(&mut stdout, REPLY_LIMIT).await {
+            if line.cut {
+                return Err(Failure::new(Cause::OutputTooLarge, "wrote a line of 1 MiB or more"));
+            }
+            if !line.bytes.trim_ascii().is_empty() {
+                self.reply(&line.bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands a reply to whoever waits for it. What nobody waits for is told and dropped.
+    fn reply(&self, line: &[u8]) {
+        let (id, result) = match json::parse_object(line) {
+            Ok(mut reply) => (reply.get("id").and_then(Value::as_u64), read_reply(&mut reply)),
+            Err(error) => (number("id", line), Err(Failure::new(Cause::BadOutput, format!("its reply is {error}")))),
+        };
+        let mut open = self.open();
+        let waiting = id.and_then(|id| open.waiting.remove(&id));
+        if let Some(waiting) = waiting {
+            open.answered += 1;
+            self.told.store(false, Ordering::Relaxed);
+            // Dropped in between: given up, after all.
+            let _ = waiting.send(result);
+            return;
+        }
+        let what = match id {
+            None => "a line that is no reply",
+            Some(id) if open.given_up.contains(&id) => {
+                open.given_up.retain(|given_up| *given_up != id);
+                "a reply after its time"
+            }
+            Some(id) if (1..=open.last_id).contains(&id) => "a second reply to one request",
+            Some(_) => "a reply to no request",
+        };
+        drop(open);
+        self.log.warn(format!("{what}, not read: {}", shorten(&String::from_utf8_lossy(line), 200)));
+    }
+
+    async fn log(&self, stderr: ChildStderr) {
+        let mut stderr = BufReader::new(stderr);
+        while let Ok(Some(line)) = lines::next(&mut stderr, STDERR_LIMIT).await {
+            self.log.line(String::from_utf8_lossy(&line.bytes).trim_end_matches('\r'));
+            if line.cut && lines::skip(&mut stderr).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// picoclaw.md#what-it-is: a reply has a `result`, or an `error`.
+fn read_reply(reply: &mut Object) -> Result<Object, Failure> {
+    let bad = |why: &str| Err(Failure::new(Cause::BadOutput, format!("its reply has {why}")));
+    match (reply.shift_remove("error").filter(|error| !error.is_null()), reply.shift_remove("result")) {
+        (Some(error), _) => {
+            let message = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
+            Err(Failure::new(Cause::Guest, shorten(&message, 4096)))
+        }
+        (None, Some(Value::Object(result))) => Ok(result),
+        (None, Some(_)) => bad("a `result` that is no object"),
+        (None, None) => bad("neither `result` nor `error`"),
+    }
+}

@@ -1,0 +1,61 @@
+//! Lines of a stream that nobody has bounded.
+
+use std::io;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
+
+/// A line without its end, or as much of it as may be read.
+pub(crate) struct Line {
+    pub(crate) bytes: Vec<u8>,
+    /// It is longer than that; the rest is still to be read, or [skipped](skip).
+    pub(crate) cut: bool,
+}
+
+/// The next line, of `limit` bytes at most; `None` at the end. The last line may lack its end.
+pub(crate) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Option<Line>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    input.take(most).read_until(b'\n', &mut bytes).await?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let ended = bytes.pop_if(|last| *last == b'\n').is_some();
+    let cut = !ended && bytes.len() > limit;
+    bytes.truncate(limit);
+    Ok(Some(Line { bytes, cut }))
+}
+
+/// Reads over the rest of a line.
+pub(crate) async fn skip(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf().await?;
+        let (used, ended) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (end + 1, true),
+            None => (buffer.len(), buffer.is_empty()),
+        };
+        input.consume(used);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_too_long_is_cut_and_what_follows_is_whole() {
+        let mut input: &[u8] = b"abc\nabcd\nabcde\n\nab";
+        let mut seen = Vec::new();
+        while let Some(line) = next(&mut input, 3).await.unwrap() {
+            if line.cut {
+                skip(&mut input).await.unwrap();
+            }
+            seen.push((String::from_utf8(line.bytes).unwrap(), line.cut));
+        }
+        let expected = [("abc", false), ("abc", true), ("abc", true), ("", false), ("ab", false)];
+        assert_eq!(seen, expected.map(|(text, cut)| (text.to_owned(), cut)));
+    }
+}
