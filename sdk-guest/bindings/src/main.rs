@@ -5,6 +5,7 @@
 mod go;
 mod js;
 mod names;
+mod python;
 
 use std::{collections::BTreeMap, fs, path::Path, process::ExitCode};
 
@@ -39,6 +40,7 @@ fn generate(wit: &Path) -> anyhow::Result<Files> {
     resolve.push_dir(wit)?;
     let mut files = go::generate(&resolve)?;
     files.extend(js::generate(&resolve)?);
+    files.extend(python::generate(&resolve)?);
     Ok(files)
 }
 

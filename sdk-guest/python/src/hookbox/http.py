@@ -1,0 +1,102 @@
+"""HTTP exchanges with the hosts on the hook's allow-list.
+
+``urllib``, ``requests`` and the like find no network in a hook: there are no sockets. This is one exchange, policed by the
+host. Importing this module asks for it; the configuration grants it.
+"""
+
+from __future__ import annotations
+
+import json as _json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _host
+
+
+class Error(Exception):
+    """An exchange that failed. An error status is no failure: see `Response.ok`."""
+
+
+class DeniedError(Error):
+    """Not on the allow-list, a private address, or a redirect that leaves the list."""
+
+
+class TooLargeError(Error):
+    """The request or the response is larger than granted."""
+
+
+class TimeoutError(Error):
+    """The hook's deadline came first."""
+
+
+class FailedError(Error):
+    """No connection, broken exchange, malformed request."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to send."""
+
+    method: str
+    url: str
+    """Absolute, ``http`` or ``https``."""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Response:
+    """What came back."""
+
+    status: int
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+
+    @property
+    def ok(self) -> bool:
+        """A status from 200 to 299."""
+        return 200 <= self.status < 300
+
+    def header(self, name: str) -> str | None:
+        """The first header of this name, whatever its case."""
+        return next((value for header, value in self.headers if header.lower() == name.lower()), None)
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode()
+
+    def json(self) -> Any:
+        """The body as JSON."""
+        return _json.loads(self.body)
+
+
+def send(request: Request) -> Response:
+    """Sends a request and waits for the response."""
+    response: Response = _host.call("http", "send", request)
+    return response
+
+
+def get(url: str, *, headers: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Response:
+    """Gets a URL."""
+    return send(Request("GET", url, _pairs(headers)))
+
+
+def post(
+    url: str,
+    *,
+    json: Any = None,
+    body: bytes | str | None = None,
+    headers: Mapping[str, str] | Iterable[tuple[str, str]] = (),
+) -> Response:
+    """Posts a value as JSON, or bytes."""
+    pairs = _pairs(headers)
+    if body is None and json is not None:
+        body = _json.dumps(json)
+        pairs = [("content-type", "application/json"), *pairs]
+    return send(Request("POST", url, pairs, body.encode() if isinstance(body, str) else body))
+
+
+def _pairs(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return list(headers.items() if isinstance(headers, Mapping) else headers)
