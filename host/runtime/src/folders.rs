@@ -13,8 +13,9 @@ pub(crate) fn state_file() -> Option<PathBuf> {
     Some(state()?.join("state.db"))
 }
 
-/// Where compiled components are kept: `$XDG_CACHE_HOME/hookbox`, or `~/.cache/hookbox`.
-pub(crate) fn cache() -> Option<PathBuf> {
+/// Where compiled components are kept unless a host says otherwise: `$XDG_CACHE_HOME/hookbox`, or `~/.cache/hookbox`; `None`
+/// without a home.
+pub fn cache() -> Option<PathBuf> {
     user("XDG_CACHE_HOME", ".cache")
 }
 

@@ -7,7 +7,10 @@ use std::{
 };
 
 use anyhow::Context;
-use hookbox::sandbox::{Component, Engine, EngineOptions, Permissions};
+use hookbox::{
+    folders,
+    sandbox::{CompileLimits, Compiler, Component, Engine, EngineOptions, Permissions},
+};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use wasm_encoder::{ComponentSection, CustomSection};
@@ -15,10 +18,12 @@ use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
 use super::{contract, language::Compiled};
-use crate::exit::Exit;
+use crate::{exit::Exit, print};
 
 /// The custom section that says what a component was made from.
 const SOURCE: &str = "hookbox-source";
+/// Bytes of a component that takes seconds to compile.
+const LARGE: usize = 4 << 20;
 
 /// A digest of everything a component is made from, this program included.
 pub fn source<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
@@ -57,12 +62,17 @@ fn encode(mut module: Vec<u8>, adapters: Vec<(&'static str, Vec<u8>)>) -> anyhow
     encoder.encode()
 }
 
-/// Loads it as a host would that grants it whatever it asks for.
+/// Loads it as a host would that grants it whatever it asks for. What it is compiled to is kept where the first event will
+/// look for it.
 pub fn validate(component: &[u8]) -> anyhow::Result<()> {
     let granted: Permissions =
         serde_json::from_value(json!({ "state": true, "http": ["https://example.com"], "llm": true }))?;
-    let engine = Engine::new(EngineOptions::default())?;
-    match Component::new(&engine, component, &granted, Path::new(".")) {
+    let compiler = Compiler { program: std::env::current_exe()?, limits: CompileLimits::default() };
+    let options = EngineOptions { cache_dir: folders::cache(), compiler: Some(compiler), ..EngineOptions::default() };
+    if component.len() > LARGE {
+        print::err("compiling");
+    }
+    match Component::new(&Engine::new(options)?, component, &granted, Path::new(".")) {
         Ok(_) => Ok(()),
         Err(error) => Err(Exit::Config.error(format!("the hook cannot be used: {error}\n   {}", error.help()))),
     }
