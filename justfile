@@ -23,7 +23,7 @@ demo: build
     @{{hookbox}} run --config guest-examples/command-guard/hooks.json < docs/rm.json
 
 # Everything that must hold before a change lands
-test: lint zig-installed
+test: lint zig-installed python-installed
     cargo test --workspace --no-fail-fast
     just clients
 
@@ -86,6 +86,12 @@ fuzz-installed:
 zig-installed:
     @[ -d "{{target}}/tools/python/ziglang" ] || python3 -m pip install --quiet --require-hashes --only-binary :all: \
         --target "{{target}}/tools/python" -r guest-examples/c-guard/requirements.txt
+
+# What packs the SDK for Python, locked by its hash
+[private]
+python-installed:
+    @[ -d "{{target}}/tools/python/flit_core" ] || python3 -m pip install --quiet --require-hashes --only-binary :all: \
+        --target "{{target}}/tools/python" -r sdk-guest/python/requirements-build.txt
 
 [private]
 deny-installed:

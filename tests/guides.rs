@@ -19,7 +19,9 @@ fn follow(guide: &str) {
     for block in text.split("\n```").skip(1).step_by(2) {
         let (info, body) = block.split_once('\n').unwrap();
         if let Some((_, file)) = info.split_once(" file=") {
-            fs::write(folder.join(file), format!("{body}\n")).unwrap();
+            let file = folder.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, format!("{body}\n")).unwrap();
         } else if info == "console" {
             for step in format!("\n{body}").split("\n$ ").skip(1) {
                 let (command, expected) = step.split_once('\n').unwrap_or((step, ""));
@@ -48,4 +50,14 @@ fn follow(guide: &str) {
 #[test]
 fn go() {
     follow("go.md");
+}
+
+#[test]
+fn python() {
+    follow("python.md");
+}
+
+#[test]
+fn rust() {
+    follow("rust.md");
 }

@@ -7,6 +7,7 @@ mod exit;
 mod log;
 mod print;
 mod report;
+mod sdk;
 mod trust;
 mod warned;
 

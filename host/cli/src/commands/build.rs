@@ -5,6 +5,7 @@ mod contract;
 mod go;
 mod javascript;
 mod language;
+mod python;
 mod rust;
 mod tool;
 

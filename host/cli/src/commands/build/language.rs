@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use wasm_metadata::AddMetadata;
 
-use super::{Build, go, javascript, rust};
+use super::{Build, go, javascript, python, rust};
 use crate::exit::Exit;
 
 /// How hooks of one language are built.
@@ -67,7 +67,7 @@ pub struct Compiled {
 }
 
 /// Every language, in the order in which a folder is asked.
-const LANGUAGES: &[&dyn Language] = &[&rust::Rust, &go::Go, &javascript::JavaScript];
+const LANGUAGES: &[&dyn Language] = &[&rust::Rust, &go::Go, &javascript::JavaScript, &python::Python];
 
 /// The language of a hook's folder.
 pub fn detect(folder: &Path) -> anyhow::Result<&'static dyn Language> {

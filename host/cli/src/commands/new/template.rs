@@ -1,6 +1,7 @@
 //! What a language's project is made of.
 
 use super::Project;
+use crate::sdk;
 
 /// Where the SDK stands in a project, until it comes from the language's registry.
 pub const SDK_FOLDER: &str = "hookbox-sdk";
@@ -8,9 +9,6 @@ pub const SDK_FOLDER: &str = "hookbox-sdk";
 /// What the hook of the template refuses, and what it says then: the same in every language.
 pub const REFUSED: &str = "rm -rf";
 pub const REASON: &str = "`rm -rf` is not allowed here";
-
-/// Every source of every SDK: its language, its path, its text.
-const SDKS: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
 
 /// One language.
 pub trait Template {
@@ -36,9 +34,8 @@ pub trait Template {
         let changes = self.sdk_changes();
         let language = self.sdk_name();
         let changed: Vec<_> = changes.iter().map(|(path, _)| path.clone()).collect();
-        let same =
-            SDKS.iter().filter(move |(of, path, _)| *of == language && !changed.iter().any(|changed| changed == path));
-        Box::new(same.map(|(_, path, text)| ((*path).to_owned(), (*text).to_owned())).chain(changes))
+        let same = sdk::sources(language).filter(move |(path, _)| !changed.iter().any(|changed| changed == path));
+        Box::new(same.map(|(path, text)| (path.to_owned(), text.to_owned())).chain(changes))
     }
 }
 

@@ -1,0 +1,5 @@
+"""Fails."""
+
+
+def fails():
+    raise LookupError("an error")
