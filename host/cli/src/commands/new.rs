@@ -3,11 +3,14 @@
 mod case;
 mod event;
 mod go;
+mod javascript;
+mod python;
 mod rust;
 mod template;
 
 use std::{
     fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
 
@@ -43,6 +46,11 @@ pub struct New {
 enum Lang {
     Rust,
     Go,
+    /// JavaScript
+    Js,
+    /// TypeScript
+    Ts,
+    Python,
 }
 
 impl Lang {
@@ -50,6 +58,9 @@ impl Lang {
         match self {
             Self::Rust => &rust::Rust,
             Self::Go => &go::Go,
+            Self::Js => &javascript::JavaScript,
+            Self::Ts => &javascript::TypeScript,
+            Self::Python => &python::Python,
         }
     }
 }
@@ -85,6 +96,11 @@ impl New {
 
         let folder = self.path.join(&project.name);
         lay(&folder, &files)?;
+        for (link, to) in template.links() {
+            let link = folder.join(link);
+            let made = link.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| symlink(to, &link));
+            made.with_context(|| format!("cannot make {}", link.display()))?;
+        }
         print::err(format!("{} is a hook in {}", folder.display(), template.name()));
         for command in ["cd ".to_owned() + &folder.display().to_string(), "hookbox build".into(), "hookbox test".into()]
         {
@@ -97,7 +113,11 @@ impl New {
 /// A name that is one in every language and file system.
 fn check_name(name: &str) -> anyhow::Result<()> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain) && name.len() <= 64 {
+    if name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(plain)
+        && name.len() <= 64
+        && name != "hookbox"
+    {
         return Ok(());
     }
     Err(Exit::Usage

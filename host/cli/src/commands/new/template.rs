@@ -29,6 +29,11 @@ pub trait Template {
     /// How its author runs its unit tests.
     fn unit_tests(&self) -> &'static str;
 
+    /// Links that a package client would make: where they stand, and where they lead.
+    fn links(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// The SDK, as it stands in a project.
     fn sdk(&self) -> Box<dyn Iterator<Item = (String, String)>> {
         let changes = self.sdk_changes();
