@@ -24,7 +24,7 @@ async fn told(host: &Host, tool: &str, args: Value) -> Value {
 #[tokio::test]
 async fn a_command_speaks_it() {
     let script = r#"grep -q '"tool":"sh"' && echo '{"go":false,"why":"no shell"}'; exit 0"#;
-    let config = json!({ "hooks": { "run": [{ "type": "command", "command": script }] } });
+    let config = json!({ "failClosed": true, "hooks": { "run": [{ "type": "command", "command": script }] } });
     let host = under_toy(&config).build().await.unwrap();
     assert_eq!(told(&host, "sh", json!({})).await, json!({ "go": false, "why": "no shell" }));
     assert_eq!(told(&host, "cat", json!({})).await, json!({ "go": true }));
@@ -32,7 +32,7 @@ async fn a_command_speaks_it() {
 
 #[tokio::test]
 async fn a_callback_speaks_it_and_comes_after_the_configuration() {
-    let config = json!({ "hooks": { "run": [
+    let config = json!({ "failClosed": true, "hooks": { "run": [
         { "type": "command", "command": r#"echo '{"go":false,"why":"configured"}'"#, "matcher": "rm" },
     ] } });
     let callback = |event: Value| async move { Ok(json!({ "go": event["args"]["force"] != true, "why": "forced" })) };
