@@ -208,7 +208,7 @@ fn check_tells_of_a_component_that_says_more_than_it_may() {
 #[test]
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
-    for command in ["", "run", "explain", "check", "trust", "install", "inspect", "build"] {
+    for command in ["", "run", "explain", "check", "trust", "install", "doctor", "inspect", "build"] {
         let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
         let text = transcript(dir.path(), &args, "");
         let name = format!("help_{command}");

@@ -1,6 +1,7 @@
 //! The programs whose hooks hookbox can be: where their settings are, and in what form an entry stands there.
 
 pub mod codex;
+pub mod coverage;
 pub mod entry;
 pub mod settings;
 
@@ -29,6 +30,10 @@ pub struct Client {
     pub project_variable: Option<&'static str>,
     /// Seconds are what its timeouts count, or milliseconds.
     pub milliseconds: bool,
+    /// What its shell tool is called in events.
+    pub shell: &'static str,
+    /// How long it waits where an entry does not say, in seconds.
+    pub patience: u64,
 }
 
 /// How an entry is written in a client's settings.
@@ -64,6 +69,8 @@ const CLIENT: Client = Client {
     project_file: None,
     project_variable: None,
     milliseconds: false,
+    shell: "Bash",
+    patience: 60,
 };
 
 /// Every client that `install` and `doctor` know.
@@ -104,6 +111,7 @@ pub static ALL: &[Client] = &[
         programs: &["codex"],
         folders: &[("CODEX_HOME", ""), ("HOME", ".codex")],
         user_file: "hooks.json",
+        patience: 600,
         project_file: Some(".codex/hooks.json"),
         ..CLIENT
     },
@@ -112,6 +120,7 @@ pub static ALL: &[Client] = &[
         title: "Gemini CLI",
         dialect: "gemini",
         programs: &["gemini"],
+        shell: "run_shell_command",
         folders: &[("GEMINI_CLI_HOME", ".gemini"), ("HOME", ".gemini")],
         project_file: Some(".gemini/settings.json"),
         project_variable: Some("GEMINI_PROJECT_DIR"),
@@ -124,6 +133,7 @@ pub static ALL: &[Client] = &[
         dialect: "copilot",
         programs: &["copilot"],
         form: Form::Flat,
+        patience: 30,
         folders: &[("COPILOT_HOME", ""), ("HOME", ".copilot")],
         user_file: "hooks/hookbox.json",
         project_file: Some(".github/hooks/hookbox.json"),
@@ -135,6 +145,7 @@ pub static ALL: &[Client] = &[
         title: "OpenCode",
         dialect: "opencode",
         programs: &["opencode"],
+        shell: "bash",
         form: Form::Plugin,
         folders: &[("OPENCODE_CONFIG_DIR", ""), ("XDG_CONFIG_HOME", "opencode"), ("HOME", ".config/opencode")],
         user_file: "plugin/hookbox.ts",
@@ -146,6 +157,7 @@ pub static ALL: &[Client] = &[
         title: "PicoClaw",
         dialect: "picoclaw",
         programs: &["picoclaw"],
+        shell: "exec",
         form: Form::Process,
         folders: &[("PICOCLAW_HOME", ""), ("HOME", ".picoclaw")],
         user_file: "config.json",

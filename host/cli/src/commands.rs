@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod completions;
+mod doctor;
 mod explain;
 mod inspect;
 mod install;
@@ -40,6 +41,8 @@ pub enum Command {
     Trust(trust::Trust),
     /// Make a client ask hookbox about every event that a configuration has hooks for
     Install(install::Install),
+    /// Find out whether clients ask hookbox, and what no hook can stop there
+    Doctor(doctor::Doctor),
     /// Show what a component handles and what it asks for
     Inspect(inspect::Inspect),
     /// Begin a hook: a project that builds, is tested and runs as it is
@@ -68,6 +71,7 @@ impl Command {
             Self::Check(command) => command.run(),
             Self::Trust(command) => command.run(),
             Self::Install(command) => command.run(),
+            Self::Doctor(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::New(command) => command.run(),
             Self::Build(command) => command.run(),

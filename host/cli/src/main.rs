@@ -4,6 +4,7 @@ mod change;
 mod clients;
 mod commands;
 mod exit;
+mod heartbeat;
 mod log;
 mod print;
 mod report;

@@ -78,7 +78,7 @@ pub fn events(client: &Client, wiring: &Wiring) -> (Vec<(String, Duration)>, Vec
 }
 
 /// Copilot's name of an event in the spelling under which its payload has Claude's fields.
-fn pascal(event: &str) -> String {
+pub fn pascal(event: &str) -> String {
     match event {
         "userPromptSubmitted" => "UserPromptSubmit".into(),
         "agentStop" => "Stop".into(),

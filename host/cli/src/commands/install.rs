@@ -43,7 +43,8 @@ pub struct Install {
     yes: bool,
 }
 
-fn client(name: &str) -> Result<&'static Client, String> {
+/// The client of that name, or which there are.
+pub fn client(name: &str) -> Result<&'static Client, String> {
     let names = || clients::ALL.iter().map(|client| client.name).collect::<Vec<_>>().join(", ");
     clients::by_name(name).ok_or_else(|| format!("known are {}", names()))
 }

@@ -17,7 +17,7 @@ use hookbox::{
 };
 
 use super::{block_on, host, judge_one};
-use crate::{exit::Exit, print, report, report::Told, trust};
+use crate::{exit::Exit, heartbeat, print, report, report::Told, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
 #[derive(Debug, Args)]
@@ -101,8 +101,11 @@ impl Run {
             }
             (None, None) => Exit::Ok,
         };
-        verdict_out(judged.to_bytes())?;
-        Ok(exit)
+        let told = verdict_out(judged.to_bytes());
+        if let Some(verdict) = &judged.verdict {
+            heartbeat::touch(verdict.dialect, &verdict.event);
+        }
+        told.and(Ok(exit))
     }
 }
 

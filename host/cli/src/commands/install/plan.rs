@@ -283,7 +283,7 @@ fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Resul
         return Err(Exit::Config.error(message));
     }
     settings.import(|event, handler| {
-        let alone = json!({ "hooks": { event: [{ "hooks": [handler] }] } }).to_string();
+        let alone = json!({ "failClosed": true, "hooks": { event: [{ "hooks": [handler] }] } }).to_string();
         match Config::parse(&alone, config, Some(dialect)) {
             Ok(loaded) => match loaded.warnings.first() {
                 None if loaded.config.hooks.len() == 1 => Ok(()),

@@ -1,64 +1,11 @@
 //! `hookbox install`: what stands in a client's settings afterwards, and that a call is denied through exactly that.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use hookbox_testing::{examples, process::fed};
+use hookbox_testing::process::fed;
 use serde_json::{Value, json};
 
-/// A user with a home, a project, and a component that denies.
-struct Machine(tempfile::TempDir);
-
-impl Machine {
-    fn new(config: &Value) -> Self {
-        let machine = Self(tempfile::tempdir().unwrap());
-        fs::create_dir_all(machine.project()).unwrap();
-        fs::create_dir_all(machine.path("bin")).unwrap();
-        fs::copy(examples::component("command-guard"), machine.project().join("guard.wasm")).unwrap();
-        machine.write("project/hooks.json", &format!("{config:#}\n"));
-        machine
-    }
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().canonicalize().unwrap().join(name)
-    }
-    fn project(&self) -> PathBuf {
-        self.path("project")
-    }
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let file = self.path(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(&file, text).unwrap();
-        file
-    }
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(self.project()).env_clear();
-        command.env("HOME", self.path("home")).env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
-        command
-    }
-    fn hookbox(&self, args: &[&str]) -> Output {
-        self.answering("", args)
-    }
-    fn answering(&self, answer: &str, args: &[&str]) -> Output {
-        fed(self.command(env!("CARGO_BIN_EXE_hookbox")).args(args), answer.as_bytes())
-    }
-    fn install(&self, args: &[&str]) -> String {
-        let output = self.hookbox(&[&["install"], args, &["--yes"]].concat());
-        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "{text}");
-        text
-    }
-}
-
-fn guard(dialect: &str, event: &str, timeout: u64) -> Value {
-    let handler = json!({ "type": "wasm", "component": "guard.wasm", "timeout": timeout });
-    json!({ "dialect": dialect, "failClosed": true, "hooks": { event: [{ "hooks": [handler] }] } })
-}
+use crate::machine::{Machine, guard};
 
 /// Every client with settings of the project in JSON: its file, an event, and a timeout in its unit.
 const CLIENTS: [(&str, &str, &str, u64); 6] = [

@@ -1,0 +1,133 @@
+//! What holds in which client: measured, and kept as data, from which `docs/clients.md` is generated.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// All of it.
+#[derive(Debug, Deserialize)]
+pub struct Coverage {
+    /// The version that each client was measured in.
+    pub measured: BTreeMap<String, String>,
+    /// One per client, event and power.
+    pub rows: Vec<Row>,
+}
+
+/// Whether a hook has one power on one event of one client.
+#[derive(Debug, Deserialize)]
+pub struct Row {
+    pub client: String,
+    /// The event as the client's settings name it; `any`: every event.
+    pub event: String,
+    /// `deny`, `ask`, `rewrite`, `context` or `end`.
+    pub power: String,
+    pub holds: Holds,
+    /// What is to be known about it.
+    pub note: Option<String>,
+}
+
+/// Whether it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holds {
+    Yes,
+    Partly,
+    No,
+}
+
+impl Holds {
+    /// As `docs/clients.md` has it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Partly => "partly",
+            Self::No => "no",
+        }
+    }
+}
+
+impl Coverage {
+    /// Reads the data that this program was built with.
+    pub fn read() -> anyhow::Result<Self> {
+        Ok(serde_json::from_str(include_str!("coverage.json"))?)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use std::{fmt::Write, fs, path::Path};
+
+    use hookbox_protocol::{DecisionKind, EventKind, dialect};
+
+    use super::{Coverage, Holds};
+    use crate::clients;
+
+    /// `docs/clients.md` is generated from the data, and current. `UPDATE_DOCS=1` writes it anew.
+    #[test]
+    fn the_table_is_current() {
+        let coverage = Coverage::read().unwrap();
+        let mut text = String::from(
+            "# What holds in which client\n\n\
+             Generated from `host/cli/src/clients/coverage.json` (`./just generate`), which was measured with the real\n\
+             programs in the versions below. One row per client, event and power of a hook: to `deny` is to keep it from\n\
+             happening, `ask` puts it to the user, `rewrite` replaces what it carries, `context` adds to what the model\n\
+             reads, `end` ends the turn or the session. A power that has no row is not there. `any` is every event.\n\
+             `hookbox doctor` tells what of this concerns your hooks. How to wire a client stands in [`use/`](use/).\n\n\
+             | client | event | power | holds | |\n|---|---|---|---|---|\n",
+        );
+        for row in &coverage.rows {
+            let client = clients::by_name(&row.client).unwrap();
+            let note = row.note.as_deref().unwrap_or_default();
+            let version = &coverage.measured[&row.client];
+            let (title, event) =
+                (client.title, if row.event == "any" { "any".into() } else { format!("`{}`", row.event) });
+            writeln!(text, "| {title} {version} | {event} | {} | {} | {note} |", row.power, row.holds.word()).unwrap();
+        }
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            fs::write(&file, &text).unwrap();
+        }
+        assert!(
+            fs::read_to_string(file).unwrap_or_default() == text,
+            "docs/clients.md is not current: ./just generate"
+        );
+    }
+
+    /// What the data says of an event is what its dialect can say there, and no event is forgotten.
+    #[test]
+    fn the_data_says_what_the_dialects_say() {
+        let coverage = Coverage::read().unwrap();
+        for client in clients::ALL {
+            // The program, not its document.
+            let observed = dialect::by_name(&format!("{}@observed", client.name));
+            let dialect = observed.or(dialect::by_name(client.dialect)).unwrap();
+            let rows = || coverage.rows.iter().filter(|row| row.client == client.name && row.event != "any");
+            let named = |event: &str| {
+                let prefixed = format!("hook.{event}");
+                let spec = dialect.spec_by_name(event).or_else(|| dialect.spec_by_name(&prefixed));
+                spec.or_else(|| dialect.specs().iter().find(|spec| clients::entry::pascal(spec.name) == event))
+            };
+            for spec in dialect.specs() {
+                let asked = spec.kind != EventKind::CanUseTool && spec.name != "hook.hello";
+                let there = rows().any(|row| named(&row.event).is_some_and(|other| other.name == spec.name));
+                assert!(there || !asked, "{}: {} is missing", client.name, spec.name);
+            }
+            for row in rows() {
+                let spec = named(&row.event).unwrap_or_else(|| panic!("{} has no {}", client.name, row.event));
+                let says = &spec.expressible;
+                let can = match row.power.as_str() {
+                    "deny" => spec.blockable,
+                    "ask" => says.decisions.contains(&DecisionKind::Ask),
+                    "rewrite" => says.rewrite,
+                    "context" => says.context,
+                    "end" => !says.halt.is_empty(),
+                    other => panic!("{other}"),
+                };
+                let place = format!("{} {} {}", client.name, row.event, row.power);
+                assert!(can || row.holds != Holds::Yes, "{place} cannot be said");
+                assert!(row.holds != Holds::Partly || row.note.is_some(), "{place} holds partly: when?");
+            }
+        }
+    }
+}

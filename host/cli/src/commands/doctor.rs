@@ -1,0 +1,314 @@
+//! `hookbox doctor`: why a hook does not fire, and what it could not stop.
+
+mod canary;
+
+mod tools;
+mod trust;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::{
+    change,
+    clients::{
+        self, Client, Form, Scope,
+        coverage::{Coverage, Holds},
+        entry::{self, Ours, Wiring},
+        on_path,
+        settings::{Found, Settings},
+    },
+    exit::Exit,
+    heartbeat, print, report,
+};
+
+/// Find out whether clients ask hookbox, and what no hook can stop there.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Only this client; all that are on this machine when left out
+    #[arg(value_name = "CLIENT", value_parser = super::install::client)]
+    client: Option<&'static Client>,
+}
+
+/// What is found out about one client.
+pub struct Findings {
+    client: &'static Client,
+    project: PathBuf,
+    problems: usize,
+}
+
+impl Doctor {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let project = std::env::current_dir()?;
+        let coverage = Coverage::read()?;
+        let mut problems = 0;
+        let mut shown = 0;
+        for client in clients::ALL {
+            if self.client.is_some_and(|only| only.name != client.name) {
+                continue;
+            }
+            let there = [Scope::Project, Scope::User].into_iter().filter_map(|scope| client.file(scope, &project));
+            let there = there.filter(|file| file.exists()).count() > 0;
+            if self.client.is_none() && client.program().is_none() && !there {
+                continue;
+            }
+            let mut findings = Findings { client, project: project.clone(), problems: 0 };
+            findings.examine(&coverage, self.client.is_some());
+            problems += findings.problems;
+            shown += 1;
+        }
+        if shown == 0 {
+            print::out("no client that hookbox knows is on this machine");
+        }
+        let plural = if problems == 1 { "" } else { "s" };
+        print::out(format_args!("{problems} problem{plural}"));
+        Ok(if problems == 0 { Exit::Ok } else { Exit::Config })
+    }
+}
+
+impl Findings {
+    fn problem(&mut self, text: impl std::fmt::Display) {
+        self.problems += 1;
+        line("PROBLEM", text);
+    }
+
+    fn examine(&mut self, coverage: &Coverage, asked_for: bool) {
+        let client = self.client;
+        print::out(client.title);
+        let measured = coverage.measured.get(client.name).map_or("", String::as_str);
+        match client.program() {
+            Some(program) => {
+                let version = version(&program).unwrap_or_else(|| "tells no version".into());
+                let same = version
+                    .split(|c: char| c.is_whitespace() || c == 'v')
+                    .any(|word| word.trim_end_matches('.') == measured);
+                let other =
+                    if same { String::new() } else { format!("; what is told below was measured in {measured}") };
+                line("program", format_args!("{}   {version}{other}", program.display()));
+            }
+            None => line("program", format_args!("{} is not on the PATH", client.programs.join(", "))),
+        }
+        let mut entries = 0;
+        for scope in [Scope::Project, Scope::User] {
+            let Some(file) = client.file(scope, &self.project) else { continue };
+            match self.settings(scope, &file, coverage) {
+                Ok(found) => entries += found,
+                Err(error) => self.problem(report::one_line(&error)),
+            }
+        }
+        if entries == 0 {
+            let hint = format!("nothing here asks hookbox; `hookbox install {}` does that", client.name);
+            if asked_for { self.problem(hint) } else { line("entry", hint) }
+        }
+    }
+
+    /// One settings file: how many entries of ours it has.
+    fn settings(&mut self, scope: Scope, file: &Path, coverage: &Coverage) -> anyhow::Result<usize> {
+        let Some(text) = change::read(file)? else { return Ok(0) };
+        let client = self.client;
+        let found = if client.form == Form::Plugin {
+            plugin(&text).into_iter().collect()
+        } else {
+            let settings = Settings::read(client, file, Some(&text))?;
+            self.switches(file, &settings.value());
+            settings.found()?
+        };
+        let mut configs: Vec<Option<String>> = found.iter().map(|found| found.ours.config.clone()).collect();
+        configs.sort();
+        configs.dedup();
+        for config in configs {
+            let of_config: Vec<&Found> = found.iter().filter(|found| found.ours.config == config).collect();
+            let events: Vec<&str> = of_config.iter().map(|found| found.event.as_str()).collect();
+            line("entry", format_args!("{}   {}", file.display(), events.join(", ")));
+            let Some(first) = of_config.first() else { continue };
+            self.reachable(&first.ours);
+            trust::look(self, scope, file, &of_config);
+            let Some(wiring) = self.config(&first.ours, scope) else { continue };
+            self.events(&of_config, &wiring);
+            self.tools(&wiring);
+            for found in &of_config {
+                self.timeout(found, &wiring);
+                canary::run(self, found, &wiring);
+                let fired = heartbeat::last(wiring.config.dialect.name(), &found.event);
+                let fired = fired.map_or_else(|| "never".to_owned(), |ago| format!("{} ago", long(ago.as_secs())));
+                if client.form != Form::Process {
+                    line("fired", format_args!("{}   {fired}", found.event));
+                }
+            }
+            self.cannot(coverage, &wiring);
+        }
+        Ok(found.len())
+    }
+
+    /// What switches hooks off, whatever entries there are.
+    fn switches(&mut self, file: &Path, settings: &serde_json::Value) {
+        let off = |pointer: &str, word: bool| settings.pointer(pointer) == Some(&word.into());
+        let blade = self.client.name == "blade" && settings.get("hooks").is_some() && !off("/hooks/enabled", true);
+        for (is, what) in [
+            (off("/disableAllHooks", true), "`disableAllHooks` is true"),
+            (off("/hooksConfig/enabled", false), "`hooksConfig.enabled` is false"),
+            (self.client.form == Form::Process && off("/hooks/enabled", false), "`hooks.enabled` is false"),
+            (blade, "`hooks.enabled` is not true"),
+        ] {
+            if is {
+                self.problem(format_args!("{}: {what}: no hook runs", file.display()));
+            }
+        }
+    }
+
+    fn reachable(&mut self, ours: &Ours) {
+        let program = ours.words.first().map_or("", String::as_str);
+        match on_path(program) {
+            Some(place) => line("hookbox", place.display()),
+            None => self.problem(format_args!("`{program}` cannot be started: it is not on this PATH")),
+        }
+    }
+
+    /// The configuration that an entry names, as this client meets it.
+    fn config(&mut self, ours: &Ours, scope: Scope) -> Option<Wiring> {
+        let named = ours.config.as_deref().unwrap_or("hooks.json");
+        let variable = self.client.project_variable.unwrap_or_default();
+        let below = [format!("${variable}/"), format!("${{{variable}}}/")];
+        let below = below.iter().find_map(|start| named.strip_prefix(start.as_str())).unwrap_or(named);
+        if scope == Scope::User && !Path::new(below).is_absolute() {
+            line("config", format_args!("{below}: of whatever project the client is in; here that is this folder"));
+        }
+        let file = self.project.join(below);
+        let read = change::read(&file)
+            .and_then(|text| text.ok_or_else(|| Exit::Config.error(format!("{} is not there", file.display()))));
+        let wiring = read.and_then(|text| Ok(entry::wire(self.client, &text, &file)?));
+        match wiring {
+            Ok(wiring) => {
+                let dialect = wiring.config.dialect.name();
+                let closed = if wiring.config.fail_closed { "fails closed" } else { "fails open" };
+                line("config", format_args!("{}   {dialect}   {closed}", file.display()));
+                // The plugin denies whatever keeps hookbox from answering.
+                let plugin = self.client.form == Form::Plugin;
+                if wiring.config.fail_closed && !plugin && !ours.words.iter().any(|word| word == "--fail-closed") {
+                    line("note", "without --fail-closed in the entry, a missing configuration opens the gate");
+                }
+                Some(wiring)
+            }
+            Err(error) => {
+                self.problem(report::one_line(&error));
+                None
+            }
+        }
+    }
+
+    /// Events without an entry, and entries without hooks.
+    fn events(&mut self, found: &[&Found], wiring: &Wiring) {
+        if self.client.form == Form::Process || self.client.form == Form::Plugin {
+            return;
+        }
+        let (known, unknown) = entry::events(self.client, wiring);
+        for (event, _) in known.iter().filter(|(event, _)| !found.iter().any(|found| found.event == *event)) {
+            let name = self.client.name;
+            self.problem(format_args!("{event} has hooks, and no entry: `hookbox install {name}` writes it"));
+        }
+        for event in unknown {
+            self.problem(format_args!("{event} has hooks, and {} has no such event", self.client.title));
+        }
+        for found in found.iter().filter(|found| !known.iter().any(|(event, _)| *event == found.event)) {
+            line("note", format_args!("{}: no hook is for it", found.event));
+        }
+        for found in found.iter().filter(|found| found.matcher.as_deref().is_some_and(|text| !text.is_empty())) {
+            let matcher = found.matcher.as_deref().unwrap_or_default();
+            let text =
+                format!("{}: its matcher {} keeps other calls from all hooks", found.event, print::quoted(matcher));
+            line("note", text);
+        }
+    }
+
+    fn timeout(&mut self, found: &Found, wiring: &Wiring) {
+        let client = self.client;
+        if matches!(client.form, Form::Process | Form::Plugin) {
+            return;
+        }
+        let key = if client.form == Form::Flat { "timeoutSec" } else { "timeout" };
+        let given = found.handler.get(key).or(found.handler.get("timeout")).and_then(serde_json::Value::as_f64);
+        let unit = if client.milliseconds { 1000.0 } else { 1.0 };
+        #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
+        let has = given.map_or(client.patience as f64, |given| given / unit);
+        let needs = entry::time(&wiring.config, &found.event).as_secs_f64();
+        if given.is_some_and(|given| client.milliseconds && given < 1000.0) {
+            let given = given.unwrap_or_default();
+            self.problem(format_args!(
+                "{}: its timeout of {given} is in milliseconds: it passes, and the gate is open",
+                found.event
+            ));
+        } else if given.is_some_and(|given| !client.milliseconds && given > 86_400.0) {
+            self.problem(format_args!("{}: its timeout is in seconds: this is more than a day", found.event));
+        } else if has < needs {
+            self.problem(format_args!(
+                "{}: {} waits {has} s, and the hooks may take {needs} s: then the gate is open",
+                found.event, client.title
+            ));
+        } else {
+            line(
+                "timeout",
+                format_args!("{}   {has} s, of which the hooks may take {needs} s with our own time", found.event),
+            );
+        }
+    }
+
+    /// What cannot be stopped here, of the events that have hooks.
+    fn cannot(&self, coverage: &Coverage, wiring: &Wiring) {
+        let (known, _) = entry::events(self.client, wiring);
+        let has_hooks = |event: &str| {
+            let short = |name: &str| name.strip_prefix("hook.").unwrap_or(name).to_owned();
+            event == "any" || known.iter().any(|(known, _)| short(known) == event)
+        };
+        for row in coverage.rows.iter().filter(|row| row.client == self.client.name && has_hooks(&row.event)) {
+            if row.holds == Holds::Yes && row.note.is_none() {
+                continue;
+            }
+            let what = if row.event == "any" { row.power.clone() } else { format!("{} {}", row.event, row.power) };
+            let note = row.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+            line("holds", format_args!("{what}   {}{note}", row.holds.word()));
+        }
+    }
+}
+
+/// One thing that was found out.
+fn line(what: &str, text: impl std::fmt::Display) {
+    print::out(format_args!("  {what:9} {text}"));
+}
+
+/// The entry that the plugin stands for.
+fn plugin(text: &str) -> Option<Found> {
+    let line = text.lines().find_map(|line| line.strip_prefix("const INSTALLED = { command: "))?;
+    let (command, rest) = line.split_once(", config: ")?;
+    let (config, _) = rest.split_once(", timeout: ")?;
+    let text = |json: &str| serde_json::from_str::<String>(json).ok();
+    let (command, config) = (text(command)?, text(config)?);
+    let words = ["run", "--dialect", "opencode", "--diagnostics", "off", "--config", &config].map(str::to_owned);
+    let words: Vec<String> = [command].into_iter().chain(words).collect();
+    let ours = Ours { words, config: Some(config) };
+    Some(Found { event: "PreToolUse".into(), place: [0, 0], matcher: None, ours, handler: serde_json::Value::Null })
+}
+
+/// What a program says its version is.
+fn version(program: &Path) -> Option<String> {
+    let mut child = std::process::Command::new(program)
+        .arg("--version")
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .ok()?;
+    let output = canary::within(&mut child, canary::PATIENCE)?;
+    let text = String::from_utf8_lossy(&output).into_owned();
+    let line = text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
+    Some(line.to_owned())
+}
+
+/// A time that has passed, in the unit a person would use.
+fn long(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", seconds / 60),
+        7200..=172_799 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether the client runs the entry at all.
+
+use std::path::Path;
+
+use super::{Findings, line};
+use crate::clients::{Scope, codex, settings::Found};
+
+/// Asks Codex, whose approvals only it can tell.
+pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]) {
+    if findings.client.name != "codex" {
+        return;
+    }
+    let Some(program) = findings.client.program() else {
+        line("trust", "codex is not on the PATH: whether it approved the entries cannot be asked");
+        return;
+    };
+    let listed = match codex::list(&program, &findings.project) {
+        Ok(listed) => listed,
+        Err(error) => return findings.problem(format_args!("{error:#}")),
+    };
+    let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    for found in found {
+        let keys = [file, &place].map(|file| codex::key(file, &found.event, found.place));
+        match listed.iter().find(|hook| keys.contains(&hook.key)) {
+            Some(hook) if hook.trusted && hook.enabled => {
+                line("trust", format_args!("{}   approved", found.event));
+            }
+            Some(hook) => {
+                let why = if hook.enabled { "its hash was not approved" } else { "it is switched off" };
+                findings.problem(format_args!("{}: {why}, so it does not run: `hookbox install codex`", found.event));
+            }
+            None => {
+                let why = match scope {
+                    Scope::Project => "the project may not be trusted, or hooks may be switched off",
+                    Scope::User => "hooks may be switched off, or a part of the file switches off all of it",
+                };
+                findings.problem(format_args!("{}: Codex does not know the entry: {why}", found.event));
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Clients' settings: written, taken out again, and looked at.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod doctor;
+mod install;
+mod machine;
