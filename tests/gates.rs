@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use hookbox_testing::process::fed;
+use hookbox_testing::{examples, process::fed};
 use serde_json::{Value, json};
 
 /// How a client is told to block.
@@ -136,8 +136,11 @@ const BROKEN: [&[u8]; 5] =
 
 /// A configuration with one hook, of this event and with these options. Its command would say nothing.
 fn config(dialect: &str, event: &str, top: &Value, options: &Value) -> Value {
-    let mut hook = json!({ "type": "command", "command": "cat >/dev/null" });
-    hook.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+    let mut hook = options.clone();
+    if hook.get("type").is_none() {
+        hook["type"] = "command".into();
+        hook["command"] = "cat >/dev/null".into();
+    }
     let matcher = hook.as_object_mut().unwrap().remove("matcher");
     let mut config = if event == "canUseTool" {
         json!({ "canUseTool": hook })
@@ -401,6 +404,59 @@ fn a_name_that_is_given_counts_where_the_event_is_broken() {
                 Never => assert_open(&told, dialect, if closed { 78 } else { 65 }, event),
                 block => assert_blocked(&told, block, &format!("{dialect} {event}")),
             }
+        }
+    }
+}
+
+/// decisions.md#failures: "A handler that hookbox does not run, a component that does not handle an event which its entry names,
+/// and an entry that cannot be loaded are hooks that failed, with the cause `load`."
+#[test]
+fn what_is_left_out_has_failed() {
+    each(|dir, dialect, event, block| {
+        fs::copy(examples::component("task-check"), dir.join("tasks.wasm")).unwrap();
+        let wire = format!("{}}}{}", head(dialect, event), if dialect == "picoclaw" { "}" } else { "" });
+        let wire = wire.replace(r#""Bash""#, r#""Bash","tool_input":{},"toolInput":{},"arguments":{},"prompt":"x""#);
+        for (handler, why) in [
+            (json!({ "type": "mcp_tool", "server": "a", "tool": "b" }), "not run by hookbox"),
+            (json!({ "type": "wasm", "component": "tasks.wasm" }), "does not handle it"),
+        ] {
+            if event == "TaskCompleted" {
+                // The one that the component handles.
+                continue;
+            }
+            for (top, own, shut) in [
+                (json!({ "failClosed": true }), None, true),
+                (json!({}), Some("block"), true),
+                (json!({ "failClosed": true }), Some("ignore"), false),
+            ] {
+                let mut options = handler.clone();
+                if let Some(policy) = own {
+                    options["onFailure"] = policy.into();
+                }
+                write(dir, &config(dialect, event, &top, &options));
+                let told = run(dir, &["--diagnostics", "off"], wire.as_bytes());
+                let place = format!("{dialect} {event} {options} {top}: {} {}", told.stdout, told.stderr);
+                assert_eq!(told.code, Some(0), "{place}");
+                let says_why = told.stdout.contains("failed (load: ") && told.stdout.contains(why);
+                assert_eq!(says_why, shut && block != Never, "{place}");
+            }
+        }
+    });
+}
+
+/// The approver's own default: it denies.
+#[test]
+fn an_approver_that_is_left_out_does_not_approve() {
+    let dir = tempfile::tempdir().unwrap();
+    let wire = r#"{"jsonrpc":"2.0","id":7,"method":"hook.approve_tool","params":{"tool":"exec","arguments":{}}}"#;
+    for handler in [
+        json!({ "type": "mcp_tool", "server": "a", "tool": "b" }),
+        json!({ "type": "wasm", "component": "missing.wasm" }),
+    ] {
+        for top in [json!({}), json!({ "failClosed": true })] {
+            write(dir.path(), &config("picoclaw", "hook.approve_tool", &top, &handler));
+            let told = run(dir.path(), &[], wire.as_bytes());
+            assert!(told.stdout.contains(r#""approved":false"#), "{handler} {top}: {} {}", told.stdout, told.stderr);
         }
     }
 }

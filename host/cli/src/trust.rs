@@ -163,7 +163,7 @@ pub fn confine(config: &mut Config) {
             Handler::Prompt { .. } => "a prompt",
             Handler::Agent { .. } => "an agent",
             Handler::Own { .. } => "a handler of this type",
-            Handler::Callback | Handler::Withheld { .. } => continue,
+            Handler::LeftOut { .. } | Handler::Callback | Handler::Withheld { .. } => continue,
         };
         let why = format!("{what} takes trust, and --untrusted gives none");
         hook.handler = Handler::Withheld { why, help: "leave --untrusted out if you trust the file".into() };

@@ -97,6 +97,11 @@ pub trait Dialect: Send + Sync + 'static {
         Usage::default()
     }
 
+    /// The kinds of events that are watched and never asked about, where these are events of one name.
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Output fields the contract knows, at whatever depth. What a component passes through as `extra` may not carry
     /// them (design: an `extra` "may never carry a field that the contract knows").
     fn known_keys(&self) -> &'static [&'static str];

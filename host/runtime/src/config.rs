@@ -222,6 +222,11 @@ pub enum Handler {
         /// All that the entry says beside what every handler can say.
         options: Map<String, Value>,
     },
+    /// Of a type that hookbox does not run: it fails on every event.
+    LeftOut {
+        /// The type.
+        kind: &'static str,
+    },
     /// Given in code; it stands in no file.
     Callback,
     /// Nothing: whoever loads the configuration does not let this hook run. It fails on every event.
@@ -250,6 +255,7 @@ impl Handler {
             Self::Prompt { .. } => "prompt",
             Self::Agent { .. } => "agent",
             Self::Own { kind, .. } => kind,
+            Self::LeftOut { kind } => kind,
             Self::Callback => "callback",
             Self::Withheld { .. } => "withheld",
         }

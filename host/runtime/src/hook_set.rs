@@ -135,7 +135,7 @@ impl HookSet {
         let silent = hook.events.iter().filter(|event| !handler.handles(kind(event)));
         silent
             .map(|event| {
-                let message = format!("`{}` does not handle {event}, so it is not asked about it", hook.name);
+                let message = format!("`{}` does not handle {event}, so it counts as failed there", hook.name);
                 let help = "take it out there, or build it with that event; `hookbox inspect` shows what it handles";
                 let diagnostic = self.config().error_at(&hook.pointer, message, Some(help.into()));
                 Diagnostic { severity: Severity::Warning, ..diagnostic }

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use hookbox_protocol::dialect::picoclaw;
+use hookbox_protocol::{Cause, Failure, dialect::picoclaw};
 use hookbox_sandbox::{
     CallContext, Component, LoadError, Permissions,
     capability::Capabilities,
@@ -93,6 +93,10 @@ impl Loader {
                     HandlerEntry { name: &hook.name, tenant: self.tenant.name(), folder: config.folder(), options };
                 let make = self.runtime.handler(kind).ok_or_else(|| HookLoadError::UnknownType(kind.clone()))?;
                 make(&entry).map_err(HookLoadError::Own)?
+            }
+            config::Handler::LeftOut { kind } => {
+                let why = format!("handlers of type `{kind}` are not run by hookbox");
+                Arc::new(handler::Failed::new(Failure::new(Cause::Load, why)))
             }
             config::Handler::Withheld { why, help } => {
                 return Err(HookLoadError::Withheld { why: why.clone(), help: help.clone() });

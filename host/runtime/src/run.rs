@@ -91,7 +91,15 @@ async fn handler(
         return Ok(failed);
     }
     let handler = hooks.handler(entry).await.unwrap_or_else(|error| Arc::new(Failed::to_load(error.0)));
-    if handler.handles(event.kind()) { Ok(failed.unwrap_or(handler)) } else { Err(Status::NotHandled) }
+    match (handler.handles(event.kind()), entry.hook.events.is_empty()) {
+        (true, _) => Ok(failed.unwrap_or(handler)),
+        // It is for what it exports, and this is not of it.
+        (false, true) => Err(Status::NotHandled),
+        (false, false) => {
+            let why = format!("it is configured for {} and does not handle it", event.name);
+            Ok(Arc::new(Failed::new(Failure::new(Cause::Load, why))))
+        }
+    }
 }
 
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {

@@ -184,7 +184,7 @@ pub enum Status {
     Ran(Box<Run>),
     /// Its matcher does not take this event.
     NotMatched,
-    /// The component does not export this event.
+    /// It is for whatever the component exports, and this event is not of it.
     NotHandled,
     /// An earlier hook ended the event.
     NotReached,

@@ -158,6 +158,7 @@ fn what(handler: &Handler) -> String {
             format!("agent, {max_turns} turns at most, that may read the project: {}", print::quoted(prompt))
         }
         Handler::Own { kind, .. } => format!("a handler of type {}", print::quoted(kind)),
+        Handler::LeftOut { kind } => format!("nothing: handlers of type {kind} are not run"),
         Handler::Callback => "callback".into(),
         Handler::Withheld { why, .. } => why.clone(),
     }
@@ -184,7 +185,7 @@ fn may(config: &Config, hook: &Hook) -> Vec<String> {
             let model = named.map_or_else(String::new, |model| format!(" {}", print::name(model)));
             vec!["may decide   everything".into(), format!("sends        the event to the language model{model}")]
         }
-        Handler::Own { .. } | Handler::Callback | Handler::Withheld { .. } => Vec::new(),
+        Handler::Own { .. } | Handler::LeftOut { .. } | Handler::Callback | Handler::Withheld { .. } => Vec::new(),
     }
 }
 

@@ -66,6 +66,10 @@ impl Dialect for Picoclaw {
         events::MARKS
     }
 
+    fn kinds(&self) -> &'static [&'static str] {
+        &events::KINDS
+    }
+
     fn known_keys(&self) -> &'static [&'static str] {
         output::KNOWN_KEYS
     }

@@ -200,7 +200,8 @@ impl Resolver {
                 if intercept.is_empty() {
                     self.hooks.truncate(before);
                 }
-                self.hooks.push(self.observer(hook, &observe));
+                let observer = self.observer(hook, &observe);
+                self.hooks.push(observer);
             }
             if enabled == Some(false) {
                 self.hooks.truncate(before);

@@ -1,7 +1,7 @@
 //! Event names and matchers.
 
 use hookbox_protocol::{
-    EventKind,
+    EventKind, dialect,
     json::token,
     matcher::{CallMatcher, CallPatterns, MatchStyle, Matcher},
 };
@@ -17,18 +17,32 @@ use crate::config::{
 const EVENT_TYPO: usize = 2;
 
 impl Resolver {
-    /// The pointer of an event under `hooks`; warns when the name looks like a known one's typo.
+    /// The pointer of an event under `hooks`; warns when another dialect calls it so, or when the name looks like a known
+    /// one's typo.
     pub(super) fn event_pointer(&mut self, event: &str) -> String {
         let pointer = format!("/hooks/{}", token(event));
-        if self.dialect.spec_by_name(event).is_none()
-            && let Some(near) = nearest(event, self.dialect.specs().iter().map(|spec| spec.name))
-            && distance(event, near) <= EVENT_TYPO
-        {
-            // A warning only: clients add events every month, and a new name may resemble an old one.
-            let message = format!("{} has no event `{event}`", self.dialect.name());
-            self.found.push(Finding::warning(&pointer, message).help(format!("did you mean `{near}`?")));
+        if self.dialect.spec_by_name(event).is_some() {
+            return pointer;
         }
+        let near = nearest(event, self.dialect.specs().iter().map(|spec| spec.name));
+        let help = match (self.elsewhere(event), near.filter(|near| distance(event, near) <= EVENT_TYPO)) {
+            (Some((dialect, name)), _) => format!("that is {dialect}'s name; here it is `{name}`"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => return pointer,
+        };
+        // A warning only: clients add events every month, and a new name may resemble an old one.
+        let message = format!("{} has no event `{event}`", self.dialect.name());
+        self.found.push(Finding::warning(&pointer, message).help(help));
         pointer
+    }
+
+    /// The dialect that calls an event so which has another name here, and that name.
+    fn elsewhere(&self, event: &str) -> Option<(&'static str, &'static str)> {
+        dialect::ALL.iter().find_map(|other| {
+            let kind = other.spec_by_name(event)?.kind;
+            let here = self.dialect.specs().iter().find(|spec| spec.kind == kind && kind != EventKind::OtherEvent)?;
+            Some((other.name(), here.name))
+        })
     }
 
     /// Compiles the matcher of what stands at `pointer`.
@@ -72,17 +86,20 @@ impl Resolver {
         if ignored { Matcher::Everything } else { matcher }
     }
 
-    /// The wire names of what stands under `intercept`: `before_tool` is `hook.before_tool`. Warns of names the dialect
-    /// does not know: such a hook is never asked.
+    /// The wire names of what stands under `intercept`: `before_tool` is `hook.before_tool`. A name that the dialect does not
+    /// know is an error: such a hook would never be asked.
     pub(super) fn intercepts(&mut self, events: &[String], pointer: &str) -> Vec<String> {
         let specs = self.dialect.specs();
         let known: Vec<&str> = specs.iter().filter(|spec| spec.blockable).map(|spec| short(spec.name)).collect();
         let wire_name = |(index, event): (usize, &String)| {
-            if let Some(spec) = specs.iter().find(|spec| short(spec.name) == short(event)) {
+            if let Some(spec) = specs.iter().find(|spec| spec.blockable && short(spec.name) == short(event)) {
                 return spec.name.to_owned();
             }
-            let message = format!("{} never asks about `{event}`", self.dialect.name());
-            let finding = Finding::warning(format!("{pointer}/intercept/{index}"), message);
+            let (message, place) =
+                (format!("{} never asks about `{event}`", self.dialect.name()), format!("{pointer}/intercept/{index}"));
+            // decisions.md#picoclaw: "A method nobody knows is an interceptor."
+            let later = event.starts_with("hook.") && nearest(short(event), known.iter().copied()).is_none();
+            let finding = if later { Finding::warning(place, message) } else { Finding::error(place, message) };
             self.found.push(finding.help(suggestion(event, &known)));
             event.clone()
         };
@@ -90,7 +107,13 @@ impl Resolver {
     }
 
     /// The hook as one that is told of events of these kinds.
-    pub(super) fn observer(&self, hook: Hook, kinds: &[String]) -> Hook {
+    pub(super) fn observer(&mut self, hook: Hook, kinds: &[String]) -> Hook {
+        let known = self.dialect.kinds();
+        for (index, kind) in kinds.iter().enumerate().filter(|(_, kind)| !is_kind(known, kind)) {
+            let message = format!("{} has no kind of event `{kind}`", self.dialect.name());
+            let finding = Finding::error(format!("{}/observe/{index}", hook.pointer), message);
+            self.found.push(finding.help(suggestion(&legacy(kind), known)));
+        }
         let specs = self.dialect.specs().iter().filter(|spec| spec.kind == EventKind::AgentEvent);
         let all = kinds.iter().any(|kind| kind == "*");
         Hook {
@@ -101,6 +124,19 @@ impl Resolver {
             ..hook
         }
     }
+}
+
+/// Whether a word under `observe` can be a kind: a known one under either name, or one of a part of the client that is not
+/// its agent loop, whose kinds nobody has listed.
+fn is_kind(known: &[&str], kind: &str) -> bool {
+    let word = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let elsewhere = || kind.contains('.') && !kind.starts_with("agent.") && kind.split('.').all(word);
+    kind == "*" || known.contains(&legacy(kind).as_str()) || elsewhere()
+}
+
+/// A kind as older versions of the client write it.
+fn legacy(kind: &str) -> String {
+    kind.strip_prefix("agent.").unwrap_or(kind).replace('.', "_")
 }
 
 /// Takes these kinds however the client's version writes them. decisions.md#picoclaw: "`tool_exec_start` and

@@ -39,7 +39,7 @@ pub(super) struct Resolved {
 }
 
 impl Resolver {
-    /// What runs for an entry; `None` (and a finding) for one that is not run.
+    /// What runs for an entry; `None` (and a finding) for one that cannot be read.
     pub(super) fn handler(&mut self, runs: Runs, pointer: &str) -> Option<Resolved> {
         let (mut given, mut timeout) = (None, None);
         let (name, handler) = match runs {
@@ -61,7 +61,7 @@ impl Resolver {
                 let max_turns = max_turns.unwrap_or(AGENT_TURNS);
                 ("agent".to_owned(), Handler::Agent { prompt, model, max_turns })
             }
-            Runs::McpTool(_) => return self.not_run("mcp_tool", pointer),
+            Runs::McpTool(_) => self.left_out("mcp_tool", pointer),
             Runs::Process(entry) => {
                 let Some(executable) = entry.command.first() else { return self.no_command(pointer) };
                 (name::of_file(executable), Handler::Process(Box::new(self.process(*entry))))
@@ -79,10 +79,12 @@ impl Resolver {
         Some(Resolved { name, handler, authority: given, timeout })
     }
 
-    fn not_run<T>(&mut self, kind: &str, pointer: &str) -> Option<T> {
-        let message = format!("handlers of type `{kind}` are not run by hookbox; this hook is left out");
+    /// One that hookbox does not run. It stays, because what is left out must not look as if it had agreed.
+    fn left_out(&mut self, kind: &'static str, pointer: &str) -> (String, Handler) {
+        let message =
+            format!("handlers of type `{kind}` are not run by hookbox; this hook is left out and counts as failed");
         self.found.push(Finding::warning(pointer, message));
-        None
+        (kind.to_owned(), Handler::LeftOut { kind })
     }
 
     /// The validator knows no length of arrays.

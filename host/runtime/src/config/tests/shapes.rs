@@ -96,9 +96,38 @@ fn named() {
 #[test]
 fn named_warnings() {
     assert_eq!(
-        told("picoclaw", r#"{"hooks":{"a":{"type":"command","command":"x","intercept":["before_tol"]}}}"#),
-        ["/hooks/a/intercept/0: picoclaw never asks about `before_tol`; did you mean `before_tool`?"]
+        told("blade", r#"{"hooks":{"PreCompact":[]}}"#),
+        ["/hooks/PreCompact: blade has no event `PreCompact`; that is claude's name; here it is `Compaction`"]
     );
+}
+
+/// A hook that is never asked, or never told, guards nothing.
+#[test]
+fn named_words_that_nobody_knows_are_errors() {
+    for (word, expected) in [
+        (
+            r#""intercept":["before_tol"]"#,
+            "/hooks/a/intercept/0: picoclaw never asks about `before_tol`; did you mean `before_tool`?",
+        ),
+        (
+            r#""observe":["tool_exec_strat"]"#,
+            "/hooks/a/observe/0: picoclaw has no kind of event `tool_exec_strat`; did you mean `tool_exec_start`?",
+        ),
+        (
+            r#""observe":["*","agent.tool.exec"]"#,
+            "/hooks/a/observe/1: picoclaw has no kind of event `agent.tool.exec`; did you mean `tool_exec_end`?",
+        ),
+    ] {
+        let text = format!(r#"{{"hooks":{{"a":{{"type":"command","command":"x",{word}}}}}}}"#);
+        assert!(parse_as("picoclaw", &text).is_err(), "{text}");
+        assert_eq!(told("picoclaw", &text), [expected], "{text}");
+    }
+    for kind in ["tool.*", "tool|agent", "Turn_Start", ""] {
+        let text = format!(r#"{{"hooks":{{"a":{{"type":"command","command":"x","observe":["{kind}"]}}}}}}"#);
+        assert!(parse_as("picoclaw", &text).is_err(), "{text}");
+    }
+    let text = r#"{"hooks":{"a":{"type":"command","command":"x","intercept":["hook.before_compact"],"observe":["gateway.ready","agent.turn.start","*"]}}}"#;
+    assert!(parse_as("picoclaw", text).is_ok());
 }
 
 #[test]

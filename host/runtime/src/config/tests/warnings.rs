@@ -5,7 +5,7 @@ fn what_has_no_effect_is_told_and_loads() {
     for (text, expected) in [
         (
             with_handler(r#"{"type":"mcp_tool","server":"a","tool":"b"}"#),
-            "/hooks/PreToolUse/0/hooks/0: handlers of type `mcp_tool` are not run by hookbox; this hook is left out; -",
+            "/hooks/PreToolUse/0/hooks/0: handlers of type `mcp_tool` are not run by hookbox; this hook is left out and counts as failed; -",
         ),
         (
             with_handler(r#"{"type":"command","command":"x","async":true}"#),
@@ -14,6 +14,10 @@ fn what_has_no_effect_is_told_and_loads() {
         (
             r#"{"hooks":{"PreToolUs":[]}}"#.into(),
             "/hooks/PreToolUs: claude has no event `PreToolUs`; did you mean `PreToolUse`?",
+        ),
+        (
+            r#"{"hooks":{"BeforeTool":[]}}"#.into(),
+            "/hooks/BeforeTool: claude has no event `BeforeTool`; that is gemini's name; here it is `PreToolUse`",
         ),
         (
             r#"{"hooks":{"pretooluse":[]}}"#.into(),
