@@ -11,6 +11,7 @@ const EFFECTS = { context: "text", systemMessage: "text", suppressOutput: "flag"
  * `output`: what a handler may return.
  */
 export function event(name, inputs, output) {
+  const known = membersOf(output);
   return (handler) => {
     if (typeof handler !== "function") throw new TypeError(`${name} is ${shown(handler)}, and has to be a function`);
     return {
@@ -18,7 +19,7 @@ export function event(name, inputs, output) {
         try {
           begin();
           const parameters = inputs.map((json, index) => lift(values[index], json));
-          return lower(name, output, settle(name, handler(...parameters, lift(context, []))));
+          return lower(name, output, known, settle(name, handler(...parameters, lift(context, []))));
         } catch (error) {
           // The runtime makes the contract's error of what is thrown here.
           throw fault(error);
@@ -31,7 +32,8 @@ export function event(name, inputs, output) {
 function lift(value, json) {
   if (json === "json") return JSON.parse(value);
   const lifted = {};
-  for (const [key, member] of Object.entries(value)) {
+  for (const key in value) {
+    const member = value[key];
     if (member === null) continue;
     if (json.includes(key)) parsedWhenAsked(lifted, key, member);
     else lifted[key] = member;
@@ -39,37 +41,51 @@ function lift(value, json) {
   return lifted;
 }
 
-function lower(name, output, answer) {
+/** The members that an output may have. */
+function membersOf(output) {
+  if (typeof output === "string") return output === "effects" ? EFFECTS : {};
+  const { decision, fields } = output;
+  const decided = decision === undefined ? {} : { decision: "", reason: "", response: "", interrupt: "" };
+  if (decision !== undefined && !Object.values(decision).includes("denial")) delete decided.interrupt;
+  if (decision !== undefined && !Object.values(decision).includes("response")) delete decided.response;
+  return { ...decided, ...fields, ...EFFECTS };
+}
+
+function lower(name, output, known, answer) {
   const given = answer ?? {};
   if (output === "json") return answer === undefined || answer === null ? null : json(name, "an object", answer);
   if (typeof given !== "object" || Array.isArray(given)) wrong(name, `returned ${shown(given)}`);
-  if (output === "nothing") return members(name, given, {});
-  const { decision, fields = {} } = output === "effects" ? {} : output;
-  const decided = decision === undefined ? {} : { decision: "decision", reason: "text", response: "response" };
-  if (decision && Object.values(decision).includes("denial")) decided.interrupt = "flag";
-  const { effects, lowered } = split(members(name, given, { ...decided, ...fields, ...EFFECTS }), fields);
+  check(name, given, known);
+  if (output === "nothing") return undefined;
+  const effects = members(name, given, EFFECTS);
   if (output === "effects") return effects;
-  if (decision) lowered.decision = decide(name, decision, given);
-  return { ...lowered, effects };
+  const lowered = members(name, given, output.fields);
+  if (output.decision !== undefined) lowered.decision = decide(name, output.decision, given);
+  lowered.effects = effects;
+  return lowered;
 }
 
-/** Every member, checked and as the contract has it; absent ones are none. */
-function members(name, given, kinds) {
-  for (const key of Object.keys(given)) {
-    if (given[key] !== undefined && !Object.hasOwn(kinds, key)) {
-      const known = Object.keys(kinds).join(", ");
-      wrong(name, `returned \`${key}\`, which its output has not${known && `; it has ${known}`}`);
+/** That there is nothing else in it. */
+function check(name, given, known) {
+  for (const key in given) {
+    if (given[key] !== undefined && !Object.hasOwn(known, key)) {
+      const all = Object.keys(known).join(", ");
+      wrong(name, `returned \`${key}\`, which its output has not${all && `; it has ${all}`}`);
     }
   }
-  return Object.fromEntries(Object.entries(kinds).map(([key, kind]) => [key, KINDS[kind](name, key, given[key])]));
+}
+
+/** These members, checked and as the contract has them; absent ones are none. */
+function members(name, given, kinds) {
+  const lowered = {};
+  for (const key in kinds) lowered[key] = KINDS[kinds[key]](name, key, given[key]);
+  return lowered;
 }
 
 const expect = (name, key, value, type) =>
   typeof value === type ? value : wrong(name, `returned ${shown(value)} as \`${key}\`, which is a ${type}`);
 
 const KINDS = {
-  decision: () => undefined,
-  response: () => undefined,
   text: (name, key, value) => (value === undefined ? null : expect(name, key, value, "string")),
   flag: (name, key, value) => value !== undefined && expect(name, key, value, "boolean"),
   json: (name, key, value) => (value === undefined ? null : json(name, `\`${key}\``, value)),
@@ -91,18 +107,14 @@ const KINDS = {
   },
 };
 
-/** What is said about the event itself, apart from what may be said about any. */
-function split(all, fields) {
-  const pick = (kinds) => Object.fromEntries(Object.keys(kinds).map((key) => [key, all[key]]));
-  return { effects: pick(EFFECTS), lowered: pick(fields) };
-}
-
 function decide(name, cases, { decision = "pass", reason, response, interrupt = false }) {
   const payload = Object.hasOwn(cases, decision) ? cases[decision] : undefined;
   if (decision !== "pass" && payload === undefined) {
     const known = ["pass", ...Object.keys(cases)].join(", ");
     wrong(name, `decided ${shown(decision)}, which this event does not take; it takes ${known}`);
   }
+  if (reason !== undefined) expect(name, "reason", reason, "string");
+  if (interrupt !== false) expect(name, "interrupt", interrupt, "boolean");
   if (reason !== undefined && (payload === undefined || payload === "response")) {
     wrong(name, "returned a reason without a decision it belongs to");
   }
@@ -124,6 +136,7 @@ function decide(name, cases, { decision = "pass", reason, response, interrupt = 
 function respond(name, response) {
   if (!isObject(response)) wrong(name, `responded with ${shown(response)}: \`respond\` takes a text or a response`);
   const kinds = { forLlm: "text", forUser: "text", silent: "flag", isError: "flag", extra: "object" };
+  check(name, response, kinds);
   const lowered = members(name, response, kinds);
   return lowered.forLlm === null ? wrong(name, "responded without `forLlm`, what the model reads") : lowered;
 }
