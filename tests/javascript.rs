@@ -70,6 +70,34 @@ fn the_sdk_works_from_its_package() {
     assert!(said.contains("nothing changed"), "{said}");
 }
 
+/// Each with its own tests, and the cases of the example that it is a version of.
+#[test]
+fn examples_do_what_their_cases_say() {
+    let examples = root().join("guest-examples");
+    let read = |path: PathBuf| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
+    for (name, of) in [
+        ("command-guard-js", "command-guard"),
+        ("secret-redactor-js", "secret-redactor"),
+        ("http-notifier-ts", "http-notifier-ts"),
+    ] {
+        let folder = examples.join(name);
+        ci(&folder);
+        npm(&folder, &["test"]);
+        lend_tools(&folder);
+        let dir = tempfile::tempdir().unwrap();
+        let (ok, said) = build(&folder, &dir.path().join(format!("{name}.wasm")));
+        assert!(ok, "{said}");
+        let (mut config, path) = (read(folder.join("hooks.json")), dir.path().join("hooks.json"));
+        for case in read(examples.join(of).join("case.json")).as_array().unwrap() {
+            config["dialect"] = case["dialect"].clone();
+            fs::write(&path, config.to_string()).unwrap();
+            let (found, stderr) = run(&path, &case["event"], dir.path());
+            assert_eq!(found, case["expect"], "{name}: {}\n{stderr}", case["name"]);
+            assert!(!stderr.contains("failed  "), "{name}: {}\n{stderr}", case["name"]);
+        }
+    }
+}
+
 /// The author sees the language's own error with file and line, and what to do; there is no component.
 #[test]
 fn errors_are_told_with_their_place_and_leave_no_component() {

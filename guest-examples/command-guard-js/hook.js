@@ -1,0 +1,22 @@
+// Refuses shell commands that destroy files or devices, as command-guard does.
+import { deny } from "@hookbox/guest";
+
+import { NESTING, find } from "./danger.js";
+
+/** @type {import("@hookbox/guest").OnPreToolUse} */
+export const onPreToolUse = guard;
+
+// The same gate where the user would be asked: under picoclaw `approve_tool` holds when a hook fails, `before_tool` does
+// not.
+/** @type {import("@hookbox/guest").OnPermissionRequest} */
+export const onPermissionRequest = guard;
+
+/**
+ * Looks at `command`, whatever the tool is called (Bash, exec, …).
+ * @param {import("@hookbox/guest").ToolCall} call
+ */
+function guard(call) {
+  const command = call.input?.command;
+  const why = typeof command === "string" ? find(command, NESTING) : undefined;
+  if (why !== undefined) return deny(`${why} is not allowed here`);
+}

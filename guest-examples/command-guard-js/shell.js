@@ -1,0 +1,129 @@
+// As much of the shell's grammar as tells commands from arguments.
+
+/** How deep substitutions may be nested: enough for people, little for the stack. */
+const SUBSTITUTIONS = 32;
+
+/** A text that is refused as a whole. */
+export class Refused extends Error {}
+
+/**
+ * The simple commands of a text, with those inside `$(…)` and backticks: their words, unquoted, and where their output is
+ * redirected to. Everything is read as a command that could be one; a text that ends within a quotation is read to its end.
+ * @param {string} text
+ */
+export function parse(text) {
+  // A common way to write a blank without writing one.
+  const parser = new Parser(text.replaceAll("${IFS}", " ").replaceAll("$IFS", " "));
+  parser.list(undefined, SUBSTITUTIONS);
+  return parser.commands;
+}
+
+class Draft {
+  words = [];
+  targets = [];
+  word = "";
+  inWord = false;
+  /** What the next word is: a word, a target, or the source of what a command reads. */
+  next = "words";
+
+  push(character) {
+    this.inWord = true;
+    this.word += character;
+  }
+
+  endWord() {
+    if (!this.inWord) return;
+    if (this.next !== "source") this[this.next].push(this.word);
+    [this.word, this.inWord, this.next] = ["", false, "words"];
+  }
+}
+
+class Parser {
+  commands = [];
+  #text;
+  #at = 0;
+
+  constructor(text) {
+    this.#text = text;
+  }
+
+  #more() {
+    return this.#at < this.#text.length;
+  }
+
+  #read() {
+    return this.#text[this.#at++];
+  }
+
+  #startsWith(set) {
+    return this.#more() && set.includes(this.#text[this.#at]);
+  }
+
+  #skip(set) {
+    while (this.#startsWith(set)) this.#at++;
+  }
+
+  #end(draft) {
+    draft.endWord();
+    this.commands.push(draft);
+    return new Draft();
+  }
+
+  /** Reads commands up to a closing character, or to the end of the text. */
+  list(end, depth) {
+    if (depth === 0) throw new Refused("a command inside so many others");
+    let draft = new Draft();
+    while (this.#more()) {
+      const c = this.#read();
+      if (c === end) return void this.#end(draft);
+      // `&>` redirects; any other `&` ends a command.
+      else if (c === "&" && this.#startsWith(">")) draft.endWord();
+      else if ("\n;&|()".includes(c)) draft = this.#end(draft);
+      else if (" \t\r".includes(c)) draft.endWord();
+      else if (c === "#" && !draft.inWord) while (this.#more() && !this.#startsWith("\n")) this.#at++;
+      else if (c === ">") {
+        // `2>` names what is redirected; it is no argument.
+        if (draft.inWord && /^[0-9]*$/.test(draft.word)) [draft.word, draft.inWord] = ["", false];
+        draft.endWord();
+        this.#skip(">|&");
+        draft.next = "targets";
+      } else if (c === "<") {
+        draft.endWord();
+        this.#skip("<-&");
+        draft.next = "source";
+      } else if (c === "\\") {
+        const escaped = this.#read();
+        if (escaped !== undefined && escaped !== "\n") draft.push(escaped);
+      } else if (c === "'") {
+        draft.inWord = true;
+        for (let quoted = this.#read(); quoted !== undefined && quoted !== "'"; quoted = this.#read()) draft.push(quoted);
+      } else if (c === '"') this.#quoted(draft, depth - 1);
+      else this.#plainOrSubstitution(c, draft, depth - 1);
+    }
+    this.#end(draft);
+  }
+
+  /** Reads to the closing double quote. */
+  #quoted(draft, depth) {
+    draft.inWord = true;
+    while (this.#more()) {
+      const c = this.#read();
+      if (c === '"') return;
+      if (c === "\\") {
+        const escaped = this.#read();
+        if (escaped === undefined) return;
+        if (!'"\\$`\n'.includes(escaped)) draft.push("\\");
+        if (escaped !== "\n") draft.push(escaped);
+      } else this.#plainOrSubstitution(c, draft, depth);
+    }
+  }
+
+  /** What is substituted cannot be known; the commands that produce it can. */
+  #plainOrSubstitution(c, draft, depth) {
+    if (c === "`") this.list("`", depth);
+    else if (c === "$" && this.#startsWith("(")) {
+      this.#at++;
+      this.list(")", depth);
+    } else draft.push(c);
+  }
+}
