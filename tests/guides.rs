@@ -61,3 +61,13 @@ fn python() {
 fn rust() {
     follow("rust.md");
 }
+
+#[test]
+fn javascript() {
+    follow("javascript.md");
+}
+
+#[test]
+fn typescript() {
+    follow("typescript.md");
+}
