@@ -12,6 +12,7 @@ mod run;
 mod schema;
 mod serve;
 mod stdio;
+mod test;
 mod token;
 mod trust;
 
@@ -49,6 +50,8 @@ pub enum Command {
     New(new::New),
     /// Compile a hook to a component
     Build(build::Build),
+    /// Run a hook's cases: events, and what they must lead to
+    Test(test::Test),
     /// Print the JSON Schema of the configuration file
     Schema(schema::Schema),
     /// Print a completion script for a shell
@@ -75,6 +78,7 @@ impl Command {
             Self::Inspect(command) => command.run(),
             Self::New(command) => command.run(),
             Self::Build(command) => command.run(),
+            Self::Test(command) => command.run(),
             Self::Schema(command) => command.run(),
             Self::Completions(command) => command.run(),
         }

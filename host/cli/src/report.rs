@@ -145,7 +145,7 @@ pub fn word(hook: &HookReport) -> String {
 }
 
 /// One hook: word, time, fuel, reason.
-fn outcome(hook: &HookReport) -> String {
+pub fn outcome(hook: &HookReport) -> String {
     let Some(ran) = hook.run() else { return hook.word().to_owned() };
     let mut line = format!("{:8} {:>8}", word(hook), time(ran.time));
     if let Some(fuel) = ran.fuel {
