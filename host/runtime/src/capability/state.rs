@@ -1,8 +1,11 @@
 //! `hookbox:hooks/state`: keys and values that outlive a call.
 //!
 //! [`HookState`] is what one hook was granted: it finds the [`Space`] of a call and holds the hook to its sizes. A
-//! [`Store`] keeps the values; [`SqliteStore`] is the embedded one.
+//! [`Store`] keeps the values; `SqliteStore` is the embedded one, `RedisStore`
+//! that of several hosts.
 
+#[cfg(feature = "state-redis")]
+mod redis;
 #[cfg(feature = "state-sqlite")]
 mod sqlite;
 
@@ -19,6 +22,8 @@ use hookbox_sandbox::{
     permission::{StateDetails, StateGrant},
 };
 
+#[cfg(feature = "state-redis")]
+pub use self::redis::RedisStore;
 #[cfg(feature = "state-sqlite")]
 pub use sqlite::SqliteStore;
 
