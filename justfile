@@ -23,14 +23,33 @@ demo: build
     @{{hookbox}} run --config guest-examples/command-guard/hooks.json < docs/rm.json
 
 # Everything that must hold before a change lands
-test: lint zig-installed python-installed
+test: lint deploy zig-installed python-installed
     cargo test --workspace --no-fail-fast
     just clients
+    just ui
 
 # The pieces that live in other programs, behind the command line as it was built; needs Node 20
 clients: build
     for client in clients/*/; do \
         npm ci --ignore-scripts --no-audit --no-fund --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
+
+# The daemon, with a tenant of one hook and a page to watch it on: what it prints says how to ask it
+serve: build
+    @{{hookbox}} build guest-examples/command-guard --profile guest
+    @deploy/try.sh {{hookbox}} guest-examples/command-guard/command-guard.wasm
+
+# The daemon under load, as ratios; needs wrk
+bench-serve: build
+    {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
+    cargo build --profile dist -p hookbox-cli -p hookbox --bins --examples
+    python3 tests/bench/serve.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm
+
+# The daemon's page in a real browser; needs Node 20 and Chromium. It also takes the picture of the documentation
+ui: build
+    {{hookbox}} build guest-examples/command-guard --profile guest
+    npm ci --ignore-scripts --no-audit --no-fund --prefix tests/ui
+    HOOKBOX={{hookbox}} GUARD={{justfile_directory()}}/guest-examples/command-guard/command-guard.wasm \
+        PICTURE="${PICTURE:-}" npm test --prefix tests/ui
 
 # The command line
 build:
@@ -47,6 +66,15 @@ lint: deny-installed
     cargo clippy --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p hookbox-protocol -p hookbox-sandbox -p hookbox -p hookbox-guest
     cargo-deny --log-level error check bans licenses sources
+
+# The files to deploy from, each by a linter of its kind
+deploy: deploy-installed
+    {{target}}/tools/deploy/bin/hadolint deploy/Containerfile
+    PYTHONPATH={{target}}/tools/deploy python3 -m kubernetes_validate --strict deploy/kubernetes/*.yaml
+    # The program need not be installed here.
+    mkdir -p {{target}}/tools/units && sed 's#/usr/local/bin/hookbox#/bin/true#' deploy/hookbox.service > {{target}}/tools/units/hookbox.service
+    systemd-analyze verify {{target}}/tools/units/hookbox.service
+    systemd-analyze security --offline=true --threshold=20 --no-pager {{target}}/tools/units/hookbox.service > /dev/null
 
 # Hostile guests against the sandbox
 hostile:
@@ -93,6 +121,11 @@ zig-installed:
 python-installed:
     @[ -d "{{target}}/tools/python/flit_core" ] || python3 -m pip install --quiet --require-hashes --only-binary :all: \
         --target "{{target}}/tools/python" -r sdk-guest/python/requirements-build.txt
+
+[private]
+deploy-installed:
+    @[ -x "{{target}}/tools/deploy/bin/hadolint" ] || python3 -m pip install --quiet --only-binary :all: \
+        --target "{{target}}/tools/deploy" -r deploy/requirements.txt
 
 [private]
 deny-installed:

@@ -81,6 +81,19 @@ async fn a_body_that_is_too_large_is_refused() {
     let large = || bash(&"x".repeat(8 * 1024));
     assert_eq!(problem(daemon.ask("acme", large()).send().await.unwrap()).await, (413, "too-large".into()));
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    // Nobody gets around a gate by writing much: what came tells which event it is.
+    daemon.files.write("tenants/acme-hooks.json", &closed(hooks("guard.wasm")));
+    daemon.until("reloaded", async || daemon.log().matches("is loaded").count() == 2).await;
+    let response = daemon.ask("acme", large()).send().await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["hookbox-problem"]),
+        (200, &"too-large".parse().unwrap())
+    );
+    assert!(denies(&read(response).await));
+    // And so does a text that breaks off.
+    let cut =
+        daemon.post("/v1/acme/claude").bearer_auth(token("acme")).body(r#"{"hook_event_name":"PreToolUse","tool_na"#);
+    assert!(denies(&read(cut.send().await.unwrap()).await));
 }
 
 /// A hook that never ends within the time there is.

@@ -3,7 +3,10 @@
 #![allow(clippy::needless_pass_by_value)] // `json!` makes values
 
 mod answers;
+mod connect;
 mod daemon;
+mod load;
 mod reload;
 mod seeing;
+mod shared;
 mod tenants;

@@ -145,3 +145,24 @@ async fn a_tenant_shows_by_its_name_only() {
     let verdicts = told["verdicts"].as_array().unwrap();
     assert_eq!((verdicts.len(), &verdicts[0]["tenant"]), (1, &json!("other")));
 }
+
+#[tokio::test]
+async fn spans_go_to_a_collector_as_part_of_the_clients_trace() {
+    let collector =
+        hookbox_testing::server::Server::start(|_| hookbox_testing::server::response("200 OK", "", "")).await;
+    let files = Files::new();
+    files.settings(json!({ "otlp": collector.url("") }));
+    let mut daemon = files.start();
+    // A trace whose name can be read where it stands among other bytes.
+    let trace = "41424344454647484950515253545556";
+    let asked = daemon.ask("acme", bash("ls")).header("traceparent", format!("00-{trace}-4142434445464748-01"));
+    assert_eq!(asked.send().await.unwrap().status(), 200);
+    daemon.signal("TERM");
+    let ended = tokio::task::spawn_blocking(move || daemon.child.wait().unwrap().code()).await.unwrap();
+    assert_eq!(ended, Some(0));
+    let sent = collector.requests().concat();
+    assert!(sent.starts_with("POST /v1/traces"), "{sent:?}");
+    for name in ["request", "dispatch", "guard.wasm", "hookbox", "ABCDEFGHIPQRSTUV"] {
+        assert!(sent.contains(name), "{name}: {sent:?}");
+    }
+}

@@ -3,7 +3,13 @@
 use std::{io, path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
-use hookbox::{Runtime, RuntimeBuilder};
+use hookbox::{
+    Runtime, RuntimeBuilder,
+    capability::{
+        StateError,
+        state::{RedisStore, SqliteStore},
+    },
+};
 use hyper_util::server::graceful::GracefulShutdown;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::Value;
@@ -246,8 +252,12 @@ fn build(settings: &Settings, mut runtime: RuntimeBuilder) -> Result<Runtime, Se
         runtime = runtime.cache_dir(cache);
     }
     if let Some(state) = &settings.state {
-        let store = hookbox::capability::state::SqliteStore::open(state);
-        runtime = runtime.state(store.map_err(|error| ServeError::State(error.to_string()))?);
+        let wrong = |error: StateError| ServeError::State(error.to_string());
+        runtime = if state.contains("://") {
+            runtime.state(RedisStore::new(state).map_err(wrong)?)
+        } else {
+            runtime.state(SqliteStore::open(state).map_err(wrong)?)
+        };
     }
     Ok(runtime.build()?)
 }

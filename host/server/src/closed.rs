@@ -1,19 +1,23 @@
-//! A failure of ours, where failures are to block: said in the dialect's own words.
+//! A block in a dialect's own words, where hookbox failed and the configuration wants that: as JSON, because whoever asks
+//! over HTTP sees no exit code.
 
 use hookbox::{Cause, Dialect, Event, Failure, FailurePolicy};
 use hookbox_protocol::{authority::express, failure::failed_output};
 use serde_json::Value;
 
-/// The event, when it is one that can be blocked. `None` also where nobody can tell which event it is.
-pub fn blockable(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Option<Event> {
-    let event = dialect.decode_event(wire, name).ok()?;
-    dialect.spec_of(&event).blockable.then_some(event)
+/// The event, as far as it can be told. `None` where not even its name can.
+pub fn event(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Option<Event> {
+    let decoded = dialect.decode_event(wire, name).ok();
+    decoded.or_else(|| dialect.glimpse(wire, name).map(|seen| Event::glimpsed(dialect, seen)))
 }
 
-/// A block of this event, as its dialect has it.
+/// A block of this event.
 pub fn block(dialect: &dyn Dialect, event: &Event, reason: &str) -> Option<Value> {
-    let failure = Failure::new(Cause::Busy, reason);
+    let failure = Failure::new(Cause::Event, reason);
     let (mut output, _) = failed_output(dialect.spec_of(event), "hookbox", &failure, FailurePolicy::Deny);
+    if output.reason.is_some() {
+        output.reason = Some(reason.to_owned());
+    }
     express(dialect, event, None, &mut output);
     dialect.encode_outcome(event, &output)
 }

@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderName, HeaderValue, Response, StatusCode, header},
     response::IntoResponse,
 };
-use hookbox::{Dialect, HookSet, RECORD_VERSION, Verdict};
+use hookbox::{Dialect, Fault, HookSet, Judged, RECORD_VERSION, Verdict};
 use serde_json::{Value, json};
 
 use crate::{app::App, closed, problem::Problem, tenant::Tenant};
@@ -26,6 +26,12 @@ pub struct Asked {
     pub name: Option<String>,
     /// When the request began, and how long it may take.
     pub time: Time,
+}
+
+impl Asked {
+    fn of_library(&self) -> hookbox::Asked<'_> {
+        hookbox::Asked::new(&self.wire).named(self.name.as_deref())
+    }
 }
 
 /// When an answer is due.
@@ -55,54 +61,81 @@ pub enum Answer {
     Problem(Problem),
 }
 
-/// Judges an event.
-pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Answer {
-    let answer = match verdict(app, tenant, set, asked).await {
-        Ok(verdict) => Answer::Judged(Box::new(verdict)),
-        Err(problem) => refuse(set.dialect(), set.config().fail_closed, &asked.wire, asked.name.as_deref(), problem),
+/// Judges an event. What keeps the hooks from being asked fails each of them, by its own policy.
+pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Answer {
+    let judged = match problem {
+        None => judged(app, tenant, set, asked).await,
+        Some(problem) => Err(problem),
     };
-    app.tell(&tenant.name, || match &answer {
-        Answer::Judged(verdict) => json!(verdict.record(set, &asked.wire)),
-        Answer::Blocked(problem, output) => failed(set.dialect(), problem, "block", output.as_ref()),
-        Answer::Problem(problem) => failed(set.dialect(), problem, "failed", None),
+    let (judged, problem) = match judged {
+        Ok(judged) => (judged, None),
+        Err(problem) => {
+            let why = problem.to_string();
+            (set.judge(&asked.of_library().unread(Some(&why))).await, Some(problem))
+        }
+    };
+    let record = judged.verdict.as_ref().map(|verdict| verdict.record(set, &asked.wire));
+    let answer = settle(set.dialect(), asked, judged, problem);
+    app.tell(&tenant.name, || {
+        let mut record = record.map_or_else(|| failed(set.dialect()), |record| json!(record));
+        if let (Answer::Blocked(problem, _) | Answer::Problem(problem), Some(fields)) =
+            (&answer, record.as_object_mut())
+        {
+            fields.insert("problem".into(), problem.to_string().into());
+        }
+        record
     });
     answer
 }
 
-/// What a failure comes to: a block where failures block, and where the event can be blocked.
-pub fn refuse(dialect: &dyn Dialect, closed: bool, wire: &[u8], name: Option<&str>, problem: Problem) -> Answer {
-    match closed.then(|| closed::blockable(dialect, wire, name)).flatten() {
-        Some(event) => {
-            let wire = closed::block(dialect, &event, &problem.to_string());
-            Answer::Blocked(problem, wire)
+/// What is told where there are no hooks to ask.
+pub fn without_hooks(dialect: &'static dyn Dialect, closed: bool, asked: &Asked, problem: Problem) -> Answer {
+    let judged = Judged::without_hooks(&asked.of_library(), Some(dialect), closed, Fault::Config, &problem.to_string());
+    settle(dialect, asked, judged, Some(problem))
+}
+
+/// What a client is told of it. `problem`: why the hooks were not asked.
+fn settle(dialect: &dyn Dialect, asked: &Asked, judged: Judged, problem: Option<Problem>) -> Answer {
+    let Judged { verdict, failed, .. } = judged;
+    let ours = |fault, message: &str| match fault {
+        Fault::Event => Problem::Event(message.to_owned()),
+        _ => Problem::Unusable(message.to_owned()),
+    };
+    match (failed, verdict, problem) {
+        (None, Some(verdict), None) => Answer::Judged(Box::new(verdict)),
+        // The hooks' own policies say something less than a block, or a hook that could be asked did.
+        (None, Some(verdict), Some(problem)) => Answer::Blocked(problem, verdict.wire),
+        (None, None, problem) => Answer::Problem(problem.unwrap_or(Problem::Event("it is no event".into()))),
+        (Some(failed), _, problem) => {
+            let problem = problem.unwrap_or_else(|| ours(failed.fault, &failed.message));
+            // An exit code, by which some dialects block, nobody here would see.
+            match closed::event(dialect, &asked.wire, asked.name.as_deref()).filter(|_| failed.blocks) {
+                Some(event) => Answer::Blocked(problem, closed::block(dialect, &event, &failed.message)),
+                None => Answer::Problem(problem),
+            }
         }
-        None => Answer::Problem(problem),
     }
 }
 
-/// A record where there is no verdict.
-fn failed(dialect: &dyn Dialect, problem: &Problem, word: &str, output: Option<&Value>) -> Value {
+/// A record where not even the event's name is known.
+fn failed(dialect: &dyn Dialect) -> Value {
     let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     json!({
         "version": RECORD_VERSION, "at": u64::try_from(at).unwrap_or_default(), "event": "", "tool": null,
-        "dialect": dialect.name(), "hooks": [], "verdict": word, "problem": problem.to_string(), "output": output,
+        "dialect": dialect.name(), "hooks": [], "verdict": "failed", "output": null,
     })
 }
 
-async fn verdict(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Result<Verdict, Problem> {
+async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Result<Judged, Problem> {
     let usage = &tenant.usage;
     usage.request(Instant::now()).map_err(|(what, after)| Problem::OverQuota { what, after })?;
     let judging = async {
         let place = app.gate.enter(&tenant.name, usage.bounds()).await;
         let _place = place.map_err(|_| Problem::Busy("too many events of this tenant wait already"))?;
-        let verdict = match &asked.name {
-            Some(name) => set.dispatch_as(name, &asked.wire).await,
-            None => set.dispatch(&asked.wire).await,
-        };
-        let verdict = verdict.map_err(|error| Problem::Event(error.to_string()))?;
-        let fuel = verdict.hooks.iter().filter_map(hookbox::HookReport::fuel).sum();
-        usage.fuel(fuel, Instant::now());
-        Ok(verdict)
+        let judged = set.judge(&asked.of_library()).await;
+        let reports = judged.verdict.iter().flat_map(|verdict| &verdict.hooks);
+        usage.fuel(reports.filter_map(hookbox::HookReport::fuel).sum(), Instant::now());
+        Ok(judged)
     };
     tokio::select! {
         // What is there is told.

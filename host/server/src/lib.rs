@@ -20,9 +20,11 @@ mod tenant;
 mod tenants;
 mod tls;
 mod token;
+mod traces;
 mod ui;
 
 pub use app::{ServeError, Server};
 pub use problem::Problem;
 pub use settings::{Address, LogForm, Settings, SettingsError};
 pub use token::Token;
+pub use traces::Traces;

@@ -14,17 +14,19 @@ use axum::{
     routing::post,
 };
 use futures_util::{StreamExt, stream};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tracing::{Instrument, Span};
 
 use crate::{
     app::App,
-    judge::{Answer, Asked, Time, judge, refuse},
+    judge::{Answer, Asked, Time, judge, without_hooks},
     problem::Problem,
     tenant::Tenant,
     tenants::Found,
     token::Token,
+    traces,
 };
 
 /// `Hookbox-Timeout`: seconds after which the client gives up.
@@ -62,6 +64,7 @@ async fn one(
     let began = Instant::now();
     let (parts, body) = request.into_parts();
     let tenant = names.0.clone();
+    let span = request_span(&names, &parts.headers);
     let answer = async {
         let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
         let hooks = Hooks::find(&app, &names, &parts.headers, began).await?;
@@ -70,13 +73,9 @@ async fn one(
             Ok(wire) => (wire, None),
             Err((wire, problem)) => (wire, Some(problem)),
         };
-        let asked = Asked { wire, name: event, time: hooks.time };
-        Ok(match failed {
-            Some(problem) => hooks.refuse(&asked, problem),
-            None => hooks.judge(&app, &asked).await,
-        })
+        Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, failed).await)
     };
-    let answer = answer.await.unwrap_or_else(Answer::Problem);
+    let answer = answer.instrument(span).await.unwrap_or_else(Answer::Problem);
     answered(&tenant, began, &answer);
     answer.into_response()
 }
@@ -85,6 +84,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
     let began = Instant::now();
     let (parts, body) = request.into_parts();
     let tenant = names.0.clone();
+    let span = request_span(&names, &parts.headers);
     let answers = async {
         let hooks = Hooks::find(&app, &names, &parts.headers, began).await?;
         let body = body_of(&app, body, hooks.time).await.map_err(|(_, problem)| problem)?;
@@ -97,14 +97,14 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
         let judged = wires.into_iter().map(|wire| {
             let (app, hooks, tenant) = (&app, &hooks, &tenant);
             async move {
-                let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }).await;
+                let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
                 answered(tenant, began, &answer);
                 in_batch(answer)
             }
         });
         Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<Value>>().await)
     };
-    match answers.await {
+    match answers.instrument(span).await {
         Ok(answers) => {
             ([(header::CONTENT_TYPE, "application/json")], Value::Array(answers).to_string()).into_response()
         }
@@ -114,6 +114,15 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
             answer.into_response()
         }
     }
+}
+
+/// The request as part of its client's trace.
+fn request_span((tenant, dialect): &(String, String), headers: &HeaderMap) -> Span {
+    let span = tracing::debug_span!("request", tenant, dialect);
+    if !span.is_disabled() {
+        traces::follow(&span, headers);
+    }
+    span
 }
 
 /// One answer among others: what would have been the status, the body and the headers.
@@ -182,24 +191,15 @@ impl Hooks {
         }
     }
 
-    async fn judge(&self, app: &App, asked: &Asked) -> Answer {
-        match (&self.tenant, &self.broken) {
-            (Some(tenant), _) => match tenant.sets.get(&self.name) {
-                Some(set) => judge(app, tenant, set, asked).await,
-                None => Answer::Problem(Problem::Unknown("the tenant has no hooks of this dialect".into())),
-            },
-            (None, broken) => {
-                let reason = broken.as_ref().map(|(reason, _)| reason.clone()).unwrap_or_default();
-                self.refuse(asked, Problem::Unusable(reason))
-            }
+    /// Judges an event, unless there is a problem with it already.
+    async fn judge(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
+        if let Some(tenant) = &self.tenant
+            && let Some(set) = tenant.sets.get(&self.name)
+        {
+            return judge(app, tenant, set, asked, problem).await;
         }
-    }
-
-    fn refuse(&self, asked: &Asked, problem: Problem) -> Answer {
-        let set = self.tenant.as_ref().and_then(|tenant| tenant.sets.get(&self.name));
-        let closed =
-            set.map_or_else(|| self.broken.as_ref().is_some_and(|(_, closed)| *closed), |set| set.config().fail_closed);
-        refuse(self.dialect, closed, &asked.wire, asked.name.as_deref(), problem)
+        let (reason, closed) = self.broken.clone().unwrap_or_default();
+        without_hooks(self.dialect, closed, asked, problem.unwrap_or(Problem::Unusable(reason)))
     }
 }
 
@@ -228,22 +228,22 @@ fn asked_time(headers: &HeaderMap) -> Result<Option<Duration>, Problem> {
         .ok_or_else(|| Problem::Request("`Hookbox-Timeout` is a number of seconds, more than 0".into()))
 }
 
-/// The whole body, or what there was of it and why no more.
-async fn body_of(app: &App, body: Body, time: Time) -> Result<Bytes, (Bytes, Problem)> {
-    let limit = app.settings.max_body_kib;
-    let mut body = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX).saturating_mul(1024));
+/// The whole body, or as much of it as there may be and why no more.
+async fn body_of(app: &App, mut body: Body, time: Time) -> Result<Bytes, (Bytes, Problem)> {
+    let kib = app.settings.max_body_kib;
+    let limit = usize::try_from(kib).unwrap_or(usize::MAX).saturating_mul(1024);
     let mut read = Vec::new();
-    loop {
-        let problem = match tokio::time::timeout_at(time.deadline(), body.frame()).await {
+    let problem = loop {
+        match tokio::time::timeout_at(time.deadline(), body.frame()).await {
             Ok(None) => return Ok(read.into()),
-            Ok(Some(Ok(frame))) => {
-                read.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
-                continue;
-            }
-            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => Problem::TooLarge(limit),
-            Ok(Some(Err(error))) => Problem::Request(format!("the body broke off: {error}")),
-            Err(_) => Problem::Slow,
-        };
-        return Err((read.into(), problem));
-    }
+            Ok(Some(Ok(frame))) => read.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+            Ok(Some(Err(error))) => break Problem::Request(format!("the body broke off: {error}")),
+            Err(_) => break Problem::Slow,
+        }
+        if read.len() > limit {
+            read.truncate(limit);
+            break Problem::TooLarge(kib);
+        }
+    };
+    Err((read.into(), problem))
 }

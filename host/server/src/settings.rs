@@ -63,6 +63,9 @@ pub struct Settings {
     /// Where every verdict goes as a line of JSON: `stdout`, or a file.
     #[serde(default)]
     pub records: Option<PathBuf>,
+    /// The OpenTelemetry collector that traces go to over HTTP, as in `http://127.0.0.1:4318`.
+    #[serde(default)]
+    pub otlp: Option<String>,
     /// How the log is written, on stderr.
     #[serde(default)]
     pub log: LogForm,

@@ -1,6 +1,7 @@
 //! `hookbox run`: one event in, one verdict out.
 
 mod caller;
+mod connect;
 
 use std::{
     fs::{File, OpenOptions},
@@ -30,6 +31,8 @@ pub struct Run {
     /// What to print about each hook, on stderr
     #[arg(long, value_enum, default_value_t = Diagnostics::Human)]
     diagnostics: Diagnostics,
+    #[command(flatten)]
+    daemon: connect::Daemon,
     /// Append a record of the verdict to this file: digests, each hook's verdict, time, fuel and faults (JSON lines)
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -75,7 +78,21 @@ impl Run {
         // Some clients read stderr, and then nothing may stand there unless something stands on stdout.
         print::hold();
         let event = EventText::read(std::io::stdin().lock());
-        let (judged, record, error) = judge(&self.source, self.fail_closed, &event);
+        let (judged, record, error) = match self.daemon.ask(&self.source, &event) {
+            Some(Ok(answer)) => {
+                print::forget();
+                return verdict_out(answer);
+            }
+            // It is away: a configuration that was named stands in for it.
+            Some(Err(error)) if self.source.config.is_none() => {
+                self.daemon.away(&self.source, self.fail_closed, &event, error)
+            }
+            Some(Err(error)) => {
+                report::error(&error);
+                judge(&self.source, self.fail_closed, &event)
+            }
+            None => judge(&self.source, self.fail_closed, &event),
+        };
         // A verdict holds even when it cannot be recorded.
         if let (Some(path), Some(record)) = (&self.record, record)
             && let Err(error) = append(path, &record)
@@ -134,8 +151,11 @@ fn tell(failed: &OurFailure, verdict: Option<&Verdict>, error: Option<anyhow::Er
     failed.told.exit.map_or(own, Exit::Told)
 }
 
-/// Judges one event. Beside it stands its record, and what came in the way of asking the hooks.
-fn judge(source: &Source, closed: bool, event: &EventText) -> (Judged, Option<Record>, Option<anyhow::Error>) {
+/// What became of an event; beside it stands its record, and what came in the way of asking the hooks.
+type Outcome = (Judged, Option<Record>, Option<anyhow::Error>);
+
+/// Judges one event.
+fn judge(source: &Source, closed: bool, event: &EventText) -> Outcome {
     let asked = event.asked().named(source.event.as_deref());
     let without = |error: anyhow::Error, dialect, closed| {
         let fault = match Exit::of(&error) {
@@ -243,6 +263,17 @@ impl EventText {
         let mut read = Vec::new();
         let ended = from.take(EVENT_LIMIT as u64 + 1).read_to_end(&mut read);
         Self { read, unread: ended.err().map(|error| format!("it cannot be read to its end: {error}")) }
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// Not all of it could be read.
+    pub fn whole(&self) -> anyhow::Result<&[u8]> {
+        match &self.unread {
+            Some(why) => Err(Exit::Data.error(why.clone())),
+            None => Ok(&self.read),
+        }
     }
 
     /// What it is judged by.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use hookbox_server::{Server, Settings};
+use hookbox_server::{Server, Settings, Traces};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{exit::Exit, log, print};
@@ -20,12 +20,13 @@ pub struct Serve {
 impl Serve {
     pub fn run(self) -> anyhow::Result<Exit> {
         let settings = Settings::load(&self.config).map_err(|error| Exit::Config.error(error.to_string()))?;
-        log::of_daemon(settings.log);
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(settings))
     }
 }
 
 async fn serve(settings: Settings) -> anyhow::Result<Exit> {
+    let traces = settings.otlp.as_deref().map(Traces::to).transpose().context("`otlp`")?;
+    log::of_daemon(settings.log, traces.as_ref());
     let runtime = hookbox::Runtime::builder().compiler(std::env::current_exe()?);
     // Before anybody is told that it serves.
     let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -48,5 +49,7 @@ async fn serve(settings: Settings) -> anyhow::Result<Exit> {
             }
         })
         .await;
+    // The last spans are sent by this runtime, so this thread must not keep it from that.
+    tokio::task::spawn_blocking(move || drop(traces)).await?;
     Ok(Exit::Ok)
 }

@@ -1,0 +1,76 @@
+//! `hookbox run --connect`: the daemon judges. No engine is loaded here, no configuration read.
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::Context;
+use clap::Args;
+use hookbox::{Dialect, Fault, Judged, config};
+use reqwest::{Client, Url};
+
+use super::{EventText, Outcome, Source, block_on};
+use crate::exit::Exit;
+
+/// The environment variable that has the tenant's token: not on the command line, which everybody on the machine sees.
+const TOKEN: &str = "HOOKBOX_TOKEN";
+/// How much of an answer that is no verdict is told.
+const TOLD: usize = 500;
+
+/// Which daemon judges.
+#[derive(Debug, Args)]
+pub struct Daemon {
+    /// Let the daemon there judge: `http://HOST:PORT`, `https://…` or `unix:PATH`; the tenant's token is in
+    /// `HOOKBOX_TOKEN`. When it is away, the file of `--config` judges, or else it counts as a failure
+    #[arg(long, value_name = "ADDRESS", requires = "tenant")]
+    connect: Option<String>,
+    /// Whose hooks the daemon is asked for
+    #[arg(long, value_name = "NAME", requires = "connect")]
+    tenant: Option<String>,
+    /// Seconds that the daemon has
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, requires = "connect")]
+    wait: f64,
+}
+
+impl Daemon {
+    /// What the daemon says; `None` where there is none to ask.
+    pub fn ask(&self, source: &Source, event: &EventText) -> Option<anyhow::Result<Vec<u8>>> {
+        let (address, tenant) = (self.connect.as_deref()?, self.tenant.as_deref()?);
+        let asked = block_on(self.post(address, tenant, source, event));
+        Some(asked.with_context(|| format!("the daemon at {address} gives no verdict")))
+    }
+
+    async fn post(&self, address: &str, tenant: &str, source: &Source, event: &EventText) -> anyhow::Result<Vec<u8>> {
+        let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
+        let wait = Duration::try_from_secs_f64(self.wait).context("`--wait` is a number of seconds")?;
+        let builder = Client::builder().no_proxy().timeout(wait);
+        let (client, base) = match address.strip_prefix("unix:") {
+            // The name is never looked up.
+            Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://hookbox"),
+            None => (builder, address),
+        };
+        let mut url = Url::parse(base).context("it is no address: `http://HOST:PORT` or `unix:PATH`")?;
+        let dialect = source.named().unwrap_or(config::DEFAULT_DIALECT);
+        let path = url.path_segments_mut();
+        path.map_err(|()| Exit::Usage.error("it is no address"))?.pop_if_empty().extend(["v1", tenant, dialect]);
+        if let Some(name) = &source.event {
+            url.query_pairs_mut().append_pair("event", name);
+        }
+        let request = client.build()?.post(url).bearer_auth(token).header("hookbox-timeout", self.wait.to_string());
+        let response = request.body(event.whole()?.to_vec()).send().await?;
+        let status = response.status();
+        let body = response.bytes().await?;
+        if status != reqwest::StatusCode::OK {
+            let text = hookbox::shorten(&String::from_utf8_lossy(&body), TOLD);
+            return Err(Exit::Software.error(format!("it answers {status}: {text}")));
+        }
+        Ok(body.to_vec())
+    }
+
+    /// What becomes of the event without it.
+    pub fn away(&self, source: &Source, closed: bool, event: &EventText, error: anyhow::Error) -> Outcome {
+        let dialect: Option<&'static dyn Dialect> =
+            hookbox::dialect::by_name(source.named().unwrap_or(config::DEFAULT_DIALECT));
+        let asked = event.asked().named(source.event.as_deref());
+        let why = crate::report::one_line(&error);
+        (Judged::without_hooks(&asked, dialect, closed, Fault::Internal, &why), None, Some(error))
+    }
+}

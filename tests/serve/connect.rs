@@ -1,0 +1,68 @@
+//! `hookbox run --connect`: a small process in front of the daemon.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, Files, bash, denies, token};
+
+fn run(address: &str, event: &Value, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    command.args(["run", "--connect", address, "--tenant", "acme"]).args(more);
+    command.env("HOOKBOX_TOKEN", token("acme"));
+    hookbox_testing::process::fed(&mut command, event.to_string().as_bytes())
+}
+
+fn told(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+#[test]
+fn the_daemon_judges() {
+    let files = Files::new();
+    files.settings(json!({ "listen": ["127.0.0.1:0", "unix:hookbox.sock"] }));
+    let daemon = Daemon::start(files);
+    let socket = format!("unix:{}", daemon.files.path("hookbox.sock").display());
+    for address in [format!("http://{}", daemon.addresses[0]), socket] {
+        let denied = run(&address, &bash("rm -rf /"), &[]);
+        assert!(denies(&told(&denied)) && denied.status.code() == Some(0) && denied.stderr.is_empty(), "{denied:?}");
+        assert_eq!(told(&run(&address, &bash("ls"), &[])), json!({}));
+    }
+}
+
+fn nobody(folder: &Path) -> String {
+    format!("unix:{}", folder.join("nobody.sock").display())
+}
+
+#[test]
+fn when_it_is_away_a_named_file_judges() {
+    let files = Files::new();
+    let config = files.path("tenants/acme-hooks.json");
+    let output = run(&nobody(&files.path("")), &bash("rm -rf /"), &["--config", config.to_str().unwrap()]);
+    assert!(denies(&told(&output)), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("gives no verdict"), "{output:?}");
+}
+
+#[test]
+fn when_it_is_away_and_nothing_stands_in_it_counts_as_a_failure() {
+    let files = Files::new();
+    let address = nobody(&files.path(""));
+    let open = run(&address, &bash("ls"), &[]);
+    assert_eq!((open.status.code(), open.stdout.len()), (Some(70), 0), "{open:?}");
+    let closed = run(&address, &bash("ls"), &["--fail-closed"]);
+    assert_eq!(closed.status.code(), Some(2), "{closed:?}");
+}
+
+#[test]
+fn an_answer_that_is_no_verdict_is_a_failure() {
+    let daemon = Files::new().start();
+    let address = format!("http://{}", daemon.addresses[0]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    command.args(["run", "--connect", &address, "--tenant", "acme", "--fail-closed"]).env("HOOKBOX_TOKEN", "guess");
+    let output = hookbox_testing::process::fed(&mut command, bash("ls").to_string().as_bytes());
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("401"), "{output:?}");
+}
