@@ -1,4 +1,4 @@
-//! Every guide in `docs/hooks/` works as written. A block ` ```go file=main.go ` is a file; in a `console` block each line
+//! Every guide in `docs/` works as written. A block ` ```go file=main.go ` is a file; in a `console` block each line
 //! that begins with `$` is a command, and the lines below it are in what it prints, up to a `…`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
@@ -6,7 +6,7 @@ use std::{env, fs, path::Path, process::Command};
 
 fn follow(guide: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    let text = fs::read_to_string(root.join("docs/hooks").join(guide)).unwrap();
+    let text = fs::read_to_string(root.join("docs").join(guide)).unwrap();
     let dir = tempfile::tempdir().unwrap();
     // The folder's name is in what Go prints.
     let folder = dir.path().join("guard");
@@ -31,6 +31,7 @@ fn follow(guide: &str) {
                     .env("PATH", &path)
                     .env("HOOKBOX", &root)
                     .env("XDG_STATE_HOME", dir.path())
+                    .env("PICOCLAW_HOME", dir.path())
                     .output()
                     .unwrap();
                 let printed =
@@ -49,17 +50,22 @@ fn follow(guide: &str) {
 
 #[test]
 fn go() {
-    follow("go.md");
+    follow("hooks/go.md");
+}
+
+#[test]
+fn picoclaw() {
+    follow("use/picoclaw.md");
 }
 
 #[test]
 fn python() {
-    follow("python.md");
+    follow("hooks/python.md");
 }
 
 #[test]
 fn rust() {
-    follow("rust.md");
+    follow("hooks/rust.md");
 }
 
 #[test]
