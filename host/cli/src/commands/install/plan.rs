@@ -271,7 +271,8 @@ fn plugin(place: &Place, known: &[(String, Duration)]) -> anyhow::Result<String>
 fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Result<(Vec<Group>, Vec<String>)> {
     let Place { client, config, .. } = place;
     if client.form == Form::Process {
-        return Err(Exit::Usage.error("PicoClaw's hook processes cannot be moved: hookbox does not run such"));
+        let message = "PicoClaw's hook processes are not moved: copy an entry of `processes` into `hooks` as it stands";
+        return Err(Exit::Usage.error(message));
     }
     let dialect = match text.map(|text| Config::parse(text, config, None)).transpose()? {
         Some(loaded) => loaded.config.dialect.name(),
