@@ -100,6 +100,10 @@ generate:
 bindings:
     cargo run -q -p hookbox-bindings
 
+# 100,000 requests through one process that serves PicoClaw, in the memory it began with
+soak:
+    HOOKBOX_SOAK=100000 cargo test --workspace --test stdio memory_stays
+
 # The fuzz targets, a minute each; libFuzzer needs a nightly toolchain
 fuzz seconds="60": fuzz-installed
     for target in decode merge encode authority; do \

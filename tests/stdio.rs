@@ -11,7 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookbox_testing::examples;
+use hookbox_testing::{
+    examples,
+    vectors::{self, Vector},
+};
 use serde_json::{Value, json};
 
 /// A hook process of a client that is still alive.
@@ -27,8 +30,15 @@ const PATIENT: [&str; 6] = ["--observer-timeout", "120", "--interceptor-timeout"
 
 impl Process {
     fn start(config: &Value, more: &[&str]) -> Self {
+        Self::laid_out(config, more, |folder| {
+            fs::copy(examples::component("command-guard"), folder.join("guard.wasm")).unwrap();
+        })
+    }
+
+    /// In a folder with what the configuration names.
+    fn laid_out(config: &Value, more: &[&str], lay_out: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::copy(examples::component("command-guard"), folder.path().join("guard.wasm")).unwrap();
+        lay_out(folder.path());
         fs::write(folder.path().join("hooks.json"), config.to_string()).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
         command.args(["stdio", "--config"]).arg(folder.path().join("hooks.json")).args(more);
@@ -289,4 +299,202 @@ fn a_client_that_is_gone_ends_us() {
     {}
     assert_eq!(child.wait().unwrap().code(), Some(0));
     drop(folder);
+}
+
+/// What the hooks of a vector say, where that is all there is to them: what is peculiar to commands has its own tests.
+fn plain(vector: &Vector) -> Option<Vec<Value>> {
+    let params = vector
+        .event
+        .get("params")
+        .is_none_or(|params| params.is_object() && params.get("meta").is_none_or(Value::is_object));
+    let asked = vector.event["id"].as_u64().is_some_and(|id| id != 0)
+        && ["hook.before_llm", "hook.after_llm", "hook.before_tool", "hook.after_tool", "hook.approve_tool"]
+            .iter()
+            .any(|method| vector.event["method"] == *method);
+    if !params || !asked || vector.profile.is_some() || !vector.config.is_empty() || vector.named.is_some() {
+        return None;
+    }
+    let says = vector.hooks.iter().map(|hook| {
+        let peculiar = hook.stdout.is_some()
+            || hook.exit != 0
+            || hook.on_failure.is_some()
+            || hook.sleeps
+            || hook.missing
+            || hook.priority.is_some()
+            || hook.intercept.is_some()
+            || hook.observe.is_some()
+            || hook.echo.is_some();
+        hook.prints.clone().filter(|prints| !peculiar && prints.is_object())
+    });
+    says.collect()
+}
+
+/// `"*"` stands for any text that is not empty.
+fn is(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::String(text), Value::String(any)) if any == "*" => !text.is_empty(),
+        (Value::Object(found), Value::Object(expected)) => {
+            found.len() == expected.len()
+                && expected.iter().all(|(key, value)| found.get(key).is_some_and(|found| is(found, value)))
+        }
+        (Value::Array(found), Value::Array(expected)) => {
+            found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| is(found, expected))
+        }
+        _ => found == expected,
+    }
+}
+
+/// Every vector that a hook process can be, through one process that runs hook processes: all at once, in three orders.
+#[test]
+fn the_vectors_hold_in_one_process_however_they_overlap() {
+    let files = vectors::all();
+    let vectors: Vec<(&Vector, Vec<Value>)> = files
+        .iter()
+        .filter(|file| file.dialect == "picoclaw")
+        .flat_map(|file| &file.vectors)
+        .filter_map(|vector| Some((vector, plain(vector)?)))
+        .collect();
+    assert!(vectors.len() > 40, "{}", vectors.len());
+    let script =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/by_vector.py").canonicalize().unwrap();
+    let most = vectors.iter().map(|(_, says)| says.len()).max().unwrap();
+    let mut hooks = serde_json::Map::new();
+    for number in 0..most {
+        let command = json!(["python3", script, format!("says{number}.json")]);
+        let hook = json!({ "priority": number, "command": command, "timeout": 120, "startTimeout": 120,
+            "intercept": ["before_llm", "after_llm", "before_tool", "after_tool", "approve_tool"] });
+        hooks.insert(format!("hook{number}"), hook);
+    }
+    let mut process = Process::laid_out(&json!({ "dialect": "picoclaw", "hooks": hooks }), &PATIENT, |folder| {
+        for number in 0..most {
+            let says: BTreeMap<String, &Value> = vectors
+                .iter()
+                .enumerate()
+                .filter_map(|(index, (_, says))| Some((format!("vector {index}"), says.get(number)?)))
+                .collect();
+            fs::write(folder.join(format!("says{number}.json")), json!(says).to_string()).unwrap();
+        }
+    });
+    let count = vectors.len();
+    // Three orders in which neighbours are far apart.
+    for (round, stride) in (0..).zip([1, 7, 11].into_iter().filter(|stride| count % stride != 0 || *stride == 1)) {
+        let lines = (0..count).map(|place| {
+            let index = place * stride % count;
+            let mut line = vectors[index].0.event.clone();
+            line["id"] = json!(round * count + index + 1);
+            line["params"]["meta"]["TracePath"] = json!(format!("vector {index}"));
+            format!("{line}\n")
+        });
+        let lines: String = lines.collect();
+        let mut stdin = process.stdin.take().unwrap();
+        // Beside, so that neither side waits for the other with a full pipe.
+        let writing = std::thread::spawn(move || {
+            stdin.write_all(lines.as_bytes()).unwrap();
+            stdin
+        });
+        for _ in 0..count {
+            let mut reply = process.reply();
+            let id = usize::try_from(reply["id"].as_u64().unwrap()).unwrap();
+            let vector = vectors[(id - 1) % count].0;
+            assert_eq!((id - 1) / count, round, "{reply}");
+            reply["id"] = vector.event["id"].clone();
+            assert!(is(&reply, &vector.expect), "{}: {reply} is not {}", vector.name, vector.expect);
+        }
+        process.stdin = Some(writing.join().unwrap());
+    }
+    assert_eq!(process.end().0, Some(0));
+}
+
+/// Resident memory of a process, in KiB.
+fn resident(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// `./just soak` sends many more.
+#[test]
+fn memory_stays_as_it_is_however_many_requests_there_are() {
+    let requests: u64 = std::env::var("HOOKBOX_SOAK").ok().map_or(2_000, |number| number.parse().unwrap());
+    let mut process = Process::start(&guarded(), &PATIENT);
+    let mut before = 0;
+    for from in (0..requests).step_by(50) {
+        for id in from + 1..=from + 50 {
+            process.send(request(id, "hook.before_tool", exec(if id % 2 == 0 { "ls" } else { "rm -rf /" })));
+            process.send(r#"{"jsonrpc":"2.0","method":"hook.event","params":{"Kind":8,"Payload":{"Tool":"exec"}}}"#);
+        }
+        for _ in 0..50 {
+            let reply = process.reply();
+            let wanted = if reply["id"].as_u64().unwrap() % 2 == 0 { "continue" } else { "deny_tool" };
+            assert_eq!(reply["result"]["action"], wanted, "{reply}");
+        }
+        // By then every place of the pool has been used.
+        if from <= requests / 4 {
+            before = resident(process.child.id());
+        }
+    }
+    let after = resident(process.child.id());
+    assert!(after < before + 16 * 1024, "{before} KiB became {after} KiB after {requests} requests");
+    assert_eq!(process.end().0, Some(0));
+}
+
+#[test]
+fn a_tool_of_a_hooks_own_is_told_of_and_answered_for() {
+    let hooks = fs::read_to_string(examples::examples_dir().join("plugin-tool/hooks.json")).unwrap();
+    let mut process = Process::laid_out(&serde_json::from_str(&hooks).unwrap(), &PATIENT, |folder| {
+        fs::copy(examples::component("plugin-tool"), folder.join("plugin-tool.wasm")).unwrap();
+    });
+    let other = json!({ "type": "function", "function": { "name": "exec" } });
+    let told = process.ask("hook.before_llm", json!({ "model": "m", "messages": [], "tools": [other] }));
+    let request = &told["result"]["request"];
+    assert_eq!((&request["model"], &request["tools"][0]), (&json!("m"), &other));
+    let name = request["tools"][1]["function"]["name"].clone();
+    let answered =
+        process.ask("hook.before_tool", json!({ "tool": name, "arguments": { "values": [3, 1] } }))["result"].clone();
+    assert_eq!(answered["action"], "respond");
+    assert!(answered["result"]["media"][0].as_str().unwrap().starts_with("data:image/svg+xml,"), "{answered}");
+    assert_eq!(answered["result"]["artifact_tags"], json!(["[artifact:chart.svg]"]));
+    let wrong = process.ask("hook.before_tool", json!({ "tool": name, "arguments": {} }))["result"].clone();
+    assert_eq!((&wrong["action"], &wrong["result"]["is_error"]), (&json!("respond"), &json!(true)));
+    assert_eq!(process.ask("hook.before_tool", exec("ls"))["result"], json!({ "action": "continue" }));
+    assert_eq!(process.end().0, Some(0));
+}
+
+/// A hook process behind hookbox behind PicoClaw: it ends with both.
+#[test]
+fn a_hook_process_behind_it_serves_and_ends_with_it() {
+    let script =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/review_gate.py").canonicalize().unwrap();
+    let gate = json!({ "command": ["python3", script], "intercept": ["before_tool", "approve_tool"], "observe": ["*"],
+        "timeout": 120, "startTimeout": 120 });
+    let mut process =
+        Process::start(&json!({ "dialect": "picoclaw", "failClosed": true, "hooks": { "gate": gate } }), &PATIENT);
+    let hello = process.ask("hook.hello", json!({ "version": 1, "modes": ["observe", "tool", "approve"] }));
+    assert_eq!(hello["result"], json!({ "ok": true }));
+    assert_eq!(process.ask("hook.approve_tool", exec("rm -rf /"))["result"]["approved"], false);
+    assert_eq!(process.ask("hook.approve_tool", exec("ls"))["result"], json!({ "approved": true }));
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", process.child.id())).unwrap_or_default();
+    let (code, stderr, _) = process.end();
+    assert_eq!(code, Some(0), "{stderr}");
+    for child in children.split_whitespace() {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while fs::read_to_string(format!("/proc/{child}/cmdline")).is_ok_and(|line| line.contains("review_gate")) {
+            assert!(Instant::now() < deadline, "it is still there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// What is to approve and cannot be run does not approve.
+#[test]
+fn a_hook_process_that_cannot_be_started_approves_nothing() {
+    for closed in [true, false] {
+        let gone = json!({ "command": ["/nowhere/at/all"], "intercept": ["before_tool", "approve_tool"] });
+        let config = json!({ "dialect": "picoclaw", "failClosed": closed, "hooks": { "gone": gone } });
+        let mut process = Process::start(&config, &PATIENT);
+        let approval = process.ask("hook.approve_tool", exec("ls"))["result"].clone();
+        assert!(approval["approved"] == json!(false) && approval["reason"].is_string(), "{closed}: {approval}");
+        let action = process.ask("hook.before_tool", exec("ls"))["result"]["action"].clone();
+        assert_eq!(action == "deny_tool", closed, "{action}");
+    }
 }
