@@ -101,6 +101,15 @@ fn warnings_are_told_once_for_each_state_of_the_file() {
     }
 }
 
+/// `rm -rf /` behind a megabyte of words is `rm -rf /`.
+#[test]
+fn padding_exhausts_no_guard() {
+    let dir = project();
+    let padded = RM.replace("rm -rf /", &format!("rm -rf / {}", "a b;".repeat(1 << 18)));
+    let text = transcript(dir.path(), &["run", "--config", "hooks.json", "--diagnostics", "off"], &padded);
+    assert!(text.contains("`rm -rf` is not allowed here"), "{}", &text[..1000.min(text.len())]);
+}
+
 /// A line for every verdict, with what was judged and by what. The event's and the configuration's digests are those of
 /// `sha256sum`.
 #[test]

@@ -312,6 +312,54 @@ hostile_tests! {
         }
     }
     /// "failClosed", hook by hook: a guard that is kept from guarding still guards.
+    /// Whoever makes an event large must not open a gate with it.
+    async fn using_up_its_limits() {
+        let spins = "(loop $again (br $again))";
+        let limited = |more: Value| {
+            let mut limited = json!({ "limits": { "fuel": 1000 } });
+            limited.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            limited
+        };
+        for gate in [json!({ "authority": "gate" }), json!({ "authority": { "decide": ["deny"] } })] {
+            under_every_dialect(spins, "", limited(gate.clone()), |ran, _| stops(ran)).await;
+            let mut late = limited(gate);
+            late["limits"] = json!({ "fuel": 1_u64 << 60 });
+            late["timeout"] = json!(0.05);
+            under_every_dialect(spins, "", late, |ran, _| stops(ran)).await;
+        }
+        let written = limited(json!({ "authority": "gate", "onFailure": "ignore" }));
+        under_every_dialect(spins, "", written, |ran, _| ran.counted.is_silent()).await;
+        // No gate, or one that erred.
+        let adds = limited(json!({ "authority": { "context": true } }));
+        under_every_dialect(spins, "", adds, |ran, _| ran.counted.is_silent()).await;
+        under_every_dialect(spins, "", limited(json!({})), |ran, _| ran.counted.is_silent()).await;
+        under_every_dialect("unreachable", "", json!({ "authority": "gate" }), |ran, _| ran.counted.is_silent()).await;
+    }
+
+    /// A guard that reads the whole command has fuel for it, unless somebody wrote how much it has.
+    async fn a_large_event() {
+        let body = format!(
+            "(local $left i32) (local.set $left (i32.const 12000000)) \
+             (loop $again (br_if $again (local.tee $left (i32.sub (local.get $left) (i32.const 1))))) {}",
+            decision(DENY)
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let module = guest::gate(&body, "").replace("(memory (export \"memory\") 1)", "(memory (export \"memory\") 40)");
+        fs::write(folder.path().join("guest.wasm"), guest::encode(&module, guest::GATE, "")).unwrap();
+        for (length, limits, expected) in [
+            (1, json!({}), "failed"),
+            (1 << 20, json!({}), "deny"),
+            (1 << 20, json!({ "fuel": 50_000_000 }), "failed"),
+            (1 << 20, json!({ "memoryMiB": 64 }), "deny"),
+        ] {
+            let handler = json!({ "type": "wasm", "component": "guest.wasm", "limits": limits });
+            let call = ToolCall::new("Bash", json!({ "command": "x".repeat(length) }));
+            let host = host("claude", &handler, folder.path()).await;
+            let verdict = host.pre_tool_use(hookbox::EventContext::default(), call).await;
+            assert_eq!((ran(&verdict).word(), verdict.output().word()), (expected, "deny"), "{length} {limits}");
+        }
+    }
+
     async fn failing_where_failures_block() {
         let limits = json!({ "onFailure": "block", "limits": { "fuel": 1000 } });
         for body in ["(loop $again (br $again))", "(unreachable)", "(return (i32.const -4))"] {

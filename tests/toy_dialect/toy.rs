@@ -76,7 +76,7 @@ impl Dialect for Toy {
         let mut fields = raw.clone();
         fields.shift_remove("op");
         let event = decode_fields(spec, &[], "", fields)?;
-        Ok(Event { name, raw: std::sync::Arc::new(Value::Object(raw)), ..event })
+        Ok(Event { name, raw: Value::Object(raw).into(), ..event })
     }
 
     fn encode_event(&self, event: &Event) -> Value {

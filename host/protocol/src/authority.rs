@@ -81,6 +81,12 @@ impl Authority {
 }
 
 impl Authority {
+    /// Whether it can hold something back, and neither let through nor change anything.
+    pub fn only_restricts(&self) -> bool {
+        let lets = |power: &Power| matches!(power, Power::Allow | Power::Respond);
+        !self.decide.is_empty() && !self.decide.iter().any(lets) && self.rewrite == Rewrite::Only(Vec::new())
+    }
+
     /// What is left of it under another one.
     #[must_use]
     pub fn within(&self, most: &Self) -> Self {

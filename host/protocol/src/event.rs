@@ -5,8 +5,7 @@
 
 pub(crate) mod fields;
 mod input;
-
-use std::sync::Arc;
+mod raw;
 
 use serde_json::Value;
 
@@ -17,6 +16,9 @@ pub use input::{
     PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
     TaskCompleted, UserPromptSubmit,
 };
+
+pub use raw::Raw;
+pub(crate) use raw::written_in;
 
 use crate::{
     dialect::{Dialect, EventSpec},
@@ -39,7 +41,7 @@ pub struct Event {
     /// Fields of the wire these types do not know, or cannot hold without loss.
     pub extra: Object,
     /// The whole event as the client sent it, with rewrites of earlier hooks where the dialect chains.
-    pub raw: Arc<Value>,
+    pub raw: Raw,
     /// What was read otherwise than the client wrote it, for people. Never on the wire.
     pub notes: Vec<Note>,
 }
@@ -49,8 +51,8 @@ impl Event {
     pub fn new(dialect: &dyn Dialect, context: EventContext, call: Option<ToolCall>, input: Input) -> Self {
         let name = dialect.spec(input.kind()).name.to_owned();
         let mut event =
-            Self { name, context, call, input, extra: Object::new(), raw: Arc::default(), notes: Vec::new() };
-        event.raw = Arc::new(dialect.encode_event(&event));
+            Self { name, context, call, input, extra: Object::new(), raw: Raw::default(), notes: Vec::new() };
+        event.raw = dialect.encode_event(&event).into();
         event
     }
 
@@ -63,7 +65,7 @@ impl Event {
             call: seen.tool.map(|tool| ToolCall::new(tool, Value::Null)),
             input: Input::empty(kind),
             extra: Object::new(),
-            raw: Arc::default(),
+            raw: Raw::default(),
             notes: Vec::new(),
         }
     }
@@ -76,7 +78,7 @@ impl Event {
         }
         let mut event = Self::new(dialect, self.context.clone(), self.call.clone(), Input::empty(kind));
         event.extra.clone_from(&self.extra);
-        event.raw = Arc::new(dialect.encode_event(&event));
+        event.raw = dialect.encode_event(&event).into();
         event
     }
 
@@ -216,7 +218,7 @@ pub fn decode_fields(
     for (ours, value) in left {
         extra.insert(names.wire(&ours).to_owned(), value);
     }
-    Ok(Event { name: spec.name.to_owned(), context, call, input, extra, raw: Arc::default(), notes })
+    Ok(Event { name: spec.name.to_owned(), context, call, input, extra, raw: Raw::default(), notes })
 }
 
 /// The inverse of [`decode_fields`]: the wire object of an event.

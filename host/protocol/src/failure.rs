@@ -86,6 +86,22 @@ causes! {
     Event "event",
 }
 
+impl Cause {
+    /// Whether the hook used up one of its limits. How much it needs, the event's author has a say in.
+    pub const fn is_limit(self) -> bool {
+        matches!(
+            self,
+            Self::Timeout
+                | Self::OutOfFuel
+                | Self::OutOfMemory
+                | Self::StackOverflow
+                | Self::OutputTooLarge
+                | Self::LogFlood
+                | Self::TooManyHostCalls
+        )
+    }
+}
+
 /// What a failed hook counts as: `failureBehavior`, `timeoutBehavior`, `onFailure`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum FailurePolicy {

@@ -3,10 +3,15 @@
 
 pub(crate) mod scan;
 
+use std::io::Write;
+
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::output::Note;
+use crate::{
+    event::{Raw, written_in},
+    output::Note,
+};
 use scan::{Container, Fault, Scanner, Token, unescape};
 pub use scan::{MAX_DEPTH, MAX_NODES};
 
@@ -78,22 +83,69 @@ pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
 /// # Errors
 /// As [`parse`], or [`DecodeError::Type`].
 pub fn parse_object(bytes: &[u8]) -> Result<Object, DecodeError> {
-    parse_wire(bytes).map(|(object, _)| object)
+    match read(bytes)?.0 {
+        Value::Object(object) => Ok(object),
+        other => Err(DecodeError::wrong_type("", "an object", &other)),
+    }
 }
 
-/// [`parse_object`], and what was read otherwise than it is written.
+/// The object of a client's text, with its text.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    /// The object, to which the dialect may add members.
+    pub(crate) object: Object,
+    /// What was read otherwise than it is written.
+    pub(crate) notes: Vec<Note>,
+    /// The text, where it says what was read; and how many members it has, and which of them are null.
+    text: Option<String>,
+    had: usize,
+    nulls: Vec<String>,
+}
+
+impl Wire {
+    /// The whole event with the members that were added: as it was written, as far as that is what was read.
+    pub(crate) fn raw(&mut self) -> Raw {
+        let filled = |key: &String| self.object.get(key).is_some_and(|value| !value.is_null());
+        let Some(text) = self.text.take().filter(|_| !self.nulls.iter().any(filled)) else {
+            return Value::Object(self.object.clone()).into();
+        };
+        let added = self.object.iter().skip(self.had).map(|(key, value)| (key, value, written_in(&text, value)));
+        let added: Vec<_> = added.collect();
+        let mut text = text.into_bytes();
+        for (key, value, written) in added {
+            text.pop();
+            text.extend(if text.len() > 1 { &b","[..] } else { b"" });
+            text.extend(Value::from(key.as_str()).to_string().bytes().chain([b':']));
+            // Writing to memory does not fail, and what is written is a value.
+            let _ = match written {
+                Some(written) => text.write_all(written.as_bytes()),
+                None => serde_json::to_writer(&mut text, value).map_err(Into::into),
+            };
+            text.push(b'}');
+        }
+        let text = String::from_utf8(text).unwrap_or_default();
+        Raw::written(text)
+    }
+}
+
+/// [`parse_object`], with its text and what was read otherwise than it is written.
 ///
 /// # Errors
 /// As [`parse_object`].
-pub fn parse_wire(bytes: &[u8]) -> Result<(Object, Vec<Note>), DecodeError> {
-    match read(bytes)? {
-        (Value::Object(object), 0) => Ok((object, Vec::new())),
-        (Value::Object(object), replaced) => {
-            let text = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
-            Ok((object, vec![Note::warning(text)]))
-        }
-        (other, _) => Err(DecodeError::wrong_type("", "an object", &other)),
+pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire, DecodeError> {
+    let (object, replaced) = match read(bytes)? {
+        (Value::Object(object), replaced) => (object, replaced),
+        (other, _) => return Err(DecodeError::wrong_type("", "an object", &other)),
+    };
+    let mut wire = Wire { had: object.len(), nulls: Vec::new(), object, notes: Vec::new(), text: None };
+    wire.nulls.extend(wire.object.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key.clone()));
+    if replaced == 0 {
+        wire.text = std::str::from_utf8(bytes).ok().map(scan::compact);
+    } else {
+        let text = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
+        wire.notes.push(Note::warning(text));
     }
+    Ok(wire)
 }
 
 /// The value of a text, and how many of its escapes were read as U+FFFD.
@@ -222,7 +274,7 @@ mod tests {
     #[test]
     fn half_a_surrogate_pair_is_no_character() {
         let text = r#"{"a":"\ud83d\ude00 \ud83d","b":"\ude00\ud83d\u0041","\ud800":"\u00e9"}"#;
-        let (object, notes) = parse_wire(text.as_bytes()).unwrap();
+        let Wire { object, notes, .. } = parse_wire(text.as_bytes()).unwrap();
         assert_eq!(
             Value::Object(object).to_string(),
             "{\"a\":\"😀 \u{fffd}\",\"b\":\"\u{fffd}\u{fffd}A\",\"\u{fffd}\":\"é\"}"

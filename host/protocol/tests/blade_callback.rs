@@ -66,7 +66,7 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_sdk_would() {
         call: Some(ToolCall::new("Bash", json!({ "command": "ls" }))),
         input,
         extra: Map::new(),
-        raw: std::sync::Arc::default(),
+        raw: hookbox_protocol::event::Raw::default(),
         notes: Vec::new(),
     };
     let input = CanUseTool { tool_kind: Some("execute".into()), affected_paths: Some(vec![]) };

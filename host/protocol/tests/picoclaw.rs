@@ -1,8 +1,6 @@
 //! What vectors cannot show of the picoclaw dialect: errors, sizes, events that never came over a wire, last resorts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::sync::Arc;
-
 use hookbox_protocol::{
     Decision, DecodeError, Dialect, Event, EventContext, EventKind, HookOutput, NoteKind, ToolCall,
     dialect::picoclaw::DIALECT,
@@ -143,7 +141,7 @@ fn typed(name: &str, call: Option<ToolCall>, input: Input) -> Event {
         call,
         input,
         extra: serde_json::Map::new(),
-        raw: Arc::default(),
+        raw: hookbox_protocol::event::Raw::default(),
         notes: Vec::new(),
     }
 }
@@ -189,7 +187,7 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
         let back = decode(&line);
         assert_eq!((&back.context, &back.call, &back.input), (&event.context, &event.call, &event.input));
         // With or without its line, the reply has an id to go to.
-        for event in [&event, &Event { raw: Arc::new(line), ..event.clone() }] {
+        for event in [&event, &Event { raw: line.into(), ..event.clone() }] {
             assert_eq!(DIALECT.encode_outcome(event, &HookOutput::default()).unwrap()["id"], 1);
         }
     }
@@ -208,7 +206,7 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
 fn a_rewrite_keeps_the_origin_of_an_event_that_never_came_over_a_wire() {
     let call = ToolCall::new("exec", json!({ "command": "ls" }));
     let mut event = typed("hook.before_tool", Some(call), Input::PreToolUse(PreToolUse {}));
-    event.raw = Arc::new(DIALECT.encode_event(&event));
+    event.raw = DIALECT.encode_event(&event).into();
     let mut expected = (*event.raw).clone();
     expected["params"]["arguments"] = json!({ "command": "pwd" });
     DIALECT.rewrite(&mut event, &HookOutput { updated: Some(json!({ "command": "pwd" })), ..HookOutput::default() });

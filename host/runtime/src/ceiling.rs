@@ -120,6 +120,8 @@ impl Ceiling {
             }
             hook.timeout = most;
         }
+        // What the operator allows is written, and grows with no event.
+        hook.timeout_given = true;
         match &hook.authority {
             Some(asked) => self.check_authority(asked, &format!("{}/authority", hook.pointer), check),
             None => {
@@ -212,6 +214,7 @@ impl Ceiling {
             fuel "fuel", memory_mib "memoryMiB", table_elements "tableElements", output_kib "outputKiB",
             log_kib "logKiB", host_calls "hostCalls"
         );
+        wasm.limits_given.entry("fuel".to_owned()).or_default();
     }
 
     fn check_permissions(&self, asked: &mut Permissions, pointer: &str, check: &mut Check<'_>) {

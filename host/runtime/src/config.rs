@@ -21,8 +21,10 @@ use std::{
     time::Duration,
 };
 
-use hookbox_protocol::{Dialect, EventKind, FailurePolicy, authority::Authority, dialect::EventSpec, matcher::Matcher};
-use hookbox_sandbox::{Limits, Permissions};
+use hookbox_protocol::{
+    Dialect, Event, EventKind, FailurePolicy, authority::Authority, dialect::EventSpec, matcher::Matcher,
+};
+use hookbox_sandbox::{Limits, Permissions, limits};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,6 +147,14 @@ pub struct Hook {
 }
 
 impl Hook {
+    /// How long it may take on an event: as the file says, or else longer where there is more to read.
+    pub fn time_for(&self, event: &Event) -> Duration {
+        match &self.handler {
+            Handler::Wasm(_) if !self.timeout_given => self.timeout + limits::more_time(event.raw.text().len()),
+            _ => self.timeout_on(event.kind()),
+        }
+    }
+
     /// What it may decide: what is written, or else a component what a gate may, and everything else all there is. A
     /// client's own handlers say what that client lets them say. `None`: not even words are held back, as from a command
     /// or a process, which can do anything anyway.

@@ -145,7 +145,7 @@ impl Loader {
             deadline: Instant::now(),
             capabilities: Arc::new(self.capabilities(config, &wasm.permissions)?),
         };
-        Ok(handler::Component::new(component, context))
+        Ok(handler::Component::new(component, context, !wasm.limits_given.contains_key("fuel")))
     }
 
     /// What a hook's permissions give it, ready to use.

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use hookbox_protocol::{
-    Cause, Dialect, Event, Failure, FailurePolicy, HookOutput, Note, authority::express, dialect::EventSpec,
+    Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note, authority::express, dialect::EventSpec,
     failure::failed_output,
 };
 use hookbox_sandbox::Run;
@@ -115,7 +115,7 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     };
     let hook = &selected.entry.hook;
     let started = Instant::now();
-    let timeout = hook.timeout_on(event.kind());
+    let timeout = hook.time_for(event);
     let deadline = tokio::time::Instant::from_std(started) + timeout;
     let call = Call { event, dialect: hooks.dialect(), deadline };
     let mut run = tokio::time::timeout_at(deadline, handler.call(call)).await.unwrap_or_else(|_| {
@@ -191,10 +191,19 @@ pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause
         _ => hook.on_failure,
     };
     configured.unwrap_or_else(|| {
-        if hooks.config.fail_closed && spec.blockable {
+        if spec.blockable && (hooks.config.fail_closed || is_exhausted_gate(hook, spec.kind, cause)) {
             FailurePolicy::Deny
         } else {
             hooks.dialect().default_policy(spec.kind, cause)
         }
     })
+}
+
+/// decisions.md#failures: "A component that may only hold back, and uses up one of its limits before a tool runs, has
+/// denied".
+fn is_exhausted_gate(hook: &config::Hook, kind: EventKind, cause: Cause) -> bool {
+    matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool)
+        && cause.is_limit()
+        && matches!(hook.handler, config::Handler::Wasm(_))
+        && hook.bounds().is_some_and(|authority| authority.only_restricts())
 }

@@ -216,7 +216,10 @@ async fn what_a_file_does_not_say_is_cut_to_the_ceiling() {
     component(&folder, "spin.wasm", "(loop $again (br $again))");
     let runtime = runtime(&folder).build().unwrap();
     let ceiling = Ceiling::new().limits(Limits { fuel: 100_000, ..Limits::default() });
-    let handlers = json!([{ "type": "wasm", "component": "allow.wasm" }, { "type": "wasm", "component": "spin.wasm" }]);
+    let handlers = json!([
+        { "type": "wasm", "component": "allow.wasm" },
+        { "type": "wasm", "component": "spin.wasm", "onFailure": "ignore" },
+    ]);
     let acme = load(&runtime, &folder, Tenant::new("acme").ceiling(ceiling), &hooks(&handlers)).await.unwrap();
     let verdict = bash(&acme).await;
     assert_eq!(verdict.output().word(), "nothing", "a gate does not allow");

@@ -70,7 +70,7 @@ async fn every_fault_reaches_the_metrics_by_name() {
         std::fs::write(folder.path().join(name), guest::encode(&guest::gate(body, ""), guest::GATE, "")).unwrap();
     }
     let text = r#"{ "host": { "tenant": "acme" }, "hooks": { "PreToolUse": [{ "hooks": [
-        { "type": "wasm", "component": "spin.wasm", "limits": { "fuel": 1000 } },
+        { "type": "wasm", "component": "spin.wasm", "limits": { "fuel": 1000 }, "onFailure": "ignore" },
         { "type": "wasm", "component": "quiet.wasm" }] }] } }"#;
     let config = Config::parse(text, &folder.path().join("hooks.json"), None).unwrap_or_else(|e| panic!("{e}")).config;
     let host = Host::builder().config(config).cache_dir(Path::new("/dev/null")).build().await.unwrap();

@@ -14,7 +14,7 @@ mod digest;
 pub mod engine;
 mod error;
 mod imports;
-mod limits;
+pub mod limits;
 pub mod permission;
 pub mod private;
 mod run;

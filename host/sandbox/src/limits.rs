@@ -1,5 +1,7 @@
 //! What one call may use up.
 
+use std::time::Duration;
+
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,4 +49,22 @@ impl Default for Limits {
             host_calls: 10_000,
         }
     }
+}
+
+/// Fuel a call has by default for each byte of its event, beside [`Limits::fuel`]. A guard compiled from Rust that reads
+/// every word of a command takes 150; this leaves room for interpreters.
+pub const FUEL_PER_BYTE: u64 = 1_000;
+
+impl Limits {
+    /// The same with the fuel that an event of so many bytes adds, where nobody wrote a limit.
+    #[must_use]
+    pub fn with_fuel_for(&self, bytes: usize) -> Self {
+        let more = FUEL_PER_BYTE.saturating_mul(bytes as u64);
+        Self { fuel: self.fuel.saturating_add(more), ..self.clone() }
+    }
+}
+
+/// What an event of so many bytes adds to a timeout that nobody wrote: a second for each MiB.
+pub fn more_time(bytes: usize) -> Duration {
+    Duration::from_micros((bytes as u64).saturating_mul(1_000_000) >> 20)
 }

@@ -7,8 +7,7 @@ mod wasi;
 
 use std::{sync::Arc, time::Instant};
 
-use hookbox_protocol::Event;
-use serde_json::Value;
+use hookbox_protocol::{Event, event::Raw};
 use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -31,7 +30,7 @@ const HANDLES: usize = 1024;
 /// The host's side of one call.
 pub(crate) struct Sandbox {
     config_json: String,
-    raw_event: Arc<Value>,
+    raw_event: Raw,
     scope: Scope,
     capabilities: Arc<Capabilities>,
     host_calls: Budget,
@@ -68,7 +67,7 @@ pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: O
     handles.set_max_capacity(HANDLES);
     let sandbox = Sandbox {
         config_json: context.config_json.clone(),
-        raw_event: Arc::clone(&event.raw),
+        raw_event: event.raw.clone(),
         scope: Scope {
             tenant: context.tenant.clone(),
             hook: context.hook.clone(),

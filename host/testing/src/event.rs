@@ -16,7 +16,7 @@ pub fn event(spec: &EventSpec) -> Event {
                 choice /= candidates.len();
             }
             let event = decode_fields(spec, &[], "", wire.clone()).ok()?;
-            Some(Event { name: name.to_owned(), raw: std::sync::Arc::new(Value::Object(wire)), ..event })
+            Some(Event { name: name.to_owned(), raw: Value::Object(wire).into(), ..event })
         })
         .unwrap_or_else(|| panic!("no event of {name} decodes"))
 }

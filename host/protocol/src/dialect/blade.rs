@@ -94,14 +94,12 @@ impl Dialect for Blade {
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-        let (mut object, notes) = parse_wire(wire)?;
-        let name = common::event_name(&object, NAME_KEY, name)?;
+        let mut wire = parse_wire(wire)?;
+        let name = common::event_name(&wire.object, NAME_KEY, name)?;
         if let Some(spec) = self.spec_by_name(&name) {
-            common::add_aliases(&mut object, self.aliases(spec.kind));
+            common::add_aliases(&mut wire.object, self.aliases(spec.kind));
         }
-        let mut event = common::decode_flat_object(self, NAME_KEY, ORIGIN, object, Some(&name))?;
-        event.notes.extend(notes);
-        Ok(event)
+        common::decode_flat_wire(self, NAME_KEY, ORIGIN, wire, Some(&name))
     }
 
     /// The callback's tool may stand under its argument's name.

@@ -10,8 +10,6 @@ mod merge;
 mod output;
 mod wire;
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
@@ -96,7 +94,7 @@ impl Dialect for BladeCallback {
 
     fn rewrite(&self, event: &mut Event, output: &HookOutput) {
         if merge::apply(event, output) {
-            event.raw = Arc::new(wire::seen(self.spec(event.kind()), event).into());
+            event.raw = Value::Object(wire::seen(self.spec(event.kind()), event)).into();
         }
     }
 

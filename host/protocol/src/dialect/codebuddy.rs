@@ -75,14 +75,12 @@ impl Dialect for CodeBuddy {
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-        let (mut object, notes) = parse_wire(wire)?;
-        let name = common::event_name(&object, NAME_KEY, name)?;
+        let mut wire = parse_wire(wire)?;
+        let name = common::event_name(&wire.object, NAME_KEY, name)?;
         if self.spec_by_name(&name).is_some_and(|spec| spec.kind.has_tool()) {
-            events::add_tool_input(&mut object);
+            events::add_tool_input(&mut wire.object);
         }
-        let mut event = common::decode_flat_object(self, NAME_KEY, &[], object, Some(&name))?;
-        event.notes.extend(notes);
-        Ok(event)
+        common::decode_flat_wire(self, NAME_KEY, &[], wire, Some(&name))
     }
 
     fn encode_event(&self, event: &Event) -> Value {

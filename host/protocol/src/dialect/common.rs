@@ -3,8 +3,6 @@
 mod alias;
 mod form;
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 pub(crate) use alias::{Alias, add_aliases, drop_aliases};
@@ -15,7 +13,7 @@ pub(crate) use form::{
 use crate::{
     dialect::{Dialect, EventSpec},
     event::{Event, decode_fields, encode_fields, fields::FieldType},
-    json::{DecodeError, Object, parse_wire, token},
+    json::{DecodeError, Object, Wire, parse_wire, token},
     output::{Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
 };
 
@@ -106,25 +104,24 @@ pub(crate) fn decode_flat_event(
     wire: &[u8],
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let (object, notes) = parse_wire(wire)?;
-    let mut event = decode_flat_object(dialect, name_key, context_names, object, name)?;
-    event.notes.extend(notes);
-    Ok(event)
+    decode_flat_wire(dialect, name_key, context_names, parse_wire(wire)?, name)
 }
 
-/// [`decode_flat_event`] of an object that is already parsed.
-pub(crate) fn decode_flat_object(
+/// [`decode_flat_event`] of a text that is already parsed.
+pub(crate) fn decode_flat_wire(
     dialect: &dyn Dialect,
     name_key: &str,
     context_names: &[(&str, &str)],
-    object: Object,
+    mut wire: Wire,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let event = decode_fields_of_flat(dialect, name_key, context_names, object.clone(), name)?;
-    Ok(Event { raw: Arc::new(Value::Object(object)), ..event })
+    let raw = wire.raw();
+    let event = decode_fields_of_flat(dialect, name_key, context_names, wire.object, name)?;
+    wire.notes.extend(event.notes);
+    Ok(Event { raw, notes: wire.notes, ..event })
 }
 
-/// [`decode_flat_object`] without [`Event::raw`], where the caller has another one.
+/// [`decode_flat_wire`] of an object, without [`Event::raw`], where the caller has another one.
 pub(crate) fn decode_fields_of_flat(
     dialect: &dyn Dialect,
     name_key: &str,

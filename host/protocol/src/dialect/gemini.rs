@@ -103,7 +103,7 @@ impl Dialect for Gemini {
     /// says `sequential`".
     fn rewrite(&self, event: &mut Event, output: &HookOutput) {
         if merge::apply(event, output) {
-            event.raw = std::sync::Arc::new(self.encode_event(event));
+            event.raw = self.encode_event(event).into();
         }
     }
 

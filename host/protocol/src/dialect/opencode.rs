@@ -69,14 +69,12 @@ impl Dialect for OpenCode {
 
     /// opencode.md#payloads: "A call as OpenCode made it, `{"input": …, "output": …}`, is understood too."
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-        let (object, notes) = parse_wire(wire)?;
-        let mut event = if call::is_call(&object) {
-            call::decode(self, object, name)?
+        let wire = parse_wire(wire)?;
+        if call::is_call(&wire.object) {
+            call::decode(self, wire, name)
         } else {
-            common::decode_flat_object(self, NAME_KEY, &[], object, name)?
-        };
-        event.notes.extend(notes);
-        Ok(event)
+            common::decode_flat_wire(self, NAME_KEY, &[], wire, name)
+        }
     }
 
     fn places(&self) -> &'static Places {
@@ -86,7 +84,7 @@ impl Dialect for OpenCode {
     fn encode_event(&self, event: &Event) -> Value {
         if event.raw.as_object().is_some_and(call::is_call) {
             // It is not chained: what was on the wire is the event.
-            return event.raw.as_ref().clone();
+            return event.raw.value().clone();
         }
         common::encode_flat_event(self.spec_of(event), NAME_KEY, &[], event)
     }

@@ -11,8 +11,6 @@ mod reply;
 mod rewrite;
 mod tell;
 
-use std::sync::Arc;
-
 pub use events::HELLO;
 use serde_json::Value;
 pub use tell::{MODES, mode, said, tell, tells};
@@ -96,7 +94,7 @@ impl Dialect for Picoclaw {
 
     fn rewrite(&self, event: &mut Event, output: &HookOutput) {
         if rewrite::apply(event, output).is_ok_and(|changed| changed) {
-            event.raw = Arc::new(self.encode_event(event));
+            event.raw = self.encode_event(event).into();
         }
     }
 

@@ -270,6 +270,44 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// The members of the text of an object, each with the text of its value; `None` where it is none.
+pub(crate) fn members(text: &str) -> Option<Vec<(String, &str)>> {
+    let mut scanner = Scanner::new(text.as_bytes());
+    if scanner.next().ok()? != Some(Token::Open(Container::Object)) {
+        return None;
+    }
+    let mut members = Vec::new();
+    while let Token::Key(key) = scanner.next().ok()?? {
+        scanner.skip_blanks();
+        let start = scanner.at;
+        let mut inside = matches!(scanner.next().ok()??, Token::Open(_));
+        while inside {
+            inside = !(scanner.next().ok()?? == Token::Close && scanner.depth() == 1);
+        }
+        members.push((unescape(text.get(key)?).0, text.get(start..scanner.at)?));
+    }
+    Some(members)
+}
+
+/// A text that is known to be JSON without the blanks around its tokens: on one line.
+pub(crate) fn compact(text: &str) -> String {
+    let (mut compact, mut plain) = (String::with_capacity(text.len()), 0);
+    let (mut quoted, mut escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        if quoted {
+            quoted = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+        } else if byte == b'"' {
+            quoted = true;
+        } else if matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+            compact.push_str(text.get(plain..at).unwrap_or_default());
+            plain = at + 1;
+        }
+    }
+    compact.push_str(text.get(plain..).unwrap_or_default());
+    compact
+}
+
 /// A string's bytes without its escapes, and how many of those were no character: half a surrogate pair, which becomes
 /// U+FFFD. `raw` is what a [`Token::String`] spans.
 pub(crate) fn unescape(raw: &str) -> (String, usize) {

@@ -69,7 +69,7 @@ pub async fn run_agent(
     let mut conversation = Conversation {
         model: name.map(str::to_owned),
         system: Some(format!("{SYSTEM} {about}")),
-        messages: vec![Message::User(fill(prompt, &event.raw.to_string()))],
+        messages: vec![Message::User(fill(prompt, event.raw.text()))],
         tools,
         max_tokens: MAX_TOKENS,
     };

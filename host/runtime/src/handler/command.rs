@@ -62,12 +62,12 @@ impl Command {
         let mut group = Group::spawn(self.process(call), &self.line)?;
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let mut event = call.event.raw.to_string();
-        event.push('\n');
+        let event = call.event.raw.clone();
         // Beside everything else: a command may answer without reading, and then its stdin breaks.
         let write = async move {
             if let Some(mut stdin) = stdin {
-                let _ = stdin.write_all(event.as_bytes()).await;
+                let _ = stdin.write_all(event.text().as_bytes()).await;
+                let _ = stdin.write_all(b"\n").await;
             }
         };
         let (mut out, mut err) = (Vec::new(), Vec::new());

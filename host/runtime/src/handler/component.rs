@@ -11,11 +11,13 @@ pub(crate) struct Component {
     inner: Loaded,
     /// All of it but the session and the deadline, which each call has of its own.
     context: CallContext,
+    /// Whether a larger event gives it more fuel: nobody wrote how much it has.
+    fuel_grows: bool,
 }
 
 impl Component {
-    pub(crate) fn new(inner: Loaded, context: CallContext) -> Self {
-        Self { inner, context }
+    pub(crate) fn new(inner: Loaded, context: CallContext, fuel_grows: bool) -> Self {
+        Self { inner, context, fuel_grows }
     }
 }
 
@@ -30,7 +32,10 @@ impl Handler for Component {
     }
 
     async fn call(&self, call: Call<'_>) -> Run {
+        let limits = &self.context.limits;
+        let limits = if self.fuel_grows { limits.with_fuel_for(call.event.raw.text().len()) } else { limits.clone() };
         let context = CallContext {
+            limits,
             session: call.event.context.session_id.clone(),
             deadline: call.deadline.into_std(),
             ..self.context.clone()

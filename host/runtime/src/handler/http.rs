@@ -26,8 +26,7 @@ pub(crate) struct Http {
 #[async_trait]
 impl Handler for Http {
     async fn call(&self, call: Call<'_>) -> Run {
-        let body =
-            post_within(self.reach, self.client.as_ref(), &self.url, &self.headers, &call.event.raw.to_string()).await;
+        let body = post_within(self.reach, self.client.as_ref(), &self.url, &self.headers, call.event.raw.text()).await;
         body.and_then(|body| read_output(&call, &body)).into()
     }
 }

@@ -42,7 +42,7 @@ pub async fn run_prompt(
     let question = Question {
         model: name.map(str::to_owned),
         system: Some(SYSTEM.to_owned()),
-        user: fill(prompt, &event.raw.to_string()),
+        user: fill(prompt, event.raw.text()),
         max_tokens: MAX_TOKENS,
     };
     answer(&model.ask(question).await.map_err(failure)?.text)

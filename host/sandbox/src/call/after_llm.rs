@@ -9,7 +9,7 @@ interface! {
     AfterLlm(event, input) => after_llm::handle(
         response: Event = Event {
             model: input.model.clone().unwrap_or_default(),
-            response: json(input.response.as_ref()),
+            response: json(event, input.response.as_ref()),
         }
     ) -> Output,
     (Output { updated_response, effects }, reader) => {

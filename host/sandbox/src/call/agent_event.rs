@@ -9,7 +9,7 @@ interface! {
     AgentEvent(event, input) => agent_event::handle(
         happened: Event = Event {
             kind: input.kind.clone().unwrap_or_default(),
-            payload: json(input.payload.as_ref()),
+            payload: json(event, input.payload.as_ref()),
         }
     ) -> (),
     ((), reader) => Ok(HookOutput::default())

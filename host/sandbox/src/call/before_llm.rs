@@ -9,9 +9,9 @@ interface! {
     BeforeLlm(event, input) => before_llm::handle(
         request: Event = Event {
             model: input.model.clone().unwrap_or_default(),
-            messages: json(input.messages.as_ref()),
-            tools: json(input.tools.as_ref()),
-            options: json(input.options.as_ref()),
+            messages: json(event, input.messages.as_ref()),
+            tools: json(event, input.tools.as_ref()),
+            options: json(event, input.options.as_ref()),
             graceful_terminal: input.graceful_terminal,
         }
     ) -> Output,

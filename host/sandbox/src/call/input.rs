@@ -1,6 +1,6 @@
 //! Records that several events take.
 
-use hookbox_protocol::{Dialect, Event};
+use hookbox_protocol::{Dialect, Event, json::Object};
 use serde_json::Value;
 
 use crate::bindings::hookbox::hooks::types::{EventContext, ToolCall};
@@ -33,13 +33,21 @@ pub(crate) fn tool_call(event: &Event) -> ToolCall {
     let call = event.call.as_ref();
     ToolCall {
         name: call.map(|c| c.name.clone()).unwrap_or_default(),
-        input: json(call.map(|c| &c.input)),
+        input: json(event, call.map(|c| &c.input)),
         use_id: call.and_then(|c| c.use_id.clone()),
-        original_input: call.and_then(|c| c.original_input.as_ref()).map(Value::to_string),
+        original_input: call.and_then(|c| c.original_input.as_ref()).map(|input| json(event, Some(input))),
     }
 }
 
-/// JSON text; `null` where there is nothing.
-pub(crate) fn json(value: Option<&Value>) -> String {
-    value.map_or_else(|| "null".to_owned(), Value::to_string)
+/// JSON text, as the client wrote it where a value does not hold that; `null` where there is nothing.
+pub(crate) fn json(event: &Event, value: Option<&Value>) -> String {
+    let Some(value) = value else { return "null".to_owned() };
+    event.raw.written_as(value).unwrap_or_else(|| value.to_string())
+}
+
+/// As [`json`], of an object made of members of the event.
+pub(crate) fn object(event: &Event, object: &Object) -> String {
+    let members =
+        object.iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), json(event, Some(value))));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }

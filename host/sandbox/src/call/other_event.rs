@@ -1,10 +1,10 @@
 //! `other-event`
 
-use serde_json::Value;
+use super::input::object;
 
 interface! {
     OtherEvent(event, input) => other_event::handle(
-        payload: String = Value::Object(input.payload.clone()).to_string()
+        payload: String = object(event, &input.payload)
     ) -> Option<String>,
     (output, reader) => reader.dialect_output(output)
 }

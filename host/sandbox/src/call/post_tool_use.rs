@@ -11,7 +11,7 @@ use crate::bindings::{
 interface! {
     PostToolUse(event, input) => post_tool_use::handle(
         call: ToolCall = tool_call(event),
-        output: ToolOutput = ToolOutput { value: json(input.output.as_ref()), duration_ns: input.duration_ns }
+        output: ToolOutput = ToolOutput { value: json(event, input.output.as_ref()), duration_ns: input.duration_ns }
     ) -> Output,
     (Output { decision, updated_output, effects }, reader) => {
         let updated = reader.json("updated-output", updated_output)?;

@@ -1,7 +1,5 @@
 //! `HookInput`, and the arguments of `canUseTool`, as one JSON object.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::{BladeCallback, events};
@@ -22,13 +20,14 @@ const NAME_KEY: &str = "event";
 const OPTIONS: [&str; 2] = ["toolKind", "affectedPaths"];
 
 pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-    let (mut object, mut notes) = parse_wire(wire)?;
-    let named = name.or_else(|| object.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
+    let mut wire = parse_wire(wire)?;
+    let named = name.or_else(|| wire.object.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
     let kind = crate::Dialect::spec_by_name(dialect, named).map(|spec| spec.kind);
     if let Some(kind) = kind {
-        add_aliases(&mut object, aliases(kind));
+        add_aliases(&mut wire.object, aliases(kind));
     }
-    let mut flat = object.clone();
+    let raw = wire.raw();
+    let (mut flat, mut notes) = (wire.object, wire.notes);
     let mut kept = Object::new();
     match kind {
         Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
@@ -38,7 +37,7 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
     let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
     event.extra.extend(kept);
     event.notes.extend(notes);
-    event.raw = Arc::new(Value::Object(object));
+    event.raw = raw;
     if kind == Some(EventKind::CanUseTool) {
         events::CAN_USE_TOOL.clone_into(&mut event.name);
     }

@@ -11,18 +11,19 @@ pub(crate) type Alias = (&'static str, &'static str);
 /// Writes fields a client may place elsewhere also where the contract has them, unless they are there. The client's own
 /// stay, so nothing is lost and hooks written for either find theirs.
 pub(crate) fn add_aliases(wire: &mut Object, aliases: &[Alias]) {
-    let whole = Value::Object(wire.clone());
+    let mut found: Vec<(&str, Value)> = Vec::new();
     for (pointer, name) in aliases {
-        let absent = wire.get(*name).is_none_or(Value::is_null);
-        if let (true, Some(found)) = (absent, pointed_at(&whole, pointer)) {
-            wire.insert((*name).to_owned(), found.clone());
+        let absent = wire.get(*name).is_none_or(Value::is_null) && !found.iter().any(|(other, _)| other == name);
+        if let Some(value) = pointed_at(wire, pointer).filter(|_| absent) {
+            found.push((name, value.clone()));
         }
     }
+    wire.extend(found.into_iter().map(|(name, value)| (name.to_owned(), value)));
 }
 
 /// Takes out what [`add_aliases`] would write again: the wire as the client writes it.
 pub(crate) fn drop_aliases(wire: &mut Object, aliases: &[Alias]) {
-    let whole = Value::Object(wire.clone());
+    let whole = wire.clone();
     for (pointer, name) in aliases {
         let first = aliases.iter().find(|(other, of)| of == name && pointed_at(&whole, other).is_some());
         let copy = wire.get(*name).is_some_and(|value| pointed_at(&whole, pointer) == Some(value));
@@ -33,6 +34,15 @@ pub(crate) fn drop_aliases(wire: &mut Object, aliases: &[Alias]) {
 }
 
 /// Null counts as absent.
-fn pointed_at<'a>(whole: &'a Value, pointer: &str) -> Option<&'a Value> {
-    whole.pointer(pointer).filter(|value| !value.is_null())
+fn pointed_at<'a>(whole: &'a Object, pointer: &str) -> Option<&'a Value> {
+    let (first, rest) = pointer
+        .strip_prefix('/')?
+        .split_once('/')
+        .map_or((pointer.get(1..)?, None), |(first, rest)| (first, Some(rest)));
+    let value = whole.get(first)?;
+    let found = match rest {
+        Some(rest) => value.pointer(&format!("/{rest}"))?,
+        None => value,
+    };
+    Some(found).filter(|value| !value.is_null())
 }

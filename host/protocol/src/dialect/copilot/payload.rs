@@ -28,11 +28,12 @@ fn form(name: &str, pascal: bool) -> (&'static EventSpec, &'static [(&'static st
 }
 
 pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeError> {
-    let (payload, mut notes) = parse_wire(wire)?;
+    let mut wire = parse_wire(wire)?;
+    let (raw, payload, mut notes) = (wire.raw(), wire.object, wire.notes);
     let name = name(&payload, given)?;
     let pascal = is_pascal(&payload);
     let (spec, context_names) = form(&name, pascal);
-    let mut fields = payload.clone();
+    let mut fields = payload;
     if pascal {
         fields.shift_remove(NAME_KEY);
     } else if let Some(args) = fields.get_mut("toolArgs") {
@@ -40,7 +41,7 @@ pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeEr
     }
     let event = decode_fields(spec, context_names, "", fields)?;
     notes.extend(event.notes);
-    Ok(Event { name, raw: Value::Object(payload).into(), notes, ..event })
+    Ok(Event { name, raw, notes, ..event })
 }
 
 /// The inverse of [`decode`]. An event that never was on a wire is in camelCase, as Copilot's own are.

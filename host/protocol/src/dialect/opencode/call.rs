@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{NAME_KEY, OpenCode};
 use crate::{
-    dialect::common::decode_flat_object,
+    dialect::common::decode_fields_of_flat,
     event::Event,
-    json::{DecodeError, Object},
+    json::{DecodeError, Object, Wire},
 };
 
 /// The functions of a plugin, and the events they are: opencode.md#events.
@@ -36,8 +36,9 @@ pub(super) fn is_call(payload: &Object) -> bool {
 }
 
 /// The event of a call. Everything that OpenCode gave stays in [`Event::raw`].
-pub(super) fn decode(dialect: &OpenCode, payload: Object, given: Option<&str>) -> Result<Event, DecodeError> {
-    let payload = Value::Object(payload);
+pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) -> Result<Event, DecodeError> {
+    let raw = wire.raw();
+    let payload = Value::Object(wire.object);
     let mut flat = Object::new();
     for (pointer, name) in FIELDS {
         if let Some(value) = payload.pointer(pointer).filter(|value| !value.is_null()) {
@@ -52,9 +53,9 @@ pub(super) fn decode(dialect: &OpenCode, payload: Object, given: Option<&str>) -
         let event = CALLS.iter().find(|(call, _)| *call == name);
         event.map_or(name.clone(), |(_, event)| (*event).to_owned())
     });
-    let mut event = decode_flat_object(dialect, NAME_KEY, &[], flat, name.as_deref())?;
-    event.raw = payload.into();
-    Ok(event)
+    let event = decode_fields_of_flat(dialect, NAME_KEY, &[], flat, name.as_deref())?;
+    wire.notes.extend(event.notes);
+    Ok(Event { raw, notes: wire.notes, ..event })
 }
 
 /// opencode.md#payloads: "Which event it is, its fields tell."

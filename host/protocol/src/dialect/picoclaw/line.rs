@@ -3,7 +3,7 @@
 //! The parameters that have no typed place stay in [`Event::extra`] as they came, `meta` and `context` among them; what
 //! the origin needs of those is read beside that. The envelope stays in [`Event::raw`].
 
-use std::{cell::RefCell, sync::Arc};
+use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::{
     Dialect,
     dialect::{EventSpec, common::event_name},
     event::{
-        AgentEvent, Event, EventContext, EventKind, Input, OtherEvent, decode_fields, encode_fields,
+        AgentEvent, Event, EventContext, EventKind, Input, OtherEvent, Raw, decode_fields, encode_fields,
         fields::{FieldType, left_untyped},
     },
     json::{DecodeError, Object, parse_wire, token},
@@ -23,7 +23,8 @@ use crate::{
 };
 
 pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
-    let (line, mut notes) = parse_wire(wire)?;
+    let mut wire = parse_wire(wire)?;
+    let (raw, line, mut notes) = (wire.raw(), wire.object, wire.notes);
     check_envelope(&line)?;
     let name = event_name(&line, "method", name)?;
     let params = match line.get("params") {
@@ -42,7 +43,7 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
         EventKind::AgentEvent => decode_agent_event(&name, &params)?,
         _ => decode_params(spec, &name, &params)?,
     };
-    event.raw = Arc::new(Value::Object(line));
+    event.raw = raw;
     notes.append(&mut event.notes);
     notes.extend(odd.into_inner());
     event.notes = notes;
@@ -74,7 +75,7 @@ fn blank(name: &str) -> Event {
         call: None,
         input: Input::OtherEvent(OtherEvent::default()),
         extra: Object::new(),
-        raw: Arc::default(),
+        raw: Raw::default(),
         notes: Vec::new(),
     }
 }

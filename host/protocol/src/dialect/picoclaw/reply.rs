@@ -6,7 +6,7 @@ use super::{events, merge::REASON_LIMIT, output::rewrite_key};
 use crate::{
     Dialect,
     dialect::common::{put_extra, put_text},
-    event::{Event, EventContext, EventKind, Input},
+    event::{Event, EventContext, EventKind, Input, Raw},
     glimpse::number,
     json::{Object, shorten},
     output::{Decision, HookOutput, Scope},
@@ -38,12 +38,14 @@ fn response(id: u64, result: Value) -> Value {
 
 /// The id to answer to. picoclaw.md#hookevent: "`id` is 0 or absent."
 fn answered_id(event: &Event) -> Option<u64> {
-    match &*event.raw {
-        // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
-        _ if event.kind() == EventKind::AgentEvent => None,
-        Value::Null => Some(FIRST_ID),
-        raw => raw.get("id").and_then(Value::as_u64).filter(|id| *id != 0),
+    // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
+    if event.kind() == EventKind::AgentEvent {
+        return None;
     }
+    if event.raw == Raw::default() {
+        return Some(FIRST_ID);
+    }
+    event.raw.member("id")?.as_u64().filter(|id| *id != 0)
 }
 
 /// picoclaw.md#hookhello: "`ok` | boolean | `true`"; "`name` | string | a name of the hook's own".
@@ -128,7 +130,7 @@ pub(super) fn without_raw(event: &Event) -> Event {
         call: event.call.clone(),
         input: event.input.clone(),
         extra: event.extra.clone(),
-        raw: std::sync::Arc::default(),
+        raw: Raw::default(),
         notes: Vec::new(),
     }
 }

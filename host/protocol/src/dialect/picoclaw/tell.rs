@@ -3,8 +3,6 @@
 //! Only what every dialect has in common goes over: the tool call and its result, the request to the model and its
 //! answer, and who is meant. The process is none the wiser.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::DIALECT;
@@ -86,7 +84,7 @@ pub fn tell(event: &Event) -> Option<Event> {
     if told.call.as_ref().is_some_and(|call| call.name.is_empty()) {
         // picoclaw.md: `tool` is always there, also where a client has left the name out.
         told.extra.insert("tool".into(), "".into());
-        told.raw = Arc::new(DIALECT.encode_event(&told));
+        told.raw = DIALECT.encode_event(&told).into();
     }
     Some(told)
 }

@@ -137,6 +137,21 @@ fn the_nearest_timeout_wins() {
 }
 
 #[test]
+fn a_large_event_has_more_time_unless_it_is_written() {
+    let wire = format!(r#"{{"hook_event_name":"Stop","x":"{}"}}"#, "x".repeat(2 << 20));
+    for (dialect, handler, seconds) in [
+        ("claude", r#"{"type":"wasm","component":"a"}"#, 62),
+        ("claude", r#"{"type":"wasm","component":"a","timeout":60}"#, 60),
+        ("claude", r#"{"type":"wasm","component":"a","limits":{"timeout":60}}"#, 60),
+        ("claude", r#"{"type":"command","command":"x"}"#, 60),
+    ] {
+        let config = load(dialect, &with_handler(handler));
+        let event = config.dialect.decode_event(wire.as_bytes(), None).unwrap();
+        assert_eq!(config.hooks[0].time_for(&event).as_secs(), seconds, "{handler}");
+    }
+}
+
+#[test]
 fn behaviors_come_from_the_handler_then_the_file() {
     use FailurePolicy::{Ask, Deny, Ignore};
     for (beside, defaults, own, on_failure, on_timeout) in [
