@@ -196,3 +196,19 @@ fn a_symlink_is_not_followed() {
     cached(&link);
     assert!(entries(&real).is_empty());
 }
+
+/// Whoever was ended while it wrote an entry leaves half of one; the next that writes takes it away.
+#[test]
+fn what_an_ended_process_left_is_cleaned() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut gone = std::process::Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let left = |pid: u32, number: u32| folder.path().join(format!("{}.cwasm.{pid}.{number}", "a".repeat(64)));
+    let (dead, later, living) = (left(gone.id(), 0), left(gone.id(), 17), left(std::process::id(), 99));
+    for half in [&dead, &later, &living] {
+        fs::write(half, b"half").unwrap();
+    }
+    cached(folder.path());
+    assert!(!dead.exists() && !later.exists(), "{:?}", entries(folder.path()));
+    assert!(living.exists(), "somebody is still writing it");
+}
