@@ -20,6 +20,8 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use hookbox::{Asked, Host, Judged, config::Config};
+use rustix::process::Signal;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{exit::Exit, log};
 
@@ -101,7 +103,28 @@ async fn judge_one(host: &Host, asked: &Asked<'_>) -> Judged {
     judged
 }
 
+/// From now on writing past a limit on files is an error like any other, and does not end us.
+pub fn outlive_full_files() {
+    // What is caught stays caught when the runtime is gone. Where there is none to be had, nothing will be written either.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let _caught = runtime.map(|runtime| {
+        let _within = runtime.enter();
+        signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
+    });
+}
+
 /// Runs a future on a runtime of this thread alone: one event needs no more, and threads cost start-up time.
 fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(future);
+    // A thread that waits (for a pipe, a name server) has nobody left to answer.
+    runtime.shutdown_background();
+    done
+}
+
+/// A number of seconds on the command line.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "a number of seconds is wanted, for example 0.5".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
 }

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
     if let Some(ended) = hookbox::sandbox::compiler::serve_if_asked() {
         return ended;
     }
+    commands::outlive_full_files();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -13,6 +13,8 @@ pub mod picoclaw;
 mod recognise;
 mod usage;
 
+use core::time::Duration;
+
 use serde_json::Value;
 
 pub use recognise::{Caller, Mark, Marks, caller, recognise};
@@ -95,6 +97,11 @@ pub trait Dialect: Send + Sync + 'static {
     /// How the client is configured, for warnings.
     fn usage(&self) -> Usage {
         Usage::default()
+    }
+
+    /// How long the client waits for its hooks on an event of this row, unless its settings say otherwise.
+    fn client_timeout(&self, _spec: &EventSpec) -> Duration {
+        Duration::from_mins(1)
     }
 
     /// The kinds of events that are watched and never asked about, where these are events of one name.

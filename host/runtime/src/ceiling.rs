@@ -283,11 +283,12 @@ impl Check<'_> {
 
     /// What the operator decides, with the runtime and the tenant.
     fn settings(&mut self, settings: &HostSettings) {
-        let HostSettings { tenant, state_file, llm, max_instances, compile } = settings;
+        let HostSettings { tenant, state_file, llm, deadline, max_instances, compile } = settings;
         let set = [
             ("tenant", tenant.is_some()),
             ("stateFile", state_file.is_some()),
             ("llm", llm.is_some()),
+            ("deadline", deadline.is_some()),
             ("maxInstances", max_instances.is_some()),
             ("compile", *compile != hookbox_sandbox::CompileLimits::default()),
         ];

@@ -16,7 +16,7 @@ mod validate;
 
 use std::{
     collections::BTreeMap,
-    fmt,
+    fmt, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 pub(crate) use ceiling::CeilingEntry;
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
 pub use host::HostSettings;
-pub use load::{Hints, Loaded, Reader, dialect_hint, fail_closed_hint, find, hints};
+pub use load::{Hints, Loaded, Reader, dialect_hint, fail_closed_hint, file_hints, find, hints};
 pub use process::Process;
 #[cfg(feature = "schema")]
 pub use schema::generated;
@@ -93,7 +93,8 @@ impl Config {
 
     /// An error about a place in the file that shows only when its hook is loaded.
     pub(crate) fn error_at(&self, pointer: &str, message: String, help: Option<String>) -> Diagnostic {
-        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        let text = load::regular(&self.file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let text = text.unwrap_or_default();
         Diagnostic {
             severity: Severity::Error,
             file: self.file.clone(),

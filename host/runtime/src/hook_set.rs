@@ -20,6 +20,7 @@ use crate::{
     judged::{Asked, Judged},
     loader::Loader,
     pipeline,
+    run::Terms,
     runtime::Runtime,
     tenant::Tenant,
     verdict::Verdict,
@@ -96,7 +97,7 @@ impl HookSet {
 
     /// Dispatches a typed event that never was on a wire.
     pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
-        pipeline::dispatch_event(&self.hooks, Event::new(self.dialect(), context, call, input), None).await
+        pipeline::dispatch_event(&self.hooks, Event::new(self.dialect(), context, call, input), Terms::default()).await
     }
 
     /// Dispatches a tool call that is about to happen.

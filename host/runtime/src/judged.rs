@@ -1,9 +1,17 @@
 //! What the client is told, whatever came in the way: the one place that decides what a failure of ours becomes, for every
 //! front end. How it is said in a dialect, [`Dialect::fail_closed`] and [`Dialect::fail_open`] know.
 
+use std::time::{Duration, Instant};
+
 use hookbox_protocol::{Cause, Dialect, Event, Failure, FailurePolicy, OwnFailure};
 
-use crate::{config::Mode, hooks::Hooks, pipeline::dispatch_event, run::policy, verdict::Verdict};
+use crate::{
+    config::Mode,
+    hooks::Hooks,
+    pipeline::dispatch_event,
+    run::{Terms, policy},
+    verdict::Verdict,
+};
 
 /// Bytes of an event at most. A larger one cannot be read: what it would do to a hook is not worth finding out.
 pub const EVENT_LIMIT: usize = 64 << 20;
@@ -15,12 +23,28 @@ pub struct Asked<'a> {
     wire: &'a [u8],
     name: Option<&'a str>,
     unread: Option<&'a str>,
+    since: Instant,
+    within: Option<Duration>,
 }
 
+/// How long before the client's time ends the verdict is given: a tenth of it, at least so much.
+const MARGIN: Duration = Duration::from_millis(200);
+
 impl<'a> Asked<'a> {
-    /// An event as the client wrote it.
+    /// An event as the client wrote it, which begins to wait now.
     pub fn new(wire: &'a [u8]) -> Self {
-        Self { wire, name: None, unread: None }
+        Self { wire, name: None, unread: None, since: Instant::now(), within: None }
+    }
+
+    /// When the client began to wait.
+    pub fn since(self, since: Instant) -> Self {
+        Self { since, ..self }
+    }
+
+    /// How long it waits. Unless given, the configuration says it with `deadline`; and otherwise it is the client's own
+    /// default, or the largest timeout of the event's hooks where that is more: who wrote it gave the client as much.
+    pub fn within(self, time: Option<Duration>) -> Self {
+        Self { within: time, ..self }
     }
 
     /// The event's name, for wires that do not carry it.
@@ -31,6 +55,22 @@ impl<'a> Asked<'a> {
     /// The wire ends before the event does; `why` says what kept the rest from being read.
     pub fn unread(self, why: Option<&'a str>) -> Self {
         Self { unread: why, ..self }
+    }
+
+    /// When the verdict is due.
+    fn due(&self, hooks: &Hooks, event: &Event) -> Option<Instant> {
+        let spec = hooks.dialect().spec_of(event);
+        let configured = || Duration::try_from_secs_f64(hooks.config.settings.deadline?).ok();
+        let theirs = self.within.or_else(configured).unwrap_or_else(|| {
+            let subscribed = hooks.enabled().map(|entry| &entry.hook);
+            let written = subscribed.filter(|hook| hook.timeout_given && hook.may_be_asked(spec, hooks.dialect()));
+            written
+                .map(|hook| hook.time_for(event))
+                .max()
+                .max(Some(hooks.dialect().client_timeout(spec)))
+                .unwrap_or_default()
+        });
+        self.since.checked_add(theirs.saturating_sub(MARGIN.max(theirs / 10)))
     }
 
     /// The event, or why it cannot be read.
@@ -54,6 +94,8 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// The failure of ours that the client is told of; `None`: it is told the verdict.
     pub failed: Option<OurFailure>,
+    /// Whether failures block.
+    closed: bool,
 }
 
 /// A failure of ours, and what it comes to.
@@ -101,19 +143,22 @@ impl Judged {
         } else {
             OurFailure::open(dialect, fault, message.to_owned())
         };
-        Self { verdict: None, failed: Some(failed) }
+        Self { verdict: None, failed: Some(failed), closed }
     }
 
     /// Asks the hooks.
     pub(crate) async fn judge(hooks: &Hooks, asked: &Asked<'_>) -> Self {
         let dialect = hooks.dialect();
-        let failure = match asked.read(dialect) {
-            Ok(event) => return Self::settle(hooks, asked, dispatch_event(hooks, event, None).await, None),
-            Err(failure) => failure,
+        let (event, unread) = match asked.read(dialect) {
+            Ok(event) => (event, None),
+            Err(failure) => match dialect.glimpse(asked.wire, asked.name) {
+                Some(seen) => (Event::glimpsed(dialect, seen), Some(failure)),
+                None => return Self::nameless(hooks, asked, &failure),
+            },
         };
-        let Some(seen) = dialect.glimpse(asked.wire, asked.name) else { return Self::nameless(hooks, asked, &failure) };
-        let verdict = dispatch_event(hooks, Event::glimpsed(dialect, seen), Some(&failure)).await;
-        Self::settle(hooks, asked, verdict, Some(&failure))
+        let terms = Terms { unread: unread.as_ref(), due: asked.due(hooks, &event) };
+        let verdict = dispatch_event(hooks, event, terms).await;
+        Self::settle(hooks, asked, verdict, terms.unread)
     }
 
     /// What becomes of an event that the hooks have judged; `unread`: that they could not be asked about, so that all of
@@ -124,8 +169,9 @@ impl Judged {
             Some(failure) => (Fault::Event, failure.to_string()),
             None => (Fault::Config, unusable.join("\n")),
         };
+        let closed = hooks.config.fail_closed;
         let ours = unread.is_some() || !unusable.is_empty();
-        let blocks = verdict.blocks() && !verdict.usable_restrict() && (unread.is_some() || hooks.config.fail_closed);
+        let blocks = verdict.blocks() && !verdict.usable_restrict() && (unread.is_some() || closed);
         let failed = if ours && blocks {
             let reason = verdict.reason().unwrap_or(&message).to_owned();
             OurFailure::blocking(asked, Some(hooks.dialect()), fault, reason)
@@ -133,10 +179,10 @@ impl Judged {
             // What the usable hooks forbid is forbidden. Anything less must not look as if all of them had been asked.
             OurFailure::open(Some(hooks.dialect()), fault, message)
         } else {
-            return Self { verdict: Some(verdict), failed: None };
+            return Self { verdict: Some(verdict), failed: None, closed };
         };
         verdict.wire.clone_from(&failed.told.stdout);
-        Self { verdict: Some(verdict), failed: Some(failed) }
+        Self { verdict: Some(verdict), failed: Some(failed), closed }
     }
 
     /// What becomes of an event of which not even the name can be told: any hook could be one of its.
@@ -158,7 +204,17 @@ impl Judged {
             }
             None => OurFailure::open(Some(hooks.dialect()), Fault::Event, failure.to_string()),
         };
-        Self { verdict: None, failed: Some(failed) }
+        Self { verdict: None, failed: Some(failed), closed: false }
+    }
+
+    /// Why the client must not go on when it cannot be told anything: it is to be stopped, or failures block.
+    pub fn holds(&self) -> Option<&str> {
+        let unwritten = "the verdict cannot be given to the client";
+        match (&self.failed, &self.verdict) {
+            (Some(failed), _) => failed.blocks.then_some(failed.message.as_str()),
+            (None, Some(verdict)) if verdict.restricts() => Some(verdict.reason().unwrap_or(unwritten)),
+            _ => self.closed.then_some(unwritten),
+        }
     }
 
     /// The bytes for the client, without a newline; empty when it is told nothing.

@@ -2,12 +2,12 @@
 //! line, stdio and daemon all come through [`dispatch`].
 
 use futures_util::{FutureExt, StreamExt, stream};
-use hookbox_protocol::{Event, Failure, authority, dialect::Flow};
+use hookbox_protocol::{Event, authority, dialect::Flow};
 
 use crate::{
     error::DispatchError,
     hooks::Hooks,
-    run::{Selected, run, run_chain, select},
+    run::{Selected, Terms, run, run_chain, select},
     telemetry,
     verdict::{HookReport, Verdict, outputs, with_watched},
 };
@@ -15,18 +15,18 @@ use crate::{
 /// Wire JSON in, verdict out.
 pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
     let event = hooks.dialect().decode_event(wire, name)?;
-    Ok(dispatch_event(hooks, event, None).await)
+    Ok(dispatch_event(hooks, event, Terms::default()).await)
 }
 
-/// A typed event in, verdict out. `unread`: what kept it from being read, so that every hook fails by it.
+/// A typed event in, verdict out.
 #[tracing::instrument(name = "dispatch", level = "debug", skip_all, fields(event = event.name, tenant = hooks.tenant()))]
-pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, unread: Option<&Failure>) -> Verdict {
+pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, terms: Terms<'_>) -> Verdict {
     let dialect = hooks.dialect();
     let mut reports: Vec<HookReport> = Vec::new();
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().for_each(HookReport::fall_back);
-        reports.extend(call_all(hooks, event.seen_as(*stage, dialect), unread).await);
+        reports.extend(call_all(hooks, event.seen_as(*stage, dialect), terms).await);
         if dialect.decides(*stage, &outputs(&reports)) {
             break;
         }
@@ -40,9 +40,9 @@ pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, unread: Option<&
 }
 
 /// Calls every hook of one stage, in the order and with the overlap the dialect asks for.
-async fn call_all(hooks: &Hooks, mut event: Event, unread: Option<&Failure>) -> Vec<HookReport> {
+async fn call_all(hooks: &Hooks, mut event: Event, terms: Terms<'_>) -> Vec<HookReport> {
     let dialect = hooks.dialect();
-    let selected = select(hooks, &event, unread).await;
+    let selected = select(hooks, &event, terms).await;
     let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { dialect.flow() };
     let at_once = match flow {
         Flow::Chained => return run_chain(hooks, &mut event, selected).await,

@@ -1,6 +1,6 @@
 //! Children of ours: each in a process group of its own, which ends as a whole. Nothing else starts one.
 
-use std::{process::Stdio, time::Duration};
+use std::{io, os::unix::process::CommandExt, process::Stdio, time::Duration};
 
 use hookbox_protocol::{Cause, Failure};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -26,6 +26,8 @@ fn depth() -> u32 {
 pub(crate) struct Group {
     pub(crate) child: Child,
     id: Option<Pid>,
+    /// Ends the group when this process is gone, whatever ended it.
+    guard: Option<Guard>,
     /// What the child has left behind may go on: it ended by itself.
     pub(crate) done: bool,
 }
@@ -49,7 +51,34 @@ impl Group {
         let child =
             command.spawn().map_err(|e| Failure::new(Cause::Spawn, format!("{name} could not be started: {e}")))?;
         let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Ok(Self { child, id, done: false })
+        let mut group = Self { child, id, guard: None, done: false };
+        if let Some(id) = id {
+            let failed = |e| Failure::new(Cause::Spawn, format!("nobody could be started to end {name} with us: {e}"));
+            group.guard = Some(Guard::of(id).map_err(failed)?);
+        }
+        Ok(group)
+    }
+}
+
+/// A shell that waits for the end of a pipe of which only this process has the other end, and kills a group then. No signal
+/// can be caught that ends a process for sure, and none follows a whole process on every system.
+struct Guard(std::process::Child);
+
+impl Guard {
+    fn of(group: Pid) -> io::Result<Self> {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "read -r _; kill -s KILL -- \"-$0\"", &group.as_raw_nonzero().to_string()]);
+        // What is sent to our own group must not end it first.
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        shell.spawn().map(Self)
+    }
+}
+
+impl Drop for Guard {
+    /// Before the pipe ends.
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use futures_util::future::join_all;
 use hookbox_protocol::{
     Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note, authority::express, dialect::EventSpec,
     failure::failed_output,
@@ -16,10 +17,28 @@ use crate::{
     verdict::{HookReport, Status},
 };
 
+/// What one event is judged under.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Terms<'a> {
+    /// What kept the event from being read: each hook fails by it.
+    pub(crate) unread: Option<&'a Failure>,
+    /// When the verdict is due: a hook that is not done by then ran past its timeout.
+    pub(crate) due: Option<Instant>,
+}
+
+impl Terms<'_> {
+    /// When a hook has to be loaded: what takes longer leaves a tenth of the time to those that are.
+    fn load_due(&self) -> Option<Instant> {
+        let left = self.due?.saturating_duration_since(Instant::now());
+        self.due?.checked_sub(left / 10)
+    }
+}
+
 /// A hook that is subscribed to an event, and whether it is to run.
 pub(crate) struct Selected<'a> {
     entry: &'a Entry,
     decision: Result<SharedHandler, Status>,
+    due: Option<Instant>,
 }
 
 impl<'a> Selected<'a> {
@@ -56,8 +75,7 @@ impl<'a> Selected<'a> {
 }
 
 /// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
-/// `unread`: what kept the event from being read: each of them fails by it.
-pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, unread: Option<&Failure>) -> Vec<Selected<'a>> {
+pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>) -> Vec<Selected<'a>> {
     let spec = hooks.dialect().spec_of(event);
     let field = spec.matched.and_then(|field| event.field(field));
     // Only a tool can have other names.
@@ -65,39 +83,57 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, unread: Option<&
         (Some("tool_name"), Some(tool)) => hooks.dialect().also_called(tool),
         _ => &[],
     };
-    let mut selected = Vec::new();
-    for entry in hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())) {
+    let load_due = terms.load_due();
+    let selected = hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())).map(|entry| {
         // A row without a matched field ignores matchers, as its specification says.
         let matches = spec.matched.is_none()
-            || match unread {
+            || match terms.unread {
                 None => entry.hook.matcher.takes(event, field.as_deref(), also_called),
                 Some(_) => entry.hook.matcher.may_take(field.as_deref(), also_called),
             };
-        let decision = if matches { handler(hooks, entry, event, unread).await } else { Err(Status::NotMatched) };
-        selected.push(Selected { entry, decision });
-    }
-    selected
+        async move {
+            let decision = match (matches, terms.unread) {
+                (false, _) => Err(Status::NotMatched),
+                (true, Some(failure)) if !entry.hook.events.is_empty() => Ok(failed(failure.clone())),
+                (true, unread) => {
+                    let handler = handler(hooks, entry, event, load_due).await;
+                    unread.filter(|_| handler.is_ok()).map_or(handler, |failure| Ok(failed(failure.clone())))
+                }
+            };
+            Selected { entry, decision, due: terms.due }
+        }
+    });
+    // All at once, so that one that takes long to load does not take the time of the others.
+    join_all(selected).await
+}
+
+fn failed(failure: Failure) -> SharedHandler {
+    Arc::new(Failed::new(failure))
 }
 
 /// What runs for a hook that an event is for.
-async fn handler(
-    hooks: &Hooks,
-    entry: &Entry,
-    event: &Event,
-    unread: Option<&Failure>,
-) -> Result<SharedHandler, Status> {
-    let failed = unread.map(|failure| Arc::new(Failed::new(failure.clone())) as SharedHandler);
-    if let Some(failed) = failed.clone().filter(|_| !entry.hook.events.is_empty()) {
-        return Ok(failed);
-    }
-    let handler = hooks.handler(entry).await.unwrap_or_else(|error| Arc::new(Failed::to_load(error.0)));
+async fn handler(hooks: &Hooks, entry: &Entry, event: &Event, due: Option<Instant>) -> Result<SharedHandler, Status> {
+    let loading = hooks.handler(entry);
+    let loaded = match due {
+        None => loading.await,
+        Some(due) => match tokio::time::timeout_at(due.into(), loading).await {
+            Ok(loaded) => loaded,
+            Err(_) => {
+                return Ok(failed(Failure::new(
+                    Cause::Timeout,
+                    "it was still being loaded when the client's time ended",
+                )));
+            }
+        },
+    };
+    let handler = loaded.unwrap_or_else(|error| Arc::new(Failed::to_load(error.0)));
     match (handler.handles(event.kind()), entry.hook.events.is_empty()) {
-        (true, _) => Ok(failed.unwrap_or(handler)),
+        (true, _) => Ok(handler),
         // It is for what it exports, and this is not of it.
         (false, true) => Err(Status::NotHandled),
         (false, false) => {
             let why = format!("it is configured for {} and does not handle it", event.name);
-            Ok(Arc::new(Failed::new(Failure::new(Cause::Load, why))))
+            Ok(failed(Failure::new(Cause::Load, why)))
         }
     }
 }
@@ -116,12 +152,23 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     let hook = &selected.entry.hook;
     let started = Instant::now();
     let timeout = hook.time_for(event);
-    let deadline = tokio::time::Instant::from_std(started) + timeout;
-    let call = Call { event, dialect: hooks.dialect(), deadline };
-    let mut run = tokio::time::timeout_at(deadline, handler.call(call)).await.unwrap_or_else(|_| {
-        let after = format!("ran past its timeout of {} s", timeout.as_secs_f64());
-        Run::new(Err(Failure::new(Cause::Timeout, after)))
-    });
+    let own = started + timeout;
+    let deadline = selected.due.map_or(own, |due| due.min(own));
+    let call = Call { event, dialect: hooks.dialect(), deadline: deadline.into() };
+    let late = || {
+        let why = if deadline < own {
+            "was not done when the client's time ended".to_owned()
+        } else {
+            format!("ran past its timeout of {} s", timeout.as_secs_f64())
+        };
+        Run::new(Err(Failure::new(Cause::Timeout, why)))
+    };
+    // One that cannot be asked any more has its own reason, whatever the time.
+    let mut run = if deadline <= started && handler.unusable().is_none() {
+        late()
+    } else {
+        tokio::time::timeout_at(deadline.into(), handler.call(call)).await.unwrap_or_else(|_| late())
+    };
     run.time = started.elapsed();
     let spec = hooks.dialect().spec_of(event);
     let (counted, notes) = count(hooks, spec, hook, event, &run.result);

@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use rustix::process::{Resource, Rlimit, Signal, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -208,12 +208,17 @@ fn serve(limits: &CompileLimits) -> io::Result<Result<(), String>> {
 
 /// Limits this process for good.
 fn confine(limits: &CompileLimits) -> io::Result<()> {
-    let limit = |resource, to: u64| setrlimit(resource, Rlimit { current: Some(to), maximum: Some(to) });
+    let limit = |resource, to: u64| {
+        // Nobody can be given more than there is.
+        let to = getrlimit(resource).maximum.map_or(to, |most| most.min(to));
+        setrlimit(resource, Rlimit { current: Some(to), maximum: Some(to) })
+    };
     limit(Resource::Core, 0)?;
     // What is reserved and never written does not count.
     limit(Resource::Data, u64::from(limits.memory_mib) << 20)?;
     // At the soft limit comes the signal that tells what happened, at the hard one the end.
-    let seconds = u64::from(limits.seconds);
+    let most = getrlimit(Resource::Cpu).maximum.map_or(u64::MAX, |most| most.saturating_sub(1));
+    let seconds = u64::from(limits.seconds).min(most);
     setrlimit(Resource::Cpu, Rlimit { current: Some(seconds), maximum: Some(seconds + 1) })?;
     // Nobody is left to use the result.
     #[cfg(target_os = "linux")]

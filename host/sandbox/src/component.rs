@@ -4,7 +4,7 @@ mod inspect;
 mod size;
 
 use std::{
-    fmt, fs,
+    fmt,
     io::Read,
     path::{Path, PathBuf},
     sync::Arc,
@@ -172,7 +172,7 @@ impl fmt::Debug for Component {
 /// [`LoadError::Read`], [`LoadError::TooLarge`].
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let failed = |error| LoadError::Read { path: PathBuf::from(path), error };
-    let file = fs::File::open(path).map_err(failed)?;
+    let file = crate::private::open_regular(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_BYTES {

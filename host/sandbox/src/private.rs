@@ -18,6 +18,16 @@ use rustix::{
     process::{Pid, geteuid, test_kill_process},
 };
 
+/// Opens a regular file to read it. What stands in its place and could be waited for without end, a pipe or a device, is
+/// refused, and not waited for.
+///
+/// # Errors
+/// It cannot be opened, or is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+}
+
 /// An open folder that only this user (and root) can write to.
 #[derive(Debug)]
 pub struct Folder(OwnedFd);

@@ -7,7 +7,9 @@ use std::{
     fs::{File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::OpenOptionsExt,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use anyhow::Context;
@@ -17,7 +19,10 @@ use hookbox::{
     config::{self, Config},
 };
 
-use super::{block_on, host, judge_one};
+use rustix::process::Signal;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{block_on, host, judge_one, seconds};
 use crate::{exit::Exit, heartbeat, print, report, report::Told, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
@@ -28,6 +33,9 @@ pub struct Run {
     /// Block when hookbox itself fails, as the configuration's `failClosed` does; holds without a configuration too
     #[arg(long)]
     fail_closed: bool,
+    /// Seconds the client waits for its hooks, where its settings say something else
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    deadline: Option<Duration>,
     /// What to print about each hook, on stderr
     #[arg(long, value_enum, default_value_t = Diagnostics::Human)]
     diagnostics: Diagnostics,
@@ -68,6 +76,7 @@ enum Diagnostics {
 
 impl Run {
     pub fn run(self) -> anyhow::Result<Exit> {
+        let began = Instant::now();
         if self.diagnostics == Diagnostics::Json {
             print::json_only();
         }
@@ -78,6 +87,8 @@ impl Run {
         // Some clients read stderr, and then nothing may stand there unless something stands on stdout.
         print::hold();
         let event = EventText::read(std::io::stdin().lock());
+        let asked = event.asked().named(self.source.event.as_deref()).since(began).within(self.deadline);
+        let here = || judge_or_settle(&self.source, self.fail_closed, &event, &asked);
         let (judged, record, error) = match self.daemon.ask(&self.source, &event) {
             Some(Ok(answer)) => {
                 print::forget();
@@ -89,11 +100,18 @@ impl Run {
             }
             Some(Err(error)) => {
                 report::error(&error);
-                judge(&self.source, self.fail_closed, &event)
+                here()
             }
-            None => judge(&self.source, self.fail_closed, &event),
+            None => here(),
         };
-        // A verdict holds even when it cannot be recorded.
+        // The verdict goes first: whatever else is written may block, or fail.
+        let unheard = verdict_out(judged.to_bytes()).err();
+        if let (Some(why), Some(reason)) = (&unheard, judged.holds()) {
+            // A client that was told nothing goes on; this it takes for a block.
+            print::release();
+            print::block(format_args!("{reason} ({why:#})"));
+            return Ok(Exit::Told(2));
+        }
         if let (Some(path), Some(record)) = (&self.record, record)
             && let Err(error) = append(path, &record)
         {
@@ -118,11 +136,10 @@ impl Run {
             }
             (None, None) => Exit::Ok,
         };
-        let told = verdict_out(judged.to_bytes());
         if let Some(verdict) = &judged.verdict {
             heartbeat::touch(verdict.dialect, &verdict.event);
         }
-        told.and(Ok(exit))
+        unheard.map_or(Ok(exit), Err)
     }
 }
 
@@ -154,24 +171,34 @@ fn tell(failed: &OurFailure, verdict: Option<&Verdict>, error: Option<anyhow::Er
 /// What became of an event; beside it stands its record, and what came in the way of asking the hooks.
 type Outcome = (Judged, Option<Record>, Option<anyhow::Error>);
 
+/// [`judge`], where a bug of ours is a failure like any other.
+fn judge_or_settle(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
+    catch_unwind(AssertUnwindSafe(|| judge(source, closed, event, asked))).unwrap_or_else(|_| {
+        let said = source.path().map(|path| config::file_hints(&path)).unwrap_or_default();
+        let dialect = source.named().map_or(said.dialect, hookbox::dialect::by_name);
+        let dialect = dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT));
+        let closed = closed || said.fail_closed;
+        let message = "a bug of ours, which is told of above";
+        (Judged::without_hooks(asked, dialect, closed, Fault::Internal, message), None, None)
+    })
+}
+
 /// Judges one event.
-fn judge(source: &Source, closed: bool, event: &EventText) -> Outcome {
-    let asked = event.asked().named(source.event.as_deref());
+fn judge(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
     let without = |error: anyhow::Error, dialect, closed| {
         let fault = match Exit::of(&error) {
             Exit::Data => Fault::Event,
             Exit::Config => Fault::Config,
             _ => Fault::Internal,
         };
-        let judged = Judged::without_hooks(&asked, dialect, closed, fault, &report::one_line(&error));
+        let judged = Judged::without_hooks(asked, dialect, closed, fault, &report::one_line(&error));
         (judged, None, Some(error))
     };
     let mut config = match source.path().and_then(|path| source.load(&path)) {
         Ok(config) => config,
         Err(error) => {
             // What the file says all the same.
-            let said = source.path().ok().and_then(|path| std::fs::read(path).ok()).map(|text| config::hints(&text));
-            let said = said.unwrap_or_default();
+            let said = source.path().map(|path| config::file_hints(&path)).unwrap_or_default();
             let dialect = source.named().map_or(said.dialect, hookbox::dialect::by_name);
             let dialect = dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT));
             let calling = dialect.and_then(|dialect| caller::of(dialect, source.event.as_deref(), &event.read).ok());
@@ -188,7 +215,11 @@ fn judge(source: &Source, closed: bool, event: &EventText) -> Outcome {
     let dialect = config.dialect;
     let judged = block_on(async {
         let host = host(config).await?;
-        let judged = judge_one(&host, &asked).await;
+        let judged = tokio::select! {
+            judged = judge_one(&host, asked) => judged,
+            // Of the processor time we may use there is a second left: enough to say what is known.
+            () = out_of_time() => host.judge(&asked.within(Some(Duration::ZERO))).await,
+        };
         let record = judged.verdict.as_ref().map(|verdict| verdict.record(&host, &event.read));
         Ok((judged, record))
     });
@@ -228,17 +259,29 @@ impl Source {
     }
 }
 
+/// Ends when this process has used the processor time that it may use.
+async fn out_of_time() {
+    match signal(SignalKind::from_raw(Signal::XCPU.as_raw())) {
+        Ok(mut used) => drop(used.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
 /// Appends one line with one write, so that processes that record at the same time do not mix their lines.
 fn append(path: &Path, record: &Record) -> anyhow::Result<()> {
     let line = serde_json::to_string(record).context("the record cannot be written as JSON")?;
     let written = || {
         // What hooks said and what tools were asked to do is the user's alone.
-        let mut file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)?;
+        let mut file =
+            OpenOptions::new().create(true).append(true).read(true).mode(0o600).custom_flags(NONBLOCK).open(path)?;
         let begin = if ends_in_a_line(&mut file)? { "" } else { "\n" };
         file.write_all(format!("{begin}{line}\n").as_bytes())
     };
     written().with_context(|| format!("cannot write the record to {}", path.display()))
 }
+
+/// A pipe in a file's place must not be waited for.
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
 /// Whether a file is to be written on after its end: not when a full disk or a crash cut its last line.
 fn ends_in_a_line(file: &mut File) -> io::Result<bool> {

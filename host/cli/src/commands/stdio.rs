@@ -10,6 +10,7 @@ use hookbox::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::seconds;
 use crate::{exit::Exit, print, report};
 
 /// Serve `PicoClaw` as one of its hook processes: JSON-RPC on stdin and stdout.
@@ -30,12 +31,6 @@ pub struct Stdio {
     /// How long the client waits for approvals, as its configuration says
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     approval_timeout: Duration,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || "a number of seconds is wanted, for example 0.5".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| wrong())?;
-    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
 }
 
 impl Stdio {
@@ -81,7 +76,7 @@ async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Br
             loaded.config
         }
         Err(errors) => {
-            let said = std::fs::read(&path).is_ok_and(|text| config::hints(&text).fail_closed);
+            let said = config::file_hints(&path).fail_closed;
             errors.diagnostics.iter().for_each(report::problem);
             let first = errors.diagnostics.iter().find(|found| found.is_error()).map(|found| found.message.clone());
             let reason = format!("{}: {}", path.display(), first.unwrap_or_else(|| "it cannot be used".into()));

@@ -7,11 +7,13 @@ mod events;
 mod merge;
 mod output;
 
+use core::time::Duration;
+
 use serde_json::Value;
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
-    event::Event,
+    event::{Event, EventKind},
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
@@ -62,6 +64,12 @@ impl Dialect for Claude {
 
     fn usage(&self) -> Usage {
         events::USAGE
+    }
+
+    /// claude.md#timeouts-and-failure: "the default is 60". decisions.md#the-real-claude-code: "`SessionEnd` hooks are killed
+    /// after about 1.5 s."
+    fn client_timeout(&self, spec: &EventSpec) -> Duration {
+        if spec.kind == EventKind::SessionEnd { Duration::from_millis(1500) } else { Duration::from_mins(1) }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -6,6 +6,8 @@ mod events;
 mod merge;
 mod output;
 
+use core::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
@@ -55,6 +57,11 @@ impl Dialect for Codex {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    /// codex.md#configuration: "A timeout is in seconds; the default is 600, and 1 for `SessionEnd`."
+    fn client_timeout(&self, spec: &EventSpec) -> Duration {
+        if spec.kind == EventKind::SessionEnd { Duration::from_secs(1) } else { Duration::from_mins(10) }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -10,6 +10,8 @@ mod output;
 mod payload;
 mod tools;
 
+use core::time::Duration;
+
 use serde_json::Value;
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
@@ -73,6 +75,11 @@ impl Dialect for Copilot {
 
     fn usage(&self) -> Usage {
         tools::USAGE
+    }
+
+    /// copilot.md#configuration: "seconds; 30 unless given".
+    fn client_timeout(&self, _: &EventSpec) -> Duration {
+        Duration::from_secs(30)
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -11,6 +11,8 @@ mod reply;
 mod rewrite;
 mod tell;
 
+use core::time::Duration;
+
 pub use events::HELLO;
 use serde_json::Value;
 pub use tell::{MODES, mode, said, tell, tells};
@@ -66,6 +68,15 @@ impl Dialect for Picoclaw {
 
     fn kinds(&self) -> &'static [&'static str] {
         &events::KINDS
+    }
+
+    /// What the client's own configuration starts from: observers, interceptors, approvals.
+    fn client_timeout(&self, spec: &EventSpec) -> Duration {
+        match spec.kind {
+            EventKind::AgentEvent => Duration::from_millis(500),
+            EventKind::PermissionRequest => Duration::from_mins(1),
+            _ => Duration::from_secs(5),
+        }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

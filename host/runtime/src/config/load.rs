@@ -1,7 +1,7 @@
 //! Reads a configuration: parse strictly → validate → resolve. Every step tells all it finds.
 
 use std::{
-    io,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -10,7 +10,7 @@ use hookbox_protocol::{
     dialect::{self, ConfigShape},
     json::{self, Object, describe, token},
 };
-use hookbox_sandbox::sha256;
+use hookbox_sandbox::{private::open_regular, sha256};
 use serde_json::Value;
 
 use super::{
@@ -104,7 +104,7 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with the file, at once.
     pub fn file(&self, path: &Path) -> Result<Loaded, ConfigErrors> {
-        let bytes = std::fs::read(path).map_err(|error| {
+        let bytes = regular(path).map_err(|error| {
             let finding = Finding::error("", format!("the configuration cannot be read: {error}"));
             located(
                 path,
@@ -177,6 +177,18 @@ pub struct Hints {
     pub fail_closed: bool,
     /// Its dialect.
     pub dialect: Option<&'static dyn Dialect>,
+}
+
+/// The bytes of a regular file. A pipe in its place is not waited for.
+pub(super) fn regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// [`hints`] of a file; none where it cannot be read.
+pub fn file_hints(path: &Path) -> Hints {
+    regular(path).map(|bytes| hints(&bytes)).unwrap_or_default()
 }
 
 /// Reads what a file says all the same when it is no valid configuration, in whatever encoding, so that neither a typo nor

@@ -6,7 +6,7 @@ use super::HookSet;
 use crate::{
     config::{Diagnostic, Handler, Severity},
     error::DispatchError,
-    run::{run, select},
+    run::{Terms, run, select},
     verdict::Status,
 };
 
@@ -32,7 +32,7 @@ impl HookSet {
 
     async fn beyond(&self, event: &Event) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for selected in select(&self.hooks, event, None).await {
+        for selected in select(&self.hooks, event, Terms::default()).await {
             let hook = selected.hook();
             let (Some(authority), Handler::Wasm(_)) = (hook.bounds(), &hook.handler) else { continue };
             let Status::Ran(ran) = run(&self.hooks, event, selected).await.status else { continue };

@@ -28,7 +28,7 @@ use tokio::{
 
 use self::message::{Message, RpcError};
 use crate::{
-    Asked, Dialect as _, Fault, Judged,
+    Asked, Dialect, Fault, Judged,
     config::Diagnostic,
     dialect,
     event::EventKind,
@@ -73,14 +73,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// When we answer at the latest: a tenth of the client's time before its end, at least 200 ms.
-    fn ours(self, method: &str) -> Duration {
-        let theirs = match dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind) {
+    /// How long the client waits for the answer to this method.
+    fn of(self, method: &str) -> Duration {
+        match dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind) {
             Some(EventKind::AgentEvent) => self.observer,
             Some(EventKind::PermissionRequest) => self.approval,
             _ => self.interceptor,
-        };
-        theirs.saturating_sub((theirs / 10).max(Duration::from_millis(200)))
+        }
     }
 }
 
@@ -259,16 +258,14 @@ impl<S: Source> Server<S> {
         if known.is_none_or(|spec| spec.kind == EventKind::AgentEvent) {
             return RpcError::method(method).reply(id);
         }
-        let asked = Asked::new(line).unread(broken.as_ref().map(|error| error.message.as_str()));
+        let unread = broken.as_ref().map(|error| error.message.as_str());
+        let asked = Asked::new(line).unread(unread).within(Some(self.budget.of(method)));
         let judged = match self.source.current().await {
-            Ok(host) => {
-                let closed = host.config().fail_closed;
-                match tokio::time::timeout(self.budget.ours(method), host.judge(&asked)).await {
-                    Ok(judged) => judged,
-                    Err(_) => without_hooks(&asked, closed, "the hooks did not answer in the client's time"),
-                }
+            Ok(host) => host.judge(&asked).await,
+            Err(broken) => {
+                let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
+                Judged::without_hooks(&asked, client, broken.closed, Fault::Internal, &broken.reason)
             }
-            Err(broken) => without_hooks(&asked, broken.closed, &broken.reason),
         };
         let Some(failed) = judged.failed else {
             let wire = judged.verdict.and_then(|verdict| verdict.wire);
@@ -291,8 +288,8 @@ impl<S: Source> Server<S> {
             return;
         }
         let Ok(host) = self.source.current().await else { return };
-        let told = tokio::time::timeout(self.budget.ours(method), host.judge(&Asked::new(line))).await;
-        if let Ok(Judged { failed: Some(failed), .. }) = told {
+        let asked = Asked::new(line).within(Some(self.budget.of(method)));
+        if let Judged { failed: Some(failed), .. } = host.judge(&asked).await {
             self.say(format!("{method}: {}", failed.message));
         }
     }
@@ -304,10 +301,6 @@ impl<S: Source> Server<S> {
             self.say(format!("{dropped} notifications dropped so far: observers are slower than the client"));
         }
     }
-}
-
-fn without_hooks(asked: &Asked<'_>, closed: bool, reason: &str) -> Judged {
-    Judged::without_hooks(asked, Some(&dialect::picoclaw::DIALECT), closed, Fault::Internal, reason)
 }
 
 /// An error by id. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*"; an

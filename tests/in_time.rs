@@ -1,0 +1,186 @@
+//! The verdict always arrives: before the client stops waiting, whatever cannot be written, whatever blocks, whatever is
+//! short. And nothing of ours outlives us.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::Duration,
+};
+
+use hookbox_testing::process::fed;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::{Value, json};
+
+const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
+const CALL: &[u8] = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+
+/// A folder with a configuration of these hooks.
+fn folder(top: &Value, hooks: &[Value]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = json!({ "hooks": { "PreToolUse": [{ "hooks": hooks }] } });
+    config.as_object_mut().unwrap().extend(top.as_object().unwrap().clone());
+    fs::write(dir.path().join("hooks.json"), config.to_string()).unwrap();
+    dir
+}
+
+fn hookbox(dir: &Path) -> Command {
+    let mut command = Command::new(HOOKBOX);
+    command.args(["run", "--config", "hooks.json"]).current_dir(dir);
+    command.env("XDG_CACHE_HOME", dir).env("XDG_STATE_HOME", dir);
+    command
+}
+
+/// Runs under a limit of the shell's.
+fn limited(dir: &Path, limit: &str) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" run --config hooks.json"), HOOKBOX]).current_dir(dir);
+    fed(shell.env("XDG_CACHE_HOME", dir).env("XDG_STATE_HOME", dir), CALL)
+}
+
+fn fifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+fn said(output: &Output) -> String {
+    format!(
+        "{:?} {} {}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// A component that takes the compiler longer than any client waits.
+fn bomb() -> Vec<u8> {
+    let many = |what: &str| format!("({what} {})", "i32 ".repeat(1000));
+    let (zeroes, drops) = ("i32.const 0 ".repeat(1000), "drop ".repeat(1000));
+    let (blocks, ends) = ("block (type $many) ".repeat(5000), "end ".repeat(5000));
+    let module =
+        format!("(type $many (func {} {})) (func {zeroes} {blocks} {ends} {drops})", many("param"), many("result"));
+    wat::parse_str(format!("(component (core module {module}))")).unwrap()
+}
+
+#[test]
+fn a_hook_that_is_not_done_in_the_clients_time_counts_as_timed_out() {
+    let slow = |policy: &str| json!({ "type": "command", "command": "sleep 600", "onFailure": policy, "timeout": 600 });
+    for (hooks, told) in [
+        (vec![slow("block")], "when the client's time ended"),
+        (vec![slow("ignore")], "{}\n"),
+        (vec![json!({ "type": "command", "command": "echo no >&2; exit 2" }), slow("ignore")], r#""no""#),
+        (vec![slow("ignore"), slow("block")], "when the client's time ended"),
+    ] {
+        for (top, options) in [(json!({}), &["--deadline", "5"][..]), (json!({ "host": { "deadline": 5 } }), &[])] {
+            let dir = folder(&top, &hooks);
+            let output = fed(hookbox(dir.path()).args(options), CALL);
+            assert!(output.status.success(), "{}", said(&output));
+            assert!(String::from_utf8_lossy(&output.stdout).contains(told), "{told}: {}", said(&output));
+        }
+    }
+}
+
+/// Compiling counts too, also of many at once that find nothing compiled.
+#[test]
+fn compiling_ends_with_the_clients_time() {
+    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "bomb.wasm" })]);
+    fs::write(dir.path().join("bomb.wasm"), bomb()).unwrap();
+    thread::scope(|scope| {
+        let runs: Vec<_> =
+            (0..16).map(|_| scope.spawn(|| fed(hookbox(dir.path()).args(["--deadline", "2"]), CALL))).collect();
+        for run in runs {
+            let output = run.join().unwrap();
+            let stdout = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && stdout.contains("(timeout: "), "{}", said(&output));
+        }
+    });
+}
+
+/// A client that was told nothing goes on, unless the exit code tells it.
+#[test]
+fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
+    let says = |decision: &str| json!({ "type": "command", "command": format!("echo '{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"{decision}\"}}}}'"), "onFailure": "ignore" });
+    for (top, decision, code) in [
+        (json!({}), "allow", 70),
+        (json!({}), "ask", 2),
+        (json!({}), "deny", 2),
+        (json!({ "failClosed": true }), "allow", 2),
+    ] {
+        let dir = folder(&top, &[says(decision)]);
+        let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        for stderr in [Stdio::null(), full().into()] {
+            let mut child = hookbox(dir.path()).stdin(Stdio::piped()).stdout(full()).stderr(stderr).spawn().unwrap();
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), CALL).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(code), "{decision} {top}");
+        }
+    }
+}
+
+/// Whatever file is asked for, a pipe in its place is not waited for.
+#[test]
+fn a_pipe_in_a_files_place_is_not_waited_for() {
+    let quiet = json!({ "type": "command", "command": "true", "onFailure": "ignore" });
+    for (name, code, said_of) in [("hooks.json", 2, "regular"), ("hook.wasm", 2, "regular"), ("record.jsonl", 0, "{}")]
+    {
+        let hook = if name == "hook.wasm" { json!({ "type": "wasm", "component": name }) } else { quiet.clone() };
+        let dir = folder(&json!({ "failClosed": true }), &[hook]);
+        let path = dir.path().join(name);
+        let _ = fs::remove_file(&path);
+        fifo(&path);
+        let output = fed(hookbox(dir.path()).args(["--fail-closed", "--record", "record.jsonl"]), CALL);
+        assert!(output.status.code() == Some(code) && said(&output).contains(said_of), "{name}: {}", said(&output));
+    }
+}
+
+#[test]
+fn what_runs_short_blocks_where_failures_do() {
+    let wasm = json!({ "type": "wasm", "component": "bomb.wasm" });
+    let quiet = json!({ "type": "command", "command": "true" });
+    for (limit, hook) in [("-n 8", &wasm), ("-n 8", &quiet), ("-n 4", &wasm), ("-f 0", &wasm), ("-t 3", &wasm)] {
+        let dir = folder(&json!({ "failClosed": true }), std::slice::from_ref(hook));
+        fs::write(dir.path().join("bomb.wasm"), if limit == "-f 0" { b"\0asm\x0d\0\x01\0".to_vec() } else { bomb() })
+            .unwrap();
+        let output = limited(dir.path(), limit);
+        let told = String::from_utf8_lossy(&output.stdout);
+        let blocked = output.status.code() == Some(2) || output.status.success() && told.contains(r#""deny""#);
+        // A limit that holds nobody up leaves the verdict as it is.
+        assert!(blocked || output.status.success() && told == "{}\n" && *hook == quiet, "{limit}: {}", said(&output));
+    }
+}
+
+/// A hook of ours ends with us, whatever ends us, and so does what it started.
+#[test]
+fn commands_end_with_us() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL] {
+        let command = "sleep 1000 & echo $! $$ >pids.new; mv pids.new pids; wait";
+        let dir = folder(&json!({}), &[json!({ "type": "command", "command": command })]);
+        let mut child =
+            hookbox(dir.path()).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), CALL).unwrap();
+        let pids = dir.path().join("pids");
+        until(|| pids.exists(), "the command begins");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap();
+        for pid in fs::read_to_string(&pids).unwrap().split_whitespace() {
+            let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+            until(|| gone(pid), &format!("{pid:?} ends after {signal:?}"));
+        }
+    }
+}
+
+/// What nobody waits for any more is gone too.
+fn gone(pid: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    test_kill_process(pid).is_err() || status.contains(") Z ")
+}
+
+fn until(done: impl Fn() -> bool, what: &str) {
+    for _ in 0..2_000 {
+        if done() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("in 20 s: {what}");
+}
