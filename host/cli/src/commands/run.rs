@@ -96,7 +96,7 @@ impl Run {
             }
             // It is away: a configuration that was named stands in for it.
             Some(Err(error)) if self.source.config.is_none() => {
-                self.daemon.away(&self.source, self.fail_closed, &event, error)
+                connect::away(&self.source, self.fail_closed, &event, error)
             }
             Some(Err(error)) => {
                 report::error(&error);

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::{Dialect, Fault, Judged, config};
+use hookbox::{Fault, Judged, config};
 use reqwest::{Client, Url};
 
 use super::{EventText, Outcome, Source, block_on};
@@ -64,13 +64,12 @@ impl Daemon {
         }
         Ok(body.to_vec())
     }
+}
 
-    /// What becomes of the event without it.
-    pub fn away(&self, source: &Source, closed: bool, event: &EventText, error: anyhow::Error) -> Outcome {
-        let dialect: Option<&'static dyn Dialect> =
-            hookbox::dialect::by_name(source.named().unwrap_or(config::DEFAULT_DIALECT));
-        let asked = event.asked().named(source.event.as_deref());
-        let why = crate::report::one_line(&error);
-        (Judged::without_hooks(&asked, dialect, closed, Fault::Internal, &why), None, Some(error))
-    }
+/// What becomes of the event without a daemon.
+pub fn away(source: &Source, closed: bool, event: &EventText, error: anyhow::Error) -> Outcome {
+    let dialect = hookbox::dialect::by_name(source.named().unwrap_or(config::DEFAULT_DIALECT));
+    let asked = event.asked().named(source.event.as_deref());
+    let why = crate::report::one_line(&error);
+    (Judged::without_hooks(&asked, dialect, closed, Fault::Internal, &why), None, Some(error))
 }
