@@ -377,7 +377,9 @@ fn the_vectors_hold_in_one_process_however_they_overlap() {
     });
     let count = vectors.len();
     // Three orders in which neighbours are far apart.
-    for (round, stride) in (0..).zip([1, 7, 11].into_iter().filter(|stride| count % stride != 0 || *stride == 1)) {
+    for (round, stride) in
+        (0..).zip([1, 7, 11].into_iter().filter(|stride| *stride == 1 || !count.is_multiple_of(*stride)))
+    {
         let lines = (0..count).map(|place| {
             let index = place * stride % count;
             let mut line = vectors[index].0.event.clone();
@@ -425,7 +427,7 @@ fn memory_stays_as_it_is_however_many_requests_there_are() {
         }
         for _ in 0..50 {
             let reply = process.reply();
-            let wanted = if reply["id"].as_u64().unwrap() % 2 == 0 { "continue" } else { "deny_tool" };
+            let wanted = if reply["id"].as_u64().unwrap().is_multiple_of(2) { "continue" } else { "deny_tool" };
             assert_eq!(reply["result"]["action"], wanted, "{reply}");
         }
         // By then every place of the pool has been used.
@@ -460,7 +462,7 @@ fn a_tool_of_a_hooks_own_is_told_of_and_answered_for() {
     assert_eq!(process.end().0, Some(0));
 }
 
-/// A hook process behind hookbox behind PicoClaw: it ends with both.
+/// A hook process behind hookbox, behind `PicoClaw`: it ends with both.
 #[test]
 fn a_hook_process_behind_it_serves_and_ends_with_it() {
     let script =

@@ -1,5 +1,6 @@
 //! Hook processes under this host: as the specification shows them, under every kind of dialect, and when they lie.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(clippy::needless_pass_by_value)] // `json!` makes values
 
 use std::{
     fs,

@@ -126,7 +126,7 @@ async fn interleaved(seed: u64) {
     // Small pipes, so that both ends wait for each other.
     let (mut client, input) = tokio::io::duplex(1000);
     let (output, replies) = tokio::io::duplex(1000);
-    let patient = Duration::from_secs(120);
+    let patient = Duration::from_mins(2);
     let budget = Budget { observer: patient, interceptor: patient, approval: patient };
     let source = Arc::new(Fixed(Arc::new(host().await)));
     let served =
