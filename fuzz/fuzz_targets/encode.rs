@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hookbox_testing::fuzzing::encode(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| _ = hookbox_testing::fuzzing::encode(data));

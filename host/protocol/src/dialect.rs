@@ -22,7 +22,7 @@ pub use usage::Usage;
 
 use crate::{
     command::{Ended, Said, by_exit_code},
-    event::{Event, EventKind},
+    event::{Event, EventKind, Raw},
     failure::{Cause, FailurePolicy, OwnFailure},
     glimpse::{self, Glimpse, Places},
     json::{DecodeError, Object},
@@ -197,6 +197,11 @@ pub trait Dialect: Send + Sync + 'static {
     /// Merges the outputs of all hooks, in configuration order. `event` is the one the client sent, also where the
     /// dialect chains. Answers are already within what the event's row can say (see [`crate::degrade`]).
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome;
+
+    /// The event as command handlers read it.
+    fn for_commands(&self, event: &Event) -> Raw {
+        event.raw.clone()
+    }
 
     /// Writes the verdict. A string is plain text, which goes out as it stands; `None`: nothing at all, because this
     /// event is never answered, or there is nothing to say that the client would not misread.

@@ -109,3 +109,31 @@ async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
     assert_eq!(verdict.output().word(), "deny", "{verdict:?}");
     assert_eq!(verdict.hooks.len(), 2);
 }
+
+/// What a command handler finds in its environment and on its stdin.
+#[tokio::test]
+async fn commands_find_the_project_and_what_the_examples_read() {
+    let says = |what: &str| json!({ "type": "command", "command": format!("printf '%s' \"{what}\" >&2; exit 2") });
+    let reason = async |dialect: &str, what: &str, event: Value| {
+        let hooks = json!({ "PreToolUse": [{ "hooks": [says(what)] }] });
+        let host = builder(&json!({ "dialect": dialect, "hooks": hooks })).build().await.unwrap();
+        host.dispatch(event.to_string()).await.unwrap().output().reason.clone().unwrap_or_default()
+    };
+    let event = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "/project/sub",
+        "tool_input": { "command": "ls", "file_path": "/a", "description": "d" } });
+    assert_eq!(reason("claude", "$CLAUDE_PROJECT_DIR", event.clone()).await, "/project/sub");
+    assert_eq!(reason("codebuddy", "$CODEBUDDY_PROJECT_DIR", event.clone()).await, "/project/sub");
+    assert_eq!(reason("claude", "${CODEBUDDY_PROJECT_DIR-unset}", event.clone()).await, "unset");
+    let mut at_blade = event.clone();
+    at_blade["project_dir"] = json!("/project");
+    assert_eq!(reason("blade", "$BLADE_PROJECT_DIR $CLAUDE_PROJECT_DIR", at_blade).await, "/project /project");
+    // decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, also stand at the top".
+    let read: Value = serde_json::from_str(&reason("codebuddy", "$(cat)", event.clone()).await).unwrap();
+    assert_eq!((&read["command"], &read["file_path"]), (&json!("ls"), &json!("/a")));
+    assert_eq!(read.as_object().unwrap().len(), event.as_object().unwrap().len() + 2, "{read}");
+    let mut own = event.clone();
+    own["command"] = json!("mine");
+    let read: Value = serde_json::from_str(&reason("codebuddy", "$(cat)", own).await).unwrap();
+    assert_eq!((&read["command"], &read["file_path"]), (&json!("mine"), &json!("/a")));
+    assert_eq!(reason("claude", "$(cat)", event.clone()).await, event.to_string());
+}

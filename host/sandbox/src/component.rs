@@ -29,6 +29,8 @@ use crate::{
 };
 
 pub use inspect::{Inspection, Producer, inspect};
+#[doc(hidden)] // for fuzzing
+pub use size::check as check_size;
 
 /// The largest component that is read at all. `CPython` ones have some 20 MiB.
 const MAX_BYTES: u64 = 256 << 20;

@@ -1,6 +1,6 @@
 //! An event of any row of any dialect.
 
-use hookbox_protocol::{Event, dialect::EventSpec, event::decode_fields};
+use hookbox_protocol::{Dialect, Event, dialect::EventSpec, event::decode_fields};
 use serde_json::{Map, Value, json};
 
 /// An event of this row, with the fields it must have and no others.
@@ -19,4 +19,11 @@ pub fn event(spec: &EventSpec) -> Event {
             Some(Event { name: name.to_owned(), raw: Value::Object(wire).into(), ..event })
         })
         .unwrap_or_else(|| panic!("no event of {name} decodes"))
+}
+
+/// As [`event`], as the dialect's client sends it, envelope and all: what is answered is answered.
+pub fn sent(dialect: &dyn Dialect, spec: &EventSpec) -> Event {
+    let mut event = Event { raw: Default::default(), ..event(spec) };
+    event.raw = dialect.encode_event(&event).into();
+    event
 }

@@ -37,7 +37,7 @@ pub fn decode(data: &[u8]) {
 pub fn merge(data: &[u8]) {
     let Some((dialect, lines)) = choose(data) else { return };
     for spec in specs(dialect) {
-        let (event, mut outputs) = (crate::event(spec), Vec::new());
+        let (event, mut outputs) = (crate::sent(dialect, spec), Vec::new());
         let mut seen = event.clone();
         for line in lines.split(|byte| *byte == b'\n') {
             let Ok((mut output, _)) = parse_object(line).and_then(|wire| dialect.decode_output(&seen, &wire)) else {
@@ -66,17 +66,20 @@ pub fn authority(data: &[u8]) {
     authority_laws::says_only_what_it_may(&hooks);
 }
 
-/// Any answer, however a handler wrote it, is written as the dialect has it: no null, and it can be read again.
-pub fn encode(data: &[u8]) {
-    let Some((dialect, line)) = choose(data) else { return };
+/// Any answer, however a handler wrote it, is written as the dialect has it: no null, and it can be read again. Gives how
+/// many were written.
+pub fn encode(data: &[u8]) -> usize {
+    let Some((dialect, line)) = choose(data) else { return 0 };
+    let mut reached = 0;
     for spec in specs(dialect) {
-        let event = crate::event(spec);
+        let event = crate::sent(dialect, spec);
         let Ok((mut output, _)) = parse_object(line).and_then(|wire| dialect.decode_output(&event, &wire)) else {
             continue;
         };
         degrade(spec, &mut output);
         let outcome: HookOutput = dialect.merge(&event, &[output]).output;
         let Some(written) = dialect.encode_outcome(&event, &outcome) else { continue };
+        reached += 1;
         let place = || format!("{} {} {written}", dialect.name(), spec.name);
         if let Some(text) = written.as_str() {
             let read = dialect.decode_text(&event, text).unwrap_or_else(|| panic!("not understood: {}", place()));
@@ -88,12 +91,33 @@ pub fn encode(data: &[u8]) {
         let read = dialect.decode_output(&event, fields).unwrap_or_else(|e| panic!("{e}: {}", place())).0;
         assert_eq!(read.decision_kind(), again(dialect, spec, &read), "{}", place());
     }
+    reached
 }
 
 /// The decision after one more round.
 fn again(dialect: &dyn Dialect, spec: &EventSpec, output: &HookOutput) -> Option<hookbox_protocol::DecisionKind> {
-    let event = crate::event(spec);
+    let event = crate::sent(dialect, spec);
     let outcome = dialect.merge(&event, std::slice::from_ref(output)).output;
     let written = dialect.encode_outcome(&event, &outcome)?;
     dialect.decode_output(&event, written.as_object()?).unwrap().0.decision_kind()
+}
+
+/// Any bytes are a component, or are refused, before an engine sees them.
+#[cfg(feature = "guest")]
+pub fn component(data: &[u8]) {
+    let _ = hookbox_sandbox::component::check_size(data, 64);
+    let _ = hookbox_sandbox::component::inspect(data);
+}
+
+/// Any bytes are a configuration or errors with their places, under every dialect. What is read can be asked.
+#[cfg(feature = "config")]
+pub fn configuration(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let file = std::path::Path::new("/project/hooks.json");
+    for dialect in dialect::ALL.iter().map(|dialect| Some(dialect.name())).chain([None]) {
+        match hookbox::Config::parse(text, file, dialect) {
+            Ok(loaded) => assert!(loaded.warnings.iter().all(|found| !found.is_error())),
+            Err(errors) => assert!(errors.diagnostics.iter().any(hookbox::config::Diagnostic::is_error)),
+        }
+    }
 }

@@ -16,4 +16,4 @@ pub mod spec;
 #[cfg(feature = "vectors")]
 pub mod vectors;
 
-pub use event::event;
+pub use event::{event, sent};

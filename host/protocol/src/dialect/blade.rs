@@ -86,7 +86,7 @@ impl Dialect for Blade {
 
     /// blade.md#handlers: "`command` | `command`, `timeout`, `statusMessage`".
     fn usage(&self) -> Usage {
-        Usage { own_keys: &["statusMessage"], ..Usage::default() }
+        Usage { own_keys: &["statusMessage"], project_variable: Some("BLADE_PROJECT_DIR"), ..Usage::default() }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

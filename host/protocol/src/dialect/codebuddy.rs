@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
-    event::Event,
+    event::{Event, Raw},
     json::{DecodeError, Object, parse_wire},
     matcher::MatchStyle,
     output::{HookOutput, Note},
@@ -67,7 +67,7 @@ impl Dialect for CodeBuddy {
 
     /// codebuddy.md#configuration: "TypeScript: milliseconds. Python: seconds".
     fn usage(&self) -> Usage {
-        Usage { milliseconds_from: Some(600.0), ..Usage::default() }
+        Usage { milliseconds_from: Some(600.0), project_variable: Some("CODEBUDDY_PROJECT_DIR"), ..Usage::default() }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
@@ -85,6 +85,15 @@ impl Dialect for CodeBuddy {
 
     fn encode_event(&self, event: &Event) -> Value {
         common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event)
+    }
+
+    /// decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, also stand at the top of what
+    /// command handlers read".
+    fn for_commands(&self, event: &Event) -> Raw {
+        let input = event.call.as_ref().map(|call| &call.input);
+        let named = |key: &'static str| Some((key, input?.get(key)?)).filter(|_| event.raw.member(key).is_none());
+        let named: Vec<_> = ["command", "file_path"].into_iter().filter_map(named).collect();
+        event.raw.with(&named)
     }
 
     fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {

@@ -9,6 +9,8 @@ pub struct Usage {
     pub renamed: &'static [(&'static str, &'static str)],
     /// Seconds from which on a `timeout` is most likely in milliseconds, as the client's own documents write it.
     pub milliseconds_from: Option<f64>,
+    /// The environment variable in which its hooks find the project's folder.
+    pub project_variable: Option<&'static str>,
     /// Keys of a handler that are the client's business alone, so that nobody misses them here.
     pub own_keys: &'static [&'static str],
 }

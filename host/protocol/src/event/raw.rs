@@ -49,6 +49,22 @@ impl Raw {
         }
     }
 
+    /// The same with more members.
+    #[must_use]
+    pub fn with(&self, members: &[(&str, &Value)]) -> Self {
+        if members.is_empty() {
+            return self.clone();
+        }
+        let text = self.text();
+        let added = members.iter().map(|(key, value)| {
+            let written = written_in(text, value).unwrap_or_else(|| value.to_string());
+            format!("{}:{written}", Value::from(*key))
+        });
+        let whole = text.strip_suffix('}').unwrap_or(text);
+        let comma = if whole.len() > 1 { "," } else { "" };
+        Self::written(format!("{whole}{comma}{}}}", added.collect::<Vec<_>>().join(",")))
+    }
+
     /// A value's text as the client wrote it, where the value is a member of the event (or of one of its members) and its
     /// own text would not be the same: numbers that no 64 bits hold are not what was written.
     pub fn written_as(&self, value: &Value) -> Option<String> {

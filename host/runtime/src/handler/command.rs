@@ -62,7 +62,7 @@ impl Command {
         let mut group = Group::spawn(self.process(call), &self.line)?;
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let event = call.event.raw.clone();
+        let event = call.dialect.for_commands(call.event);
         // Beside everything else: a command may answer without reading, and then its stdin breaks.
         let write = async move {
             if let Some(mut stdin) = stdin {
@@ -116,10 +116,12 @@ impl Command {
             }
         };
         process.current_dir(self.working_dir(call));
-        // The client sets this for its own hooks; a hook must not notice that somebody else runs it.
-        if let (Some(cwd), None) = (&call.event.context.cwd, std::env::var_os("CLAUDE_PROJECT_DIR")) {
-            process.env("CLAUDE_PROJECT_DIR", cwd);
-        }
+        // The client sets these for its own hooks; a hook must not notice that somebody else runs it.
+        let context = &call.event.context;
+        let project = context.project_dir.as_ref().or(context.cwd.as_ref());
+        let names = [Some("CLAUDE_PROJECT_DIR"), call.dialect.usage().project_variable];
+        let unset = names.into_iter().flatten().filter(|name| std::env::var_os(name).is_none());
+        process.envs(unset.filter_map(|name| Some((name, project?))));
         process
     }
 

@@ -30,7 +30,10 @@ const PAGE: u64 = 64 << 10;
 
 /// Refuses components that would not end, and those that no memory of `memory_mib` can hold. Other mistakes are the
 /// engine's to find.
-pub(super) fn check(bytes: &[u8], memory_mib: u32) -> Result<(), LoadError> {
+///
+/// # Errors
+/// [`LoadError::Invalid`], [`LoadError::Memory`].
+pub fn check(bytes: &[u8], memory_mib: u32) -> Result<(), LoadError> {
     let begins_with = count(bytes).map_err(|why| LoadError::Invalid(why.to_owned()))?;
     let mib = begins_with.div_ceil(1 << 20);
     if mib > memory_mib.into() { Err(LoadError::Memory { mib, limit_mib: memory_mib }) } else { Ok(()) }

@@ -64,6 +64,9 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
         EventKind::SessionStart => output.env = take_env(&mut fields)?,
         _ => {}
     }
+    if !observed {
+        notes.extend(misplaced_continue(event.kind(), wire, &output));
+    }
     let Fields { mut specific, mut top } = fields;
     let marked = event.kind() == EventKind::OtherEvent && output.decision.is_some();
     for place in specific.iter_mut().chain([&mut top]) {
@@ -74,6 +77,26 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
         mark_form(&mut output, MARK);
     }
     Ok((output, notes))
+}
+
+/// What is said at the top and means what is inside. decisions.md#blade-config: "The generic `continue:false` is the
+/// *top-level* one and stops everything; `hookSpecificOutput.continue` belongs to the event".
+fn misplaced_continue(kind: EventKind, wire: &Object, output: &HookOutput) -> Option<Note> {
+    let inside = wire.get("hookSpecificOutput").and_then(|specific| specific.get("continue"));
+    if inside.is_some() || !matches!(kind, EventKind::Stop | EventKind::SubagentStop) {
+        return None;
+    }
+    let belongs = "to keep the agent going, `continue` and its reason stand in `hookSpecificOutput`";
+    match (kind, wire.get("continue").and_then(Value::as_bool)) {
+        (EventKind::SubagentStop, Some(false)) if wire.contains_key("continueReason") => {
+            Some(Note::warning(format!("/continue: `false` here stops everything; {belongs}")))
+        }
+        (EventKind::Stop, Some(true)) => Some(Note::dropped(format!("/continue: `true` says nothing here; {belongs}"))),
+        _ if wire.contains_key("continueReason") && output.decision.is_none() => {
+            Some(Note::dropped(format!("/continueReason: it is the reason of nothing; {belongs}")))
+        }
+        _ => None,
+    }
 }
 
 /// decisions.md#blade-config: "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level.

@@ -210,5 +210,6 @@ pub(super) const USAGE: Usage = Usage {
     ],
     renamed: &[("Task", "Agent")],
     milliseconds_from: None,
+    project_variable: Some("CLAUDE_PROJECT_DIR"),
     own_keys: &[],
 };

@@ -67,5 +67,6 @@ pub(super) const USAGE: Usage = Usage {
     ],
     renamed: &[],
     milliseconds_from: None,
+    project_variable: Some("COPILOT_PROJECT_DIR"),
     own_keys: &[],
 };

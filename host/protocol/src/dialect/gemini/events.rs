@@ -137,5 +137,6 @@ pub(super) const USAGE: Usage = Usage {
     ],
     renamed: &[],
     milliseconds_from: None,
+    project_variable: Some("GEMINI_PROJECT_DIR"),
     own_keys: &[],
 };

@@ -78,5 +78,6 @@ pub(super) const USAGE: Usage = Usage {
     ],
     renamed: &[],
     milliseconds_from: None,
+    project_variable: None,
     own_keys: &[],
 };
