@@ -71,6 +71,11 @@ pub trait Dialect: Send + Sync + 'static {
     /// How the `hooks` object of a configuration is written.
     fn shape(&self) -> ConfigShape;
 
+    /// Whether entries of a configuration in groups may stand there flat, as copilot's own do.
+    fn takes_flat_entries(&self) -> bool {
+        false
+    }
+
     /// How matchers are read; `None`: the dialect has no matchers.
     fn match_style(&self) -> Option<MatchStyle>;
 
@@ -92,6 +97,11 @@ pub trait Dialect: Send + Sync + 'static {
     /// What a bare number means where a configuration gives a hook's `timeout`.
     fn timeout_unit(&self) -> TimeUnit {
         TimeUnit::Seconds
+    }
+
+    /// Seconds that the client gives a command that says nothing of its own; `None`: as every hook of ours.
+    fn command_timeout(&self) -> Option<f64> {
+        None
     }
 
     /// How the client is configured, for warnings.

@@ -5,6 +5,7 @@ mod ceiling;
 mod clients;
 mod diagnostic;
 mod file;
+mod flat;
 mod host;
 mod lines;
 mod load;

@@ -51,6 +51,11 @@ impl Dialect for Codex {
         ConfigShape::Groups
     }
 
+    /// codex.md#configuration: "A timeout is in seconds; the default is 600, and 1 for `SessionEnd`."
+    fn command_timeout(&self) -> Option<f64> {
+        Some(600.0)
+    }
+
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::NamesOrSearch)
     }

@@ -60,6 +60,17 @@ impl Dialect for Copilot {
         ConfigShape::Groups
     }
 
+    /// copilot.md#configuration: "An event has an array of entries, each of which is one handler, or one of Claude's groups
+    /// (`matcher` and `hooks`)".
+    fn takes_flat_entries(&self) -> bool {
+        true
+    }
+
+    /// copilot.md#configuration: "seconds; 30 unless given".
+    fn command_timeout(&self) -> Option<f64> {
+        Some(30.0)
+    }
+
     /// copilot.md#matchers: "A matcher is a regular expression that must match the whole name."
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::Whole)

@@ -6,6 +6,7 @@ mod events;
 mod merge;
 mod model;
 mod output;
+mod tools;
 
 use serde_json::Value;
 
@@ -66,6 +67,11 @@ impl Dialect for Gemini {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    /// decisions.md#gemini: "A matcher may name a tool as Claude Code does".
+    fn also_called(&self, tool: &str) -> &'static [&'static str] {
+        tools::also_called(tool)
     }
 
     fn usage(&self) -> Usage {

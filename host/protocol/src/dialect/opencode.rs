@@ -7,6 +7,7 @@ mod encode;
 mod events;
 mod merge;
 mod output;
+mod tools;
 
 use serde_json::Value;
 
@@ -57,6 +58,11 @@ impl Dialect for OpenCode {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    /// decisions.md#opencode: "A matcher may name a tool as Claude Code does".
+    fn also_called(&self, tool: &str) -> &'static [&'static str] {
+        tools::also_called(tool)
     }
 
     fn usage(&self) -> Usage {

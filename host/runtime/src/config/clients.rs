@@ -88,6 +88,7 @@ pub(super) const SETTINGS: &[&str] = &[
     "tools",
     "ui",
     "verbose",
+    "version",
     "vimMode",
     "voiceEnabled",
     "worktree",

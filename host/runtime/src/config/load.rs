@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{
     Config, ConfigErrors, Diagnostic, HostSettings, clients,
     diagnostic::{Finding, Severity, nearest, suggestion},
-    lines,
+    flat, lines,
     resolve::Resolver,
     schema::{self, DEFAULT_DIALECT},
     validate,
@@ -249,6 +249,9 @@ fn read(
     let mut value = Value::Object(object.clone());
     if shape == ConfigShape::Named {
         name_processes(&mut value);
+    }
+    if dialect.takes_flat_entries() {
+        flat::grouped(&mut value);
     }
     // The schema lists the dialects there are; one of the caller's own may be named all the same.
     if object.get("dialect").and_then(Value::as_str) == Some(dialect.name())

@@ -222,7 +222,11 @@ impl Resolver {
         let given = seconds.or_else(|| self.limits_given.contains_key("timeout").then_some(self.limits.timeout));
         let (timeout, timeout_given) = match &mut handler {
             Handler::Process(process) => process.settle(given.map(handler::seconds)),
-            _ => (handler::seconds(given.unwrap_or(self.limits.timeout)), given.is_some()),
+            handler => {
+                // A client's own command keeps the time that it has there.
+                let commands = self.dialect.command_timeout().filter(|_| matches!(handler, Handler::Command { .. }));
+                (handler::seconds(given.or(commands).unwrap_or(self.limits.timeout)), given.is_some())
+            }
         };
         self.hooks.push(Hook {
             name: options.name.or(place.name).unwrap_or(name),

@@ -37,6 +37,14 @@ fn as_output(updated: &Value, before: Option<&Value>) -> Value {
     }
 }
 
+/// What a rewrite comes to: a result always in its full form, so that it is the same whether another hook has a say after it.
+fn written(event: &Event, updated: &Value) -> Value {
+    match &event.input {
+        Input::PostToolUse(result) => as_output(updated, result.output.as_ref()),
+        _ => updated.clone(),
+    }
+}
+
 pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
     let allows_hold_from = outputs.iter().rposition(|output| output.updated.is_some()).unwrap_or(0);
@@ -63,7 +71,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
             Some(_) if denied => {
                 outcome.notes.push((Some(index), Note::dropped("its rewrite has no effect: a hook denied")));
             }
-            Some(updated) => outcome.output.updated = Some(updated.clone()),
+            Some(updated) => outcome.output.updated = Some(written(event, updated)),
             None => {}
         }
     }

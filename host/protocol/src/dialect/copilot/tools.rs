@@ -1,9 +1,12 @@
 //! Both names of a tool.
 
-use crate::dialect::Usage;
+use crate::dialect::{
+    Usage,
+    common::{Names, other_names},
+};
 
 /// copilot.md#tool-names, line by line: Copilot's own names, and Claude's.
-const TOOLS: &[(&[&str], &[&str])] = &[
+const TOOLS: &[Names] = &[
     (&["bash", "powershell"], &["Bash"]),
     (&["view"], &["Read"]),
     (&["create"], &["Write"]),
@@ -19,10 +22,7 @@ const TOOLS: &[(&[&str], &[&str])] = &[
 
 /// The names that a tool has under the other spelling of an event.
 pub(super) fn also_called(tool: &str) -> &'static [&'static str] {
-    let other = |(own, claudes): &(&'static [&'static str], &'static [&'static str])| {
-        if own.contains(&tool) { Some(*claudes) } else { claudes.contains(&tool).then_some(*own) }
-    };
-    TOOLS.iter().find_map(other).unwrap_or_default()
+    other_names(TOOLS, tool)
 }
 
 /// Copilot's own tools, under both names.

@@ -52,6 +52,35 @@ fn matchers_that_look_at_the_call() {
 }
 
 #[test]
+fn flat_or_groups() {
+    let text = r#"{ "version": 1, "hooks": {
+        "preToolUse": [
+            { "bash": "a", "powershell": "b", "cwd": "s b", "env": { "A": "1" }, "timeoutSec": 7, "matcher": "bash" },
+            { "type": "command", "exec": "./c", "args": ["x"] } ],
+        "PostToolUse": [
+            { "matcher": "Edit", "hooks": [{ "type": "command", "command": "d" }, { "type": "wasm", "component": "e.wasm" }] } ] } }"#;
+    let config = load("copilot", text);
+    assert_eq!(
+        summary(&config),
+        [
+            row("/hooks/preToolUse/0/hooks/0", "preToolUse", Some("bash"), false),
+            row("/hooks/preToolUse/1/hooks/0", "preToolUse", None, false),
+            row("/hooks/PostToolUse/0/hooks/0", "PostToolUse", Some("Edit"), false),
+            row("/hooks/PostToolUse/0/hooks/1", "PostToolUse", Some("Edit"), false),
+        ]
+    );
+    let Handler::Command { command, args: None, .. } = &config.hooks[0].handler else { panic!() };
+    assert_eq!(command, "cd -- 's b' || exit 1\nexport A='1'\na");
+    let Handler::Command { command, args: Some(args), .. } = &config.hooks[1].handler else { panic!() };
+    assert_eq!((command.as_str(), args.as_slice()), ("./c", &["x".to_owned()][..]));
+    // copilot.md#configuration: "seconds; 30 unless given". A component has our own time.
+    let seconds: Vec<u64> = config.hooks.iter().map(|hook| hook.timeout.as_secs()).collect();
+    assert_eq!(seconds, [7, 30, 30, 60]);
+    let codex = load("codex", r#"{ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "a" }] }] } }"#);
+    assert_eq!(codex.hooks[0].timeout.as_secs(), 600);
+}
+
+#[test]
 fn flat() {
     let text = r#"{ "hooks": {
         "PreToolUse": [{ "type": "wasm", "component": "a.wasm" }, { "matcher": "Bash", "type": "command", "command": "b" }] } }"#;
