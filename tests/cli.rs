@@ -148,6 +148,23 @@ fn a_record_is_its_users_alone_and_stands_on_a_line_of_its_own() {
     assert_eq!(readable, [false, true, true], "{text}");
 }
 
+/// decisions.md#codex: "A stop that was blocked eight times in a row is let through: Codex has no limit of its own."
+#[test]
+fn a_stop_that_is_always_blocked_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let hook = r#"{"hooks":[{"type":"command","command":"echo go on >&2; exit 2"}]}"#;
+    let config = format!(r#"{{"dialect":"codex","hooks":{{"Stop":[{hook}]}}}}"#);
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    let stop = |active: bool| {
+        let event =
+            format!(r#"{{"hook_event_name":"Stop","session_id":"s","turn_id":"t","stop_hook_active":{active}}}"#);
+        transcript(dir.path(), &["run", "--config", "hooks.json"], &event).contains("\"decision\":\"block\"")
+    };
+    let blocked: Vec<bool> = (0..10).map(|time| stop(time > 0)).collect();
+    assert_eq!(blocked, [true, true, true, true, true, true, true, true, false, false]);
+    assert!(stop(false), "another turn");
+}
+
 #[test]
 fn explain_names_the_clause() {
     let dir = project();

@@ -9,6 +9,7 @@ mod log;
 mod print;
 mod report;
 mod sdk;
+mod stops;
 mod trust;
 mod warned;
 

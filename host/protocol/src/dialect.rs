@@ -104,6 +104,11 @@ pub trait Dialect: Send + Sync + 'static {
         None
     }
 
+    /// How often in a row hooks may keep an agent going where the client itself has no limit; `None`: that is its own concern.
+    fn stop_limit(&self) -> Option<u32> {
+        None
+    }
+
     /// How the client is configured, for warnings.
     fn usage(&self) -> Usage {
         Usage::default()

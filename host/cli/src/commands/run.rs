@@ -23,7 +23,7 @@ use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{block_on, host, judge_one, seconds};
-use crate::{exit::Exit, heartbeat, print, report, report::Told, trust};
+use crate::{exit::Exit, heartbeat, print, report, report::Told, stops, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
 #[derive(Debug, Args)]
@@ -104,8 +104,13 @@ impl Run {
             }
             None => here(),
         };
+        let counted = judged.verdict.as_ref().filter(|_| judged.failed.is_none());
+        let beyond = counted.and_then(|verdict| stops::beyond(verdict, &event.read));
+        if let Some(limit) = beyond {
+            print::err(format_args!("hookbox: hooks kept the agent going {limit} times in a row; now it may stop"));
+        }
         // The verdict goes first: whatever else is written may block, or fail.
-        let unheard = verdict_out(judged.to_bytes()).err();
+        let unheard = verdict_out(if beyond.is_some() { b"{}".to_vec() } else { judged.to_bytes() }).err();
         if let (Some(why), Some(reason)) = (&unheard, judged.holds()) {
             // A client that was told nothing goes on; this it takes for a block.
             print::release();

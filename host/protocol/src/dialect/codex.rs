@@ -51,6 +51,11 @@ impl Dialect for Codex {
         ConfigShape::Groups
     }
 
+    /// decisions.md#codex: "A stop that was blocked eight times in a row is let through: Codex has no limit of its own."
+    fn stop_limit(&self) -> Option<u32> {
+        Some(8)
+    }
+
     /// codex.md#configuration: "A timeout is in seconds; the default is 600, and 1 for `SessionEnd`."
     fn command_timeout(&self) -> Option<f64> {
         Some(600.0)
