@@ -153,7 +153,7 @@ fn gates_that_are_silently_open_are_told_of() {
         assert_eq!(told(dialect, &text), expected, "{dialect} {pattern}");
     }
     // One that is known nowhere tells what there is.
-    let told = told("gemini", &matcher("Bash").replace("PreToolUse", "BeforeTool"));
+    let told = told("gemini", &matcher("Frobnicate").replace("PreToolUse", "BeforeTool"));
     assert!(told[0].contains("names no tool of gemini") && told[0].contains("`run_shell_command`"), "{told:?}");
 }
 
