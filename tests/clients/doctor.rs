@@ -104,5 +104,5 @@ fn what_is_wrong_is_told() {
     assert!(code == 78 && has(&text, "PROBLEM", "\"Wrte\" names no tool") && text.ends_with("1 problem\n"), "{text}");
     fs::write(machine.project().join("guard.wasm"), "no component").unwrap();
     let (_, text) = doctor(&machine, &["claude"]);
-    assert!(has(&text, "canary", "blocks: hookbox failed"), "{text}");
+    assert!(has(&text, "canary", "blocks: hook guard.wasm failed"), "{text}");
 }
