@@ -17,7 +17,7 @@ use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 
 /// How long a test waits for something that has to come.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The token of a tenant in these tests.
 pub fn token(tenant: &str) -> String {
@@ -147,7 +147,9 @@ impl Daemon {
         let told = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {
-                told.lock().unwrap().push_str(&format!("{line}\n"));
+                let mut told = told.lock().unwrap();
+                told.push_str(&line);
+                told.push('\n');
             }
         });
         let client = Client::builder().no_proxy().build().unwrap();

@@ -91,7 +91,7 @@ async fn connections_have_a_bound_and_an_end() {
     let mut idle: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(&daemon.addresses[0]).unwrap()).collect();
     // Those for which there is no room are closed, the others when nothing comes.
     for stream in &mut idle {
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let mut rest = Vec::new();
         match stream.read_to_end(&mut rest) {
             Ok(_) => {}

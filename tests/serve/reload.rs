@@ -155,7 +155,7 @@ async fn requests_under_way_end_when_the_daemon_is_told_to() {
     let response = asked.await.unwrap().unwrap();
     assert_eq!((response.status().as_u16(), read(response).await), (200, json!({})));
     let ended = tokio::task::spawn_blocking(move || daemon.child.wait().unwrap().code());
-    assert_eq!(tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap().unwrap(), Some(0));
+    assert_eq!(tokio::time::timeout(Duration::from_mins(1), ended).await.unwrap().unwrap(), Some(0));
 }
 
 #[tokio::test]
