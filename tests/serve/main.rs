@@ -1,5 +1,14 @@
 //! `hookbox serve` as its clients meet it: real HTTP, real components, a process of its own.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::float_cmp,
+    clippy::format_push_string,
+    clippy::duration_suboptimal_units,
+    missing_docs
+)]
 #![allow(clippy::needless_pass_by_value)] // `json!` makes values
 #![allow(clippy::float_cmp)] // counts, which are exact
 

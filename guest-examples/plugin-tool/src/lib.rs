@@ -65,6 +65,7 @@ fn numbers(arguments: &Value) -> Result<Vec<f64>, String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hookbox_guest::prelude::*;
 
-const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_hours(1);
 
 struct Hook;
 
