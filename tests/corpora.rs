@@ -9,8 +9,10 @@ use std::{
 use hookbox_testing::fuzzing;
 use proptest::{collection::vec, prelude::*};
 
-/// Each target, and what it runs.
-const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// A target, and what it runs.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: &[Target] = &[
     ("authority", fuzzing::authority),
     ("component", fuzzing::component),
     ("configuration", fuzzing::configuration),

@@ -18,8 +18,10 @@ use hookbox_testing::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Folder in `tests/sdk`, and what it takes to build it beside its compiler.
-const LANGUAGES: &[(&str, fn(&Path))] = &[("rust", |_| {}), ("go", |_| {}), ("js", javascript)];
+/// A folder in `tests/sdk`, and what it takes to build it beside its compiler.
+type Language = (&'static str, fn(&Path));
+
+const LANGUAGES: &[Language] = &[("rust", |_| {}), ("go", |_| {}), ("js", javascript)];
 
 fn javascript(folder: &Path) {
     node::ci(folder);
@@ -105,8 +107,8 @@ fn build(folder: &Path, prepare: fn(&Path)) -> PathBuf {
     let component = target_dir().join(format!("sdk-{}.wasm", folder.file_name().unwrap().to_string_lossy()));
     let mut build = Command::new(env!("CARGO_BIN_EXE_hookbox"));
     build.arg("build").arg(folder).arg("-o").arg(&component).args(["--profile", "guest"]);
-    let built = build.env("CARGO_TARGET_DIR", target_dir()).env_remove("CARGO_ENCODED_RUSTFLAGS").output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let output = build.env("CARGO_TARGET_DIR", target_dir()).env_remove("CARGO_ENCODED_RUSTFLAGS").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     component
 }
 

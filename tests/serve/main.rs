@@ -4,13 +4,10 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::float_cmp,
-    clippy::format_push_string,
-    clippy::duration_suboptimal_units,
+    clippy::float_cmp, // counts, which are exact
     missing_docs
 )]
 #![allow(clippy::needless_pass_by_value)] // `json!` makes values
-#![allow(clippy::float_cmp)] // counts, which are exact
 
 mod answers;
 mod connect;

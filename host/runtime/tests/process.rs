@@ -84,7 +84,7 @@ fn logged(verdict: &Verdict) -> String {
 
 /// Waits for what another process does.
 async fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         if let Some(found) = found() {
             return found;
@@ -246,7 +246,7 @@ async fn a_life_that_ends_fails_what_waits_and_the_next_call_finds_another() {
     // What it had started ended with it.
     let forked = fs::read_to_string(stage.path("forked")).unwrap();
     until("the fork is gone", || gone(&forked)).await;
-    stage.host.close(Duration::from_secs(60)).await;
+    stage.host.close(Duration::from_mins(1)).await;
     let closed = stage.before("x").await;
     assert!(failed(&closed.hooks[0]).1.contains("closed"));
     until("the process is gone", || gone(pid["reason"].as_str().unwrap())).await;

@@ -1,6 +1,10 @@
 //! An event of any row of any dialect.
 
-use hookbox_protocol::{Dialect, Event, dialect::EventSpec, event::decode_fields};
+use hookbox_protocol::{
+    Dialect, Event,
+    dialect::EventSpec,
+    event::{Raw, decode_fields},
+};
 use serde_json::{Map, Value, json};
 
 /// An event of this row, with the fields it must have and no others.
@@ -23,7 +27,7 @@ pub fn event(spec: &EventSpec) -> Event {
 
 /// As [`event`], as the dialect's client sends it, envelope and all: what is answered is answered.
 pub fn sent(dialect: &dyn Dialect, spec: &EventSpec) -> Event {
-    let mut event = Event { raw: Default::default(), ..event(spec) };
+    let mut event = Event { raw: Raw::default(), ..event(spec) };
     event.raw = dialect.encode_event(&event).into();
     event
 }
