@@ -106,8 +106,8 @@ soak:
 
 # The fuzz targets, a minute each; libFuzzer needs a nightly toolchain
 fuzz seconds="60": fuzz-installed
-    for target in decode merge encode authority; do \
-        cargo +nightly fuzz run $target --target-dir {{target}}/fuzz -- -max_total_time={{seconds}} -max_len=4096; done
+    for target in decode merge encode authority component configuration; do \
+        mkdir -p fuzz/corpus/$target && cargo +nightly fuzz run $target fuzz/corpus/$target fuzz/seeds/$target --target-dir {{target}}/fuzz -- -max_total_time={{seconds}} -max_len=4096; done
 
 [private]
 fuzz-installed:

@@ -35,7 +35,7 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn every_seed_holds() {
     for (target, run) in TARGETS {
-        let folder = fuzz().join("corpus").join(target);
+        let folder = fuzz().join("seeds").join(target);
         let seeds = names(&folder);
         assert!(seeds.len() > 1, "{target} has no seeds");
         for seed in seeds {
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn a_broken_configuration_is_an_error(which in 0..4_usize, at: prop::sample::Index, bytes in vec(any::<u8>(), 0..4)) {
-        let folder = fuzz().join("corpus/configuration");
+        let folder = fuzz().join("seeds/configuration");
         let mut text = fs::read(folder.join(&names(&folder)[which])).unwrap();
         let at = at.index(text.len());
         text.splice(at..(at + 1).min(text.len()), bytes);

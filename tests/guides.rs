@@ -70,10 +70,10 @@ fn rust() {
 
 #[test]
 fn javascript() {
-    follow("javascript.md");
+    follow("hooks/javascript.md");
 }
 
 #[test]
 fn typescript() {
-    follow("typescript.md");
+    follow("hooks/typescript.md");
 }
