@@ -100,10 +100,11 @@ impl Gate {
     /// How many events wait, and how many are judged.
     pub fn load(&self) -> (usize, usize) {
         let state = self.lock();
-        state
-            .lanes
-            .values()
-            .fold((0, 0), |(waiting, running), lane| (waiting + lane.waiting.len(), running + lane.running))
+        state.lanes.values().fold((0, 0), |(waiting, running), lane| {
+            // Who stopped waiting leaves the line when it moves.
+            let still = lane.waiting.iter().filter(|sender| !sender.is_closed()).count();
+            (waiting + still, running + lane.running)
+        })
     }
 
     fn place(&self, tenant: &str) -> Place {
