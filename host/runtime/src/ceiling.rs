@@ -82,7 +82,8 @@ impl Ceiling {
 
     /// Where an `http` handler may go: private addresses only where that is granted.
     pub(crate) fn reach(&self, url: &str) -> Reach {
-        let private = self.permissions.http.iter().map(details).any(|grant| grant.private && covers(&grant, url));
+        let private =
+            self.permissions.http.iter().map(HttpGrant::details).any(|grant| grant.private && covers(&grant, url));
         if private { Reach::Anywhere } else { Reach::Public }
     }
 
@@ -135,7 +136,7 @@ impl Ceiling {
                     .permissions
                     .http
                     .iter()
-                    .map(details)
+                    .map(HttpGrant::details)
                     .any(|grant| covers(&grant, url) && grant.methods.iter().any(|method| method == "POST"));
                 if !granted {
                     let asked = format!("POST to {}", origin(url));
@@ -146,7 +147,9 @@ impl Ceiling {
             Handler::Process(process) => {
                 self.check_variables(&process.variables, &format!("{}/allowedEnvVars", hook.pointer), check);
             }
-            Handler::Prompt { .. } | Handler::Agent { .. } if llm_details(self.permissions.llm.as_ref()).is_none() => {
+            Handler::Prompt { .. } | Handler::Agent { .. }
+                if self.permissions.llm.as_ref().and_then(LlmGrant::details).is_none() =>
+            {
                 check.exceeds(&hook.pointer, "", "the language model", "none");
             }
             _ => {}
@@ -221,21 +224,21 @@ impl Ceiling {
         let Permissions { state, http, llm, read, write, env } = asked;
         let most = &self.permissions;
         if let Some(grant) = state {
-            match state_details(most.state.as_ref()) {
+            match most.state.as_ref().and_then(StateGrant::details) {
                 None => check.exceeds(&format!("{pointer}/state"), "", "state", "none"),
                 Some(most) => *grant = StateGrant::Detailed(bound_state(grant, &most, pointer, check)),
             }
         }
         if let Some(grant) = llm {
-            match llm_details(most.llm.as_ref()) {
+            match most.llm.as_ref().and_then(LlmGrant::details) {
                 None => check.exceeds(&format!("{pointer}/llm"), "", "the language model", "none"),
                 Some(most) => *grant = LlmGrant::Detailed(bound_llm(grant, &most, pointer, check)),
             }
         }
         for (index, grant) in http.iter_mut().enumerate() {
             let place = format!("{pointer}/http/{index}");
-            let asked = details(grant);
-            let within = most.http.iter().map(details).find_map(|most| within(grant, &asked, &most));
+            let asked = grant.details();
+            let within = most.http.iter().map(HttpGrant::details).find_map(|most| within(grant, &asked, &most));
             match within {
                 Some(details) => *grant = HttpGrant::Detailed(details),
                 None => check.exceeds(&place, "", &exchange(&asked), &self.origins()),
@@ -263,7 +266,7 @@ impl Ceiling {
     }
 
     fn origins(&self) -> String {
-        self.permissions.http.iter().map(|grant| exchange(&details(grant))).collect::<Vec<_>>().join(", ")
+        self.permissions.http.iter().map(|grant| exchange(&grant.details())).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -279,6 +282,14 @@ impl Check<'_> {
         let asked = format!("{what} {asked}");
         let message = format!("asks for {}; the ceiling of tenant `{}` is {most}", asked.trim_start(), self.tenant);
         self.found.push((pointer.to_owned(), message, "ask for less, or have the operator raise the ceiling".into()));
+    }
+
+    /// Cuts a number of a grant to the ceiling's. Only one that somebody wrote asks for too much.
+    fn cut(&mut self, given: bool, grant: &str, key: &str, asked: &mut u32, most: u32) {
+        if *asked > most && given {
+            self.exceeds(&format!("{grant}/{key}"), &format!("a `{key}` of"), &asked.to_string(), &most.to_string());
+        }
+        *asked = (*asked).min(most);
     }
 
     /// What the operator decides, with the runtime and the tenant.
@@ -310,68 +321,22 @@ const fn power_word(power: Power) -> &'static str {
     }
 }
 
-fn state_details(grant: Option<&StateGrant>) -> Option<StateDetails> {
-    match grant? {
-        StateGrant::Enabled(enabled) => enabled.then(StateDetails::default),
-        StateGrant::Detailed(details) => Some(details.clone()),
-    }
-}
-
-fn llm_details(grant: Option<&LlmGrant>) -> Option<LlmDetails> {
-    match grant? {
-        LlmGrant::Enabled(enabled) => enabled.then(LlmDetails::default),
-        LlmGrant::Detailed(details) => Some(details.clone()),
-    }
-}
-
 fn bound_state(asked: &StateGrant, most: &StateDetails, pointer: &str, check: &mut Check<'_>) -> StateDetails {
-    let mut bound = state_details(Some(asked)).unwrap_or_default();
+    let mut bound = asked.details().unwrap_or_default();
     let given = matches!(asked, StateGrant::Detailed(_));
-    let mut cut = |key: &str, asked: &mut u32, most: u32| {
-        if *asked > most && given {
-            check.exceeds(
-                &format!("{pointer}/state/{key}"),
-                &format!("a `{key}` of"),
-                &asked.to_string(),
-                &most.to_string(),
-            );
-        }
-        *asked = (*asked).min(most);
-    };
+    let mut cut = |key, asked, most| check.cut(given, &format!("{pointer}/state"), key, asked, most);
     cut("maxKeys", &mut bound.max_keys, most.max_keys);
     cut("maxValueKiB", &mut bound.max_value_kib, most.max_value_kib);
     bound
 }
 
 fn bound_llm(asked: &LlmGrant, most: &LlmDetails, pointer: &str, check: &mut Check<'_>) -> LlmDetails {
-    let mut bound = llm_details(Some(asked)).unwrap_or_default();
+    let mut bound = asked.details().unwrap_or_default();
     let given = matches!(asked, LlmGrant::Detailed(_));
-    let mut cut = |key: &str, asked: &mut u32, most: u32| {
-        if *asked > most && given {
-            check.exceeds(
-                &format!("{pointer}/llm/{key}"),
-                &format!("a `{key}` of"),
-                &asked.to_string(),
-                &most.to_string(),
-            );
-        }
-        *asked = (*asked).min(most);
-    };
+    let mut cut = |key, asked, most| check.cut(given, &format!("{pointer}/llm"), key, asked, most);
     cut("maxCalls", &mut bound.max_calls, most.max_calls);
     cut("maxTokens", &mut bound.max_tokens, most.max_tokens);
     bound
-}
-
-fn details(grant: &HttpGrant) -> HttpDetails {
-    match grant {
-        HttpGrant::Origin(origin) => HttpDetails {
-            origin: origin.clone(),
-            methods: HttpDetails::methods(),
-            private: false,
-            max_body_kib: HttpDetails::body(),
-        },
-        HttpGrant::Detailed(details) => details.clone(),
-    }
 }
 
 /// What is left of a grant under one of the ceiling; `None` when it goes beyond it. An origin alone says nothing of

@@ -36,6 +36,16 @@ pub enum StateGrant {
     Detailed(StateDetails),
 }
 
+impl StateGrant {
+    /// What it comes to; `None` where it grants nothing (`false`).
+    pub fn details(&self) -> Option<StateDetails> {
+        match self {
+            Self::Enabled(enabled) => enabled.then(StateDetails::default),
+            Self::Detailed(details) => Some(details.clone()),
+        }
+    }
+}
+
 /// A state grant in detail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -69,6 +79,21 @@ pub enum HttpGrant {
     Detailed(HttpDetails),
 }
 
+impl HttpGrant {
+    /// What it comes to.
+    pub fn details(&self) -> HttpDetails {
+        match self {
+            Self::Origin(origin) => HttpDetails {
+                origin: origin.clone(),
+                methods: HttpDetails::methods(),
+                private: false,
+                max_body_kib: HttpDetails::body(),
+            },
+            Self::Detailed(details) => details.clone(),
+        }
+    }
+}
+
 /// An http grant in detail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -89,12 +114,12 @@ pub struct HttpDetails {
 
 impl HttpDetails {
     /// The methods of a plain origin.
-    pub fn methods() -> Vec<String> {
+    fn methods() -> Vec<String> {
         vec!["GET".into(), "POST".into()]
     }
 
     /// The body cap of a plain origin, in KiB.
-    pub const fn body() -> u32 {
+    const fn body() -> u32 {
         1024
     }
 }
@@ -108,6 +133,16 @@ pub enum LlmGrant {
     Enabled(bool),
     /// In detail.
     Detailed(LlmDetails),
+}
+
+impl LlmGrant {
+    /// What it comes to; `None` where it grants nothing (`false`).
+    pub fn details(&self) -> Option<LlmDetails> {
+        match self {
+            Self::Enabled(enabled) => enabled.then(LlmDetails::default),
+            Self::Detailed(details) => Some(details.clone()),
+        }
+    }
 }
 
 /// An llm grant in detail.

@@ -10,7 +10,7 @@ use std::{net::IpAddr, sync::Arc};
 use async_trait::async_trait;
 use hookbox_sandbox::{
     capability::{Http, HttpError, HttpRequest, HttpResponse, Scope},
-    permission::{HttpDetails, HttpGrant},
+    permission::HttpGrant,
 };
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method,
@@ -141,19 +141,11 @@ impl Http for HookHttp {
 
 impl Grant {
     fn new(grant: &HttpGrant) -> Result<Self, HttpError> {
-        let details = match grant {
-            HttpGrant::Origin(origin) => &HttpDetails {
-                origin: origin.clone(),
-                methods: HttpDetails::methods(),
-                private: false,
-                max_body_kib: HttpDetails::body(),
-            },
-            HttpGrant::Detailed(details) => details,
-        };
+        let details = grant.details();
         let origin = Url::parse(&details.origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         Ok(Self {
             origin: origin.ok_or_else(|| HttpError::Failed(format!("`{}` is no origin", details.origin)))?,
-            methods: details.methods.clone(),
+            methods: details.methods,
             reach: if details.private { Reach::Anywhere } else { Reach::Public },
             max_body: usize::try_from(details.max_body_kib).unwrap_or(usize::MAX).saturating_mul(1024),
         })

@@ -33,12 +33,7 @@ pub struct HookLlm {
 impl HookLlm {
     /// The capability that `grant` gives over `model`; `None` when it gives none (`"llm": false`).
     pub fn granted(model: Arc<dyn Model>, grant: &LlmGrant) -> Option<Self> {
-        let grant = match grant {
-            LlmGrant::Enabled(false) => return None,
-            LlmGrant::Enabled(true) => LlmDetails::default(),
-            LlmGrant::Detailed(details) => details.clone(),
-        };
-        Some(Self { model, grant })
+        Some(Self { model, grant: grant.details()? })
     }
 }
 

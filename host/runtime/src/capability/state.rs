@@ -136,12 +136,7 @@ pub struct HookState {
 impl HookState {
     /// The capability that `grant` gives over `store`; `None` when it gives none (`"state": false`).
     pub fn granted(store: Arc<dyn Store>, grant: &StateGrant) -> Option<Self> {
-        let grant = match grant {
-            StateGrant::Enabled(false) => return None,
-            StateGrant::Enabled(true) => StateDetails::default(),
-            StateGrant::Detailed(details) => details.clone(),
-        };
-        Some(Self { store, grant })
+        Some(Self { store, grant: grant.details()? })
     }
 
     fn space(&self, scope: &Scope) -> Space {
