@@ -26,6 +26,20 @@ pub enum Power {
     Abort,
 }
 
+impl Power {
+    /// As configurations write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+            Self::Skip => "skip",
+            Self::Respond => "respond",
+            Self::Abort => "abort",
+        }
+    }
+}
+
 /// Which parts of a tool's input, its output, a prompt or a model request a hook may rewrite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rewrite {

@@ -171,7 +171,7 @@ impl Ceiling {
     fn check_authority(&self, asked: &Authority, pointer: &str, check: &mut Check<'_>) {
         let Authority { decide, rewrite, context, system_message, env } = asked;
         let most = &self.authority;
-        let words = |powers: &[Power]| powers.iter().map(|power| power_word(*power)).collect::<Vec<_>>().join(", ");
+        let words = |powers: &[Power]| powers.iter().map(|power| power.word()).collect::<Vec<_>>().join(", ");
         let beyond: Vec<Power> = decide.iter().copied().filter(|power| !most.decide.contains(power)).collect();
         if !beyond.is_empty() {
             check.exceeds(pointer, "authority to", &words(&beyond), &words(&most.decide));
@@ -307,17 +307,6 @@ impl Check<'_> {
             let message = format!("`{key}` is for the operator to set; this is the file of tenant `{}`", self.tenant);
             self.found.push((format!("/host/{key}"), message, "take it out".into()));
         }
-    }
-}
-
-const fn power_word(power: Power) -> &'static str {
-    match power {
-        Power::Deny => "deny",
-        Power::Ask => "ask",
-        Power::Allow => "allow",
-        Power::Skip => "skip",
-        Power::Respond => "respond",
-        Power::Abort => "abort",
     }
 }
 

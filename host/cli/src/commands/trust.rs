@@ -12,7 +12,7 @@ use hookbox::{
     },
     sha256,
 };
-use hookbox_protocol::authority::{Authority, Power, Rewrite};
+use hookbox_protocol::authority::{Authority, Rewrite};
 
 use super::run::Source;
 use crate::{
@@ -193,17 +193,7 @@ fn decides(authority: &Authority) -> String {
     if *authority == Authority::trusted() {
         return "everything".into();
     }
-    let words = authority.decide.iter().map(|power| {
-        match power {
-            Power::Deny => "deny",
-            Power::Ask => "ask",
-            Power::Allow => "allow",
-            Power::Skip => "skip",
-            Power::Respond => "respond",
-            Power::Abort => "abort",
-        }
-        .to_owned()
-    });
+    let words = authority.decide.iter().map(|power| power.word().to_owned());
     let rewrites = match &authority.rewrite {
         Rewrite::All => Some("rewrite everything".to_owned()),
         Rewrite::Only(pointers) if pointers.is_empty() => None,
