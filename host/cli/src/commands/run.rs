@@ -179,12 +179,9 @@ type Outcome = (Judged, Option<Record>, Option<anyhow::Error>);
 /// [`judge`], where a bug of ours is a failure like any other.
 fn judge_or_settle(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
     catch_unwind(AssertUnwindSafe(|| judge(source, closed, event, asked))).unwrap_or_else(|_| {
-        let said = source.path().map(|path| config::file_hints(&path)).unwrap_or_default();
-        let dialect = source.named().map_or(said.dialect, hookbox::dialect::by_name);
-        let dialect = dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT));
-        let closed = closed || said.fail_closed;
+        let (dialect, shut) = source.hints();
         let message = "a bug of ours, which is told of above";
-        (Judged::without_hooks(asked, dialect, closed, Fault::Internal, message), None, None)
+        (Judged::without_hooks(asked, dialect, closed || shut, Fault::Internal, message), None, None)
     })
 }
 
@@ -202,12 +199,9 @@ fn judge(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) ->
     let mut config = match source.path().and_then(|path| source.load(&path)) {
         Ok(config) => config,
         Err(error) => {
-            // What the file says all the same.
-            let said = source.path().map(|path| config::file_hints(&path)).unwrap_or_default();
-            let dialect = source.named().map_or(said.dialect, hookbox::dialect::by_name);
-            let dialect = dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT));
+            let (dialect, shut) = source.hints();
             let calling = dialect.and_then(|dialect| caller::of(dialect, source.event.as_deref(), &event.read).ok());
-            return without(error, calling, closed || said.fail_closed);
+            return without(error, calling, closed || shut);
         }
     };
     config.fail_closed |= closed;
@@ -247,6 +241,14 @@ impl Source {
     /// The dialect that was given, unless the event is to tell it.
     fn named(&self) -> Option<&str> {
         self.dialect.as_deref().filter(|name| *name != caller::AUTO)
+    }
+
+    /// What is known without a configuration that can be used: the dialect, and whether failures block. The file may say so
+    /// all the same.
+    fn hints(&self) -> (Option<&'static dyn Dialect>, bool) {
+        let said = self.path().map(|path| config::file_hints(&path)).unwrap_or_default();
+        let dialect = self.named().map_or(said.dialect, hookbox::dialect::by_name);
+        (dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT)), said.fail_closed)
     }
 
     /// Loads the configuration, telling of warnings. Of one that was found, what its user trusts may run; of one that
