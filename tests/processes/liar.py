@@ -41,6 +41,9 @@ def lie(how: str, message_id: int) -> None:
         say('{"jsonrpc":"2.0","id":%d,"result":{"action":"deny' % message_id)
     elif how == "half a line and gone":
         say('{"jsonrpc":"2.0","id":%d,"result":{"action":"deny' % message_id)
+        os.close(1)
+        # Nothing can be asked of it any more, though it still lives.
+        time.sleep(0.05)
         os._exit(0)
     elif how == "no newline and gone":
         say(json.dumps({"jsonrpc": "2.0", "id": message_id, "result": {"action": "deny_tool", "reason": "last words"}}))

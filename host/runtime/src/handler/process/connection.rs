@@ -70,6 +70,8 @@ struct Shared {
     dropped: AtomicU64,
     /// It was told of something, and has answered nothing since: it may still be at that.
     told: AtomicBool,
+    /// It answers nothing any more, and is about to end.
+    leaving: AtomicBool,
 }
 
 #[derive(Default)]
@@ -92,6 +94,7 @@ impl Connection {
             ended: watch::Sender::new(None),
             dropped: AtomicU64::new(0),
             told: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
         });
         let (requests, to_write) = mpsc::channel(REQUESTS);
         let (notifications, to_tell) = mpsc::channel(NOTIFICATIONS);
@@ -140,6 +143,15 @@ impl Connection {
         self.shared.ended.borrow().clone()
     }
 
+    /// Whether it may still answer. Where it may not, this waits until it has ended.
+    pub(super) async fn answers(&self) -> bool {
+        let leaving = self.shared.leaving.load(Ordering::Acquire);
+        if leaving {
+            self.shared.gone().await;
+        }
+        !leaving
+    }
+
     /// Whether it has answered anything beside the handshake.
     pub(super) fn was_of_use(&self) -> bool {
         self.shared.open().answered > 1
@@ -149,8 +161,7 @@ impl Connection {
     pub(super) async fn stop(&self, by: Instant) {
         let idle = !self.shared.told.load(Ordering::Relaxed);
         self.stop.send_replace(Some(if idle { by.min(Instant::now() + IDLE_GRACE) } else { by }));
-        // It cannot fail: the sender is ours.
-        let _ = self.shared.ended.subscribe().wait_for(Option::is_some).await;
+        self.shared.gone().await;
     }
 
     /// Kills it.
@@ -309,6 +320,12 @@ impl Shared {
         ended.unwrap_or_else(|| Failure::new(Cause::Exit, "ended"))
     }
 
+    /// Waits until it has ended.
+    async fn gone(&self) {
+        // It cannot fail: the sender is ours.
+        let _ = self.ended.subscribe().wait_for(Option::is_some).await;
+    }
+
     /// Nobody is answered any more.
     fn end(&self, failure: &Failure) {
         let failure = Failure::new(failure.cause, format!("the process {}", failure.message));
@@ -323,12 +340,14 @@ impl Shared {
         let mut stdout = BufReader::new(stdout);
         while let Ok(Some(line)) = lines::next(&mut stdout, REPLY_LIMIT).await {
             if line.cut {
+                self.leaving.store(true, Ordering::Release);
                 return Err(Failure::new(Cause::OutputTooLarge, "wrote a line of 1 MiB or more"));
             }
             if !line.bytes.trim_ascii().is_empty() {
                 self.reply(&line.bytes);
             }
         }
+        self.leaving.store(true, Ordering::Release);
         Ok(())
     }
 

@@ -73,8 +73,13 @@ impl Life {
 
     /// The process, once it has shaken hands.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, Failure> {
-        let (connection, ready) = self.current()?;
-        ready.await.map(|()| connection).map_err(|ended| ended.failure)
+        loop {
+            let (connection, ready) = self.current()?;
+            ready.await.map_err(|ended| ended.failure)?;
+            if connection.answers().await {
+                return Ok(connection);
+            }
+        }
     }
 
     /// Ends the process: its stdin is closed, and when it has not ended by then it is killed. It is not started again.
