@@ -249,3 +249,33 @@ fn opencode_gets_the_plugin_and_picoclaw_a_process() {
     machine.install(&["picoclaw", "--remove"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
 }
+
+#[test]
+fn picoclaws_processes_move() {
+    let machine = Machine::new(&json!({ "dialect": "picoclaw", "hooks": {} }));
+    let gate = json!({ "enabled": true, "priority": 7, "transport": "stdio", "command": ["sh", "-c", "exit 0"],
+        "dir": machine.project(), "observe": ["tool_exec_start"], "intercept": ["before_tool"] });
+    let off = json!({ "command": ["sh"], "intercept": ["approve_tool"] });
+    let theirs = json!({ "hooks": { "enabled": true, "processes": { "gate": gate, "off": off } } });
+    let file = machine.write("home/.picoclaw/config.json", &theirs.to_string());
+    let told = machine.install(&["picoclaw", "--import"]);
+    assert!(told.contains("stays with PicoClaw: it is not enabled"), "{told}");
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let processes = &settings["hooks"]["processes"];
+    assert_eq!(processes.as_object().unwrap().keys().collect::<Vec<_>>(), ["off", "hookbox"]);
+    assert_eq!(
+        (&processes["hookbox"]["intercept"], &processes["hookbox"]["observe"]),
+        (&json!(["before_tool"]), &json!(["tool_exec_start"]))
+    );
+    let config = machine.project().join("hooks.json");
+    let ours: Value = serde_json::from_str(&fs::read_to_string(&config).unwrap()).unwrap();
+    assert_eq!(ours["hooks"], json!({ "gate": gate }));
+    assert!(machine.install(&["picoclaw", "--import"]).contains("nothing to change"));
+
+    // A name that is taken is nobody else's: then nothing moves.
+    fs::write(&file, theirs.to_string()).unwrap();
+    let output = machine.hookbox(&["install", "picoclaw", "--import", "--yes"]);
+    assert_eq!(output.status.code(), Some(78));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`hooks.gate` is there"), "{output:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), theirs.to_string());
+}

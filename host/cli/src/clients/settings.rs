@@ -38,7 +38,7 @@ pub struct Found {
     pub handler: Value,
 }
 
-/// A group of handlers that are not ours: its event, and itself.
+/// A group of handlers that are not ours: its event, and itself. Or a process: its name, and itself.
 pub type Group = (String, Value);
 
 impl<'a> Settings<'a> {
@@ -253,6 +253,26 @@ impl<'a> Settings<'a> {
         takes: impl Fn(&str, &Value) -> Result<(), String>,
     ) -> anyhow::Result<(Vec<Group>, Vec<String>)> {
         let (mut groups, mut left) = (Vec::new(), Vec::new());
+        let stays = |event: &str, handler: &Value, why: String| {
+            format!("{event}: {handler} stays with {}: {why}", self.client.title)
+        };
+        if self.client.form == Form::Process {
+            for property in self.container()?.into_iter().flat_map(|processes| processes.properties()) {
+                let (Some(name), Some(value)) = (property.decoded_name(), property.value()) else { continue };
+                let handler = value.to_serde_value().unwrap_or_default();
+                if ours(&handler).is_some() {
+                    continue;
+                }
+                match takes(&name, &handler) {
+                    Ok(()) => {
+                        property.remove();
+                        groups.push((name, handler));
+                    }
+                    Err(why) => left.push(stays(&name, &handler, why)),
+                }
+            }
+            return Ok((groups, left));
+        }
         for (event, array) in self.events()? {
             let mut places = Vec::new();
             for (index, element) in array.elements().into_iter().enumerate() {
@@ -267,7 +287,7 @@ impl<'a> Settings<'a> {
                             places.push([index, place]);
                             own.push(handler);
                         }
-                        Err(why) => left.push(format!("{event}: {handler} stays with {}: {why}", self.client.title)),
+                        Err(why) => left.push(stays(&event, &handler, why)),
                     }
                 }
                 if own.is_empty() {
@@ -292,6 +312,13 @@ impl<'a> Settings<'a> {
         let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
         let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is no object"))?;
         for (event, group) in groups {
+            if self.client.form == Form::Process {
+                if hooks.get(event).is_some() {
+                    return Err(wrong(self.file, &format!("`hooks.{event}` is there, and is another hook")));
+                }
+                hooks.append(event, json_input(group));
+                continue;
+            }
             let no_array = || wrong(self.file, &format!("`hooks.{event}` is no array"));
             hooks.array_value_or_create(event).ok_or_else(no_array)?.append(json_input(group));
         }

@@ -119,13 +119,56 @@ pub(super) struct Flat {
     pub(super) events: Ordered<Checked<Vec<Checked<FlatEntry>>>>,
 }
 
-/// picoclaw: name → handler.
+/// picoclaw: name → handler, with what its own configuration has beside them.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub(super) struct Named {
+    /// Whether any hook runs; yes unless given.
+    pub(super) enabled: Option<bool>,
+    /// How long hook processes may take that say nothing of their own.
+    #[serde(default)]
+    pub(super) defaults: Checked<StageTimes>,
+    /// Hooks that are part of `PicoClaw`, which hookbox does not run.
+    #[serde(default)]
+    pub(super) builtins: BTreeMap<String, Checked<BuiltinEntry>>,
+    /// Hook processes, as the client's own configuration has them.
+    #[serde(default)]
+    pub(super) processes: BTreeMap<String, Checked<NamedEntry>>,
     /// The hooks.
     #[serde(flatten)]
     pub(super) hooks: BTreeMap<String, Checked<NamedEntry>>,
+}
+
+/// picoclaw: milliseconds for each stage; the client's own times where they are 0 or absent.
+#[derive(Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = false)))]
+pub(super) struct StageTimes {
+    /// To be told of an event.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = WEEK * 1000)))]
+    #[serde(rename = "observer_timeout_ms")]
+    pub(super) observer: Option<f64>,
+    /// Over a request.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = WEEK * 1000)))]
+    #[serde(rename = "interceptor_timeout_ms")]
+    pub(super) interceptor: Option<f64>,
+    /// Over an approval.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = WEEK * 1000)))]
+    #[serde(rename = "approval_timeout_ms")]
+    pub(super) approval: Option<f64>,
+}
+
+/// A hook that is part of `PicoClaw`.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = true)))]
+pub(super) struct BuiltinEntry {
+    /// Whether it runs; no unless given.
+    #[serde(default)]
+    pub(super) enabled: bool,
+    /// Lower ones run first; 0 unless given.
+    #[serde(default)]
+    pub(super) priority: i64,
 }
 
 /// A handler.

@@ -301,15 +301,28 @@ fn read(
     }
 }
 
-/// decisions.md#picoclaw: "A `command` that is an array, as in its own configuration, means `"type": "process"`."
+/// decisions.md#picoclaw: "A `command` that is an array, as in its own configuration, means `"type": "process"`, and so does
+/// an entry of its `processes`."
 fn name_processes(value: &mut Value) {
-    for hook in value.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flat_map(Object::values_mut) {
-        if let Some(hook) = hook.as_object_mut()
-            && !hook.contains_key("type")
-            && hook.get("command").is_some_and(Value::is_array)
-        {
-            hook.insert("type".into(), "process".into());
+    let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) else { return };
+    for (name, entry) in hooks.iter_mut() {
+        if name == "processes" {
+            entry
+                .as_object_mut()
+                .into_iter()
+                .flat_map(Object::values_mut)
+                .for_each(|entry| name_process(entry, |_| true));
+        } else {
+            name_process(entry, |entry| entry.get("command").is_some_and(Value::is_array));
         }
+    }
+}
+
+fn name_process(entry: &mut Value, is: impl Fn(&Object) -> bool) {
+    if let Some(entry) = entry.as_object_mut().filter(|entry| !entry.contains_key("type"))
+        && is(entry)
+    {
+        entry.insert("type".into(), "process".into());
     }
 }
 

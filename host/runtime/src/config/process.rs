@@ -26,19 +26,23 @@ pub struct Process {
     pub approval: Option<Duration>,
 }
 
-/// What `PicoClaw` gives its hook processes: observers, interceptors, approvers.
+/// A time for observers, interceptors and approvers.
+pub(super) type Stages = [Option<Duration>; 3];
+
+/// What `PicoClaw` gives its hook processes.
 const DEFAULTS: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(5), Duration::from_mins(1)];
 
 impl Process {
-    /// Settles how long each stage may take, with the entry's `timeout` where that is given. The longest of them, and
-    /// whether the file gives any.
-    pub(super) fn settle(&mut self, timeout: Option<Duration>) -> (Duration, bool) {
-        let stages = [&mut self.observer, &mut self.interceptor, &mut self.approval];
-        let mut given = timeout.is_some();
+    /// Settles how long each stage may take that the entry gives no time of its own: the entry's `timeout`, or what the file
+    /// says of the stage, or of every hook. The longest of them, and whether the file gives any.
+    pub(super) fn settle(&mut self, own: Option<Duration>, stages: Stages, all: Option<Duration>) -> (Duration, bool) {
+        let times = [&mut self.observer, &mut self.interceptor, &mut self.approval];
+        let mut given = false;
         let mut longest = Duration::ZERO;
-        for (stage, default) in stages.into_iter().zip(DEFAULTS) {
-            given |= stage.is_some();
-            longest = longest.max(*stage.get_or_insert(timeout.unwrap_or(default)));
+        for ((time, stage), default) in times.into_iter().zip(stages).zip(DEFAULTS) {
+            let said = time.or(own).or(stage).or(all);
+            given |= said.is_some();
+            longest = longest.max(*time.insert(said.unwrap_or(default)));
         }
         (longest, given)
     }

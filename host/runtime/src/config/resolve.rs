@@ -5,7 +5,10 @@ mod handler;
 mod name;
 mod traps;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use handler::Resolved;
 use hookbox_protocol::{
@@ -21,7 +24,8 @@ use serde_json::Value;
 use super::{
     CAN_USE_TOOL, Handler, Hook, HostSettings, Mode,
     diagnostic::Finding,
-    file::{Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs},
+    file::{BuiltinEntry, Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs, StageTimes},
+    process::Stages,
 };
 
 /// What is collected on the way through the file.
@@ -51,6 +55,7 @@ pub(super) struct Defaults {
     timeout: Option<f64>,
     on_failure: Option<FailurePolicy>,
     on_timeout: Option<FailurePolicy>,
+    stages: Stages,
 }
 
 /// Where a handler stands, and what it takes from there.
@@ -140,7 +145,7 @@ impl Resolver {
         // as": a `failureBehavior` alone says nothing about timeouts.
         let silent = on_failure.map(|_| if self.fail_closed { FailurePolicy::Deny } else { FailurePolicy::Ignore });
         let on_timeout = groups.timeout_behavior.map(FailurePolicy::from).or(silent);
-        self.defaults = Defaults { timeout: groups.default_timeout, on_failure, on_timeout };
+        self.defaults = Defaults { timeout: groups.default_timeout, on_failure, on_timeout, stages: Stages::default() };
         for (event, groups) in groups.events.0 {
             let pointer = self.event_pointer(&event);
             let groups = self.take(groups, &pointer).unwrap_or_default();
@@ -184,28 +189,50 @@ impl Resolver {
 
     /// decisions.md#order-and-rewrites: "ascending `priority`, then name, one after another".
     pub(super) fn named(&mut self, named: Named) {
+        self.enabled &= named.enabled != Some(false);
+        self.defaults.stages = self.take(named.defaults, "/hooks/defaults").unwrap_or_default().into();
         let mut hooks = Vec::new();
-        for (name, entry) in named.hooks {
-            let pointer = format!("/hooks/{}", token(&name));
-            hooks.extend(self.take(entry, &pointer).map(|entry| (entry.priority, name, pointer, entry)));
+        for (below, entries) in [("/hooks/processes", named.processes), ("/hooks", named.hooks)] {
+            for (name, entry) in entries {
+                let pointer = format!("{below}/{}", token(&name));
+                hooks.extend(self.take(entry, &pointer).map(|entry| (entry.priority, name, pointer, entry)));
+            }
+        }
+        for (name, entry) in named.builtins {
+            let pointer = format!("/hooks/builtins/{}", token(&name));
+            let entry = self.take(entry, &pointer).filter(|entry| entry.enabled);
+            hooks.extend(entry.map(|entry| (entry.priority, name, pointer, entry.into())));
         }
         hooks.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        let mut taken = BTreeSet::new();
         for (_, name, pointer, entry) in hooks {
-            let NamedEntry { enabled, intercept, observe, options, runs, .. } = entry;
-            let intercepts = self.intercepts(&intercept, &pointer);
-            let before = self.hooks.len();
-            self.entry(Place { name: Some(name), ..Place::new(pointer, intercepts) }, options, runs);
-            if let Some(hook) = self.hooks.get(before).filter(|_| !observe.is_empty()).cloned() {
-                // One that is asked and told is two hooks, of which the second has no say.
-                if intercept.is_empty() {
-                    self.hooks.truncate(before);
-                }
-                let observer = self.observer(hook, &observe);
-                self.hooks.push(observer);
+            if !taken.insert(name.clone()) {
+                let message = format!("another hook here is called `{name}` too");
+                self.found.push(Finding::error(&pointer, message).help("give one of the two another name"));
             }
-            if enabled == Some(false) {
+            if entry.enabled.is_none() && pointer.starts_with("/hooks/processes/") {
+                let message = "PicoClaw does not run a hook process without `enabled`, and hookbox does".to_owned();
+                self.found.push(Finding::warning(&pointer, message).help("add   \"enabled\": true, or false"));
+            }
+            self.named_entry(name, pointer, entry);
+        }
+    }
+
+    fn named_entry(&mut self, name: String, pointer: String, entry: NamedEntry) {
+        let NamedEntry { enabled, intercept, observe, options, runs, .. } = entry;
+        let intercepts = self.intercepts(&intercept, &pointer);
+        let before = self.hooks.len();
+        self.entry(Place { name: Some(name), ..Place::new(pointer, intercepts) }, options, runs);
+        if let Some(hook) = self.hooks.get(before).filter(|_| !observe.is_empty()).cloned() {
+            // One that is asked and told is two hooks, of which the second has no say.
+            if intercept.is_empty() {
                 self.hooks.truncate(before);
             }
+            let observer = self.observer(hook, &observe);
+            self.hooks.push(observer);
+        }
+        if enabled == Some(false) {
+            self.hooks.truncate(before);
         }
     }
 
@@ -219,9 +246,12 @@ impl Resolver {
         }
         let on_failure = options.on_failure.map(FailurePolicy::from);
         let seconds = own.or(place.timeout).or(limit).or(self.defaults.timeout);
-        let given = seconds.or_else(|| self.limits_given.contains_key("timeout").then_some(self.limits.timeout));
+        let all = self.limits_given.contains_key("timeout").then_some(self.limits.timeout);
+        let given = seconds.or(all);
         let (timeout, timeout_given) = match &mut handler {
-            Handler::Process(process) => process.settle(given.map(handler::seconds)),
+            Handler::Process(process) => {
+                process.settle(seconds.map(handler::seconds), self.defaults.stages, all.map(handler::seconds))
+            }
             handler => {
                 // A client's own command keeps the time that it has there.
                 let commands = self.dialect.command_timeout().filter(|_| matches!(handler, Handler::Command { .. }));
@@ -268,6 +298,28 @@ impl Resolver {
 fn given(object: Option<&Object>, pointer: &str) -> BTreeMap<String, String> {
     let keys = object.into_iter().flat_map(Object::keys);
     keys.map(|key| (key.clone(), format!("{pointer}/{}", token(key)))).collect()
+}
+
+impl From<StageTimes> for Stages {
+    /// hookbox's own times are seconds; 0 says nothing, as in the client.
+    fn from(times: StageTimes) -> Self {
+        [times.observer, times.interceptor, times.approval]
+            .map(|ms| ms.filter(|ms| *ms > 0.0).map(|ms| handler::seconds(ms / 1000.0)))
+    }
+}
+
+impl From<BuiltinEntry> for NamedEntry {
+    /// decisions.md#picoclaw: "An enabled entry of its `builtins` is a hook that hookbox does not run".
+    fn from(builtin: BuiltinEntry) -> Self {
+        Self {
+            enabled: Some(builtin.enabled),
+            priority: builtin.priority,
+            observe: Vec::new(),
+            intercept: Vec::new(),
+            options: Options::default(),
+            runs: Runs::Builtin,
+        }
+    }
 }
 
 impl Place {

@@ -51,6 +51,12 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     if import {
         let (groups, left) = take(place, &settings, text.as_deref())?;
         notes.extend(left);
+        if client.form == Form::Process {
+            let folderless = groups.iter().filter(|(_, process)| process.get("dir").is_none());
+            notes.extend(folderless.map(|(name, _)| {
+                format!("{name} ran where PicoClaw was started, and now runs where {} is", config.display())
+            }));
+        }
         if !groups.is_empty() {
             let after = adopt(place, text.as_deref(), &groups)?;
             let change =
@@ -270,10 +276,6 @@ fn plugin(place: &Place, known: &[(String, Duration)]) -> anyhow::Result<String>
 /// The hooks of a client's settings that can be ours, and what is told of the others.
 fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Result<(Vec<Group>, Vec<String>)> {
     let Place { client, config, .. } = place;
-    if client.form == Form::Process {
-        let message = "PicoClaw's hook processes are not moved: copy an entry of `processes` into `hooks` as it stands";
-        return Err(Exit::Usage.error(message));
-    }
     let dialect = match text.map(|text| Config::parse(text, config, None)).transpose()? {
         Some(loaded) => loaded.config.dialect.name(),
         None => client.dialect,
@@ -284,10 +286,15 @@ fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Resul
         return Err(Exit::Config.error(message));
     }
     settings.import(|event, handler| {
-        let alone = json!({ "failClosed": true, "hooks": { event: [{ "hooks": [handler] }] } }).to_string();
+        let hooks = match client.form {
+            Form::Process if handler.get("enabled") != Some(&json!(true)) => return Err("it is not enabled".into()),
+            Form::Process => json!({ event: handler }),
+            _ => json!({ event: [{ "hooks": [handler] }] }),
+        };
+        let alone = json!({ "failClosed": true, "hooks": hooks }).to_string();
         match Config::parse(&alone, config, Some(dialect)) {
             Ok(loaded) => match loaded.warnings.first() {
-                None if loaded.config.hooks.len() == 1 => Ok(()),
+                None if !loaded.config.hooks.is_empty() => Ok(()),
                 first => Err(first.map_or_else(|| "hookbox does not run it".into(), |warning| warning.message.clone())),
             },
             Err(ConfigErrors { diagnostics, .. }) => {

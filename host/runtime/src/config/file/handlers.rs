@@ -15,7 +15,7 @@ use {
 use crate::config::Mode;
 
 /// What every kind of handler can say.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(transform = crate::config::schema::add_unused))]
@@ -55,6 +55,9 @@ pub(in crate::config) enum Runs {
     McpTool(NotRun),
     /// A process that lives as long as the hooks do and speaks `PicoClaw`'s JSON-RPC on its stdin and stdout.
     Process(Box<ProcessEntry>),
+    /// Not run by hookbox: a hook that is part of the client, which no entry can name.
+    #[serde(skip)]
+    Builtin,
     /// Of a type that the embedder brings; the validator knows which there are.
     #[serde(untagged)]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -115,7 +115,7 @@ impl Resolver {
             self.found.push(finding.help(suggestion(&legacy(kind), known)));
         }
         let specs = self.dialect.specs().iter().filter(|spec| spec.kind == EventKind::AgentEvent);
-        let all = kinds.iter().any(|kind| kind == "*");
+        let all = kinds.iter().any(|kind| is_every(kind));
         Hook {
             events: specs.map(|spec| spec.name.to_owned()).collect(),
             matcher_text: Some(kinds.join("|")),
@@ -126,12 +126,17 @@ impl Resolver {
     }
 }
 
+/// Whether a word under `observe` is the client's for every kind.
+fn is_every(kind: &str) -> bool {
+    matches!(kind, "*" | "all")
+}
+
 /// Whether a word under `observe` can be a kind: a known one under either name, or one of a part of the client that is not
 /// its agent loop, whose kinds nobody has listed.
 fn is_kind(known: &[&str], kind: &str) -> bool {
     let word = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     let elsewhere = || kind.contains('.') && !kind.starts_with("agent.") && kind.split('.').all(word);
-    kind == "*" || known.contains(&legacy(kind).as_str()) || elsewhere()
+    is_every(kind) || known.contains(&legacy(kind).as_str()) || elsewhere()
 }
 
 /// A kind as older versions of the client write it.

@@ -62,6 +62,7 @@ impl Resolver {
                 ("agent".to_owned(), Handler::Agent { prompt, model, max_turns })
             }
             Runs::McpTool(_) => self.left_out("mcp_tool", pointer),
+            Runs::Builtin => self.left_out("builtin", pointer),
             Runs::Process(entry) => {
                 let Some(executable) = entry.command.first() else { return self.no_command(pointer) };
                 (name::of_file(executable), Handler::Process(Box::new(self.process(*entry))))

@@ -42,6 +42,14 @@ fn full() -> Vec<(&'static str, Value)> {
             );
             (format!("h{index}"), Value::Object(hook))
         })
+        .chain(
+            json!({ "enabled": true, "builtins": { "b": { "enabled": true, "priority": 1, "config": {} } },
+                "defaults": { "observer_timeout_ms": 1, "interceptor_timeout_ms": 1.5, "approval_timeout_ms": 0 },
+                "processes": { "p": { "enabled": true, "command": ["x"], "intercept": ["before_tool"] } } })
+            .as_object()
+            .unwrap()
+            .clone(),
+        )
         .collect();
     [
         (

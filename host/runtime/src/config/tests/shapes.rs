@@ -206,3 +206,70 @@ fn groups_as_gemini_has_them() {
     assert!(!config.hooks[3].matcher.matches(Some("startup")));
     assert!(!load("gemini", r#"{"hooksConfig":{"enabled":false},"hooks":{}}"#).enabled);
 }
+
+/// decisions.md#picoclaw: "The client's own `hooks` object is taken as it stands".
+#[test]
+fn the_hooks_of_picoclaws_own_configuration_load() {
+    let text = r#"{ "dialect": "picoclaw", "agents": { "defaults": {} }, "hooks": {
+        "enabled": true,
+        "defaults": { "observer_timeout_ms": 500, "interceptor_timeout_ms": 2500, "approval_timeout_ms": 0 },
+        "builtins": { "example_logger": { "enabled": true, "priority": 10, "config": { "log_events": true } },
+            "off": { "config": {} } },
+        "processes": {
+            "py_review_gate": { "enabled": true, "priority": 100, "transport": "stdio",
+                "command": ["python3", "/abs/path/to/review_gate.py"], "dir": "gates",
+                "observe": ["tool_exec_start", "tool_exec_end"], "intercept": ["before_tool", "approve_tool"],
+                "env": { "PICOCLAW_HOOK_LOG_FILE": "/tmp/log" } },
+            "all": { "enabled": true, "command": ["x"], "observe": ["all"] },
+            "off": { "enabled": false, "command": ["y"], "intercept": ["before_tool"] } },
+        "ours": { "priority": 5, "type": "process", "command": ["z"], "intercept": ["before_tool"], "interceptorTimeout": 1 } } }"#;
+    let config = load("picoclaw", text);
+    assert_eq!(
+        summary(&config),
+        [
+            row("/hooks/processes/all", "hook.event hook.runtime_event", Some("all"), true),
+            row("/hooks/ours", "hook.before_tool", None, false),
+            row("/hooks/builtins/example_logger", "", None, false),
+            row("/hooks/processes/py_review_gate", "hook.before_tool hook.approve_tool", None, false),
+            row(
+                "/hooks/processes/py_review_gate",
+                "hook.event hook.runtime_event",
+                Some("tool_exec_start|tool_exec_end"),
+                true
+            ),
+        ]
+    );
+    assert!(config.enabled && config.hooks[0].matcher.matches(Some("turn_end")));
+    let stages = |hook: &Hook| {
+        use hookbox_protocol::EventKind::{AgentEvent, PermissionRequest, PreToolUse};
+        [AgentEvent, PreToolUse, PermissionRequest].map(|kind| hook.timeout_on(kind).as_millis())
+    };
+    assert_eq!(stages(&config.hooks[3]), [500, 2_500, 60_000]);
+    assert_eq!(stages(&config.hooks[1]), [500, 1_000, 60_000]);
+    assert!(matches!(config.hooks[2].handler, Handler::LeftOut { kind: "builtin" }));
+    let warned = told("picoclaw", text);
+    assert!(
+        warned[0].starts_with("/hooks/builtins/example_logger: handlers of type `builtin` are not run"),
+        "{warned:?}"
+    );
+
+    assert!(!load("picoclaw", r#"{"hooks":{"enabled":false,"processes":{}}}"#).enabled);
+    for (hooks, expected) in [
+        (r#""processes":{"a":{"command":["x"]}}"#, "/hooks/processes/a: PicoClaw does not run a hook process without"),
+        (r#""processes":{"a":{"enabled":true}}"#, "/hooks/processes/a: missing key `command`"),
+        (r#""processes":{"a":{"enabled":true,"comand":["x"]}}"#, "/hooks/processes/a/comand: unknown key"),
+        (
+            r#""processes":{"a":{"enabled":true,"command":["x"],"transport":"http"}}"#,
+            "/hooks/processes/a/transport: unknown word `http`",
+        ),
+        (r#""defaults":{"interceptor_timeout":1}"#, "/hooks/defaults/interceptor_timeout: unknown key"),
+        (r#""defaults":{"interceptor_timeout_ms":"5"}"#, "/hooks/defaults/interceptor_timeout_ms: expected a number"),
+        (
+            r#""a":{"command":["x"]},"processes":{"a":{"enabled":true,"command":["x"]}}"#,
+            "/hooks/processes/a: another hook here is called `a` too",
+        ),
+    ] {
+        let found = told("picoclaw", &format!(r#"{{"hooks":{{{hooks}}}}}"#));
+        assert!(found.iter().any(|found| found.starts_with(expected)), "{hooks}: {found:?}");
+    }
+}
