@@ -3,33 +3,66 @@
 //! copilot.md#configuration: "An event has an array of entries, each of which is one handler, or one of Claude's groups
 //! (`matcher` and `hooks`)".
 
-use hookbox_protocol::json::Object;
+use hookbox_protocol::json::{Object, token};
 use serde_json::{Value, json};
 
-/// Makes every entry that is a handler a group of that one handler, and its keys those that a handler has everywhere.
-pub(super) fn grouped(file: &mut Value) {
-    let events = file.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flat_map(Object::values_mut);
-    for entry in events.filter_map(Value::as_array_mut).flatten() {
-        match entry {
-            Value::Object(group) if group.contains_key("hooks") => {
-                let handlers = group.get_mut("hooks").and_then(Value::as_array_mut);
-                handlers.into_iter().flatten().filter_map(Value::as_object_mut).for_each(handler);
-            }
-            Value::Object(entry) => {
-                let matcher = entry.shift_remove("matcher");
-                handler(entry);
-                let mut group = Object::new();
-                group.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher)));
-                group.insert("hooks".into(), json!([entry]));
-                *entry = group;
-            }
-            _ => {}
+/// Where things stand in the file, by where they stand in the form it was given: `/hooks/preToolUse/0` for
+/// `/hooks/preToolUse/0/hooks/0`.
+#[derive(Default)]
+pub(super) struct Moved(Vec<(String, String)>);
+
+impl Moved {
+    /// Where in the file this is.
+    pub(super) fn back(&self, pointer: &mut String) {
+        let below = |to: &str| pointer.strip_prefix(to).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        // What was renamed in an entry stands before the entry.
+        if let Some((from, rest)) = self.0.iter().find_map(|(from, to)| Some((from, below(to)?))) {
+            *pointer = format!("{from}{rest}");
         }
     }
 }
 
+/// Makes every entry that is a handler a group of that one handler, and its keys those that a handler has everywhere.
+pub(super) fn grouped(file: &mut Value) -> Moved {
+    let mut moved = Moved::default();
+    let events = file.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flatten();
+    for (event, entries) in events {
+        for (index, entry) in entries.as_array_mut().into_iter().flatten().enumerate() {
+            let at = format!("/hooks/{}/{index}", token(event));
+            match entry {
+                Value::Object(group) if group.contains_key("hooks") => {
+                    let handlers = group.get_mut("hooks").and_then(Value::as_array_mut);
+                    for (index, entry) in handlers.into_iter().flatten().enumerate() {
+                        let at = format!("{at}/hooks/{index}");
+                        entry.as_object_mut().into_iter().for_each(|entry| handler(entry, &at, &at, &mut moved));
+                    }
+                }
+                Value::Object(entry) => {
+                    let matcher = entry.shift_remove("matcher");
+                    let to = format!("{at}/hooks/0");
+                    handler(entry, &at, &to, &mut moved);
+                    moved.0.push((at, to));
+                    let mut group = Object::new();
+                    group.extend(matcher.map(|matcher| ("matcher".to_owned(), matcher)));
+                    group.insert("hooks".into(), json!([entry]));
+                    *entry = group;
+                }
+                _ => {}
+            }
+        }
+    }
+    moved
+}
+
 /// The table of copilot.md#configuration. What stands for another platform is left out.
-fn handler(entry: &mut Object) {
+fn handler(entry: &mut Object, from: &str, to: &str, moved: &mut Moved) {
+    let mut rename = |entry: &mut Object, old: &str, new: &str| {
+        // The key that is meant for this client goes before the one that is meant for everybody.
+        if let Some(value) = entry.shift_remove(old) {
+            entry.insert(new.to_owned(), value);
+            moved.0.push((format!("{from}/{old}"), format!("{to}/{new}")));
+        }
+    };
     rename(entry, "timeoutSec", "timeout");
     if entry.get("type").is_some_and(|kind| kind != "command") {
         return;
@@ -64,11 +97,4 @@ fn handler(entry: &mut Object) {
 /// A word as a shell takes it for one.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-/// The key that is meant for this client goes before the one that is meant for everybody.
-fn rename(entry: &mut Object, from: &str, to: &str) {
-    if let Some(value) = entry.shift_remove(from) {
-        entry.insert(to.to_owned(), value);
-    }
 }

@@ -250,9 +250,7 @@ fn read(
     if shape == ConfigShape::Named {
         name_processes(&mut value);
     }
-    if dialect.takes_flat_entries() {
-        flat::grouped(&mut value);
-    }
+    let moved = if dialect.takes_flat_entries() { flat::grouped(&mut value) } else { flat::Moved::default() };
     // The schema lists the dialects there are; one of the caller's own may be named all the same.
     if object.get("dialect").and_then(Value::as_str) == Some(dialect.name())
         && let Some(object) = value.as_object_mut()
@@ -288,6 +286,11 @@ fn read(
     // The validator tells of what cannot be read. Should it miss something, no hook may be lost without a word.
     if !wrong(found) {
         found.append(&mut resolver.unread);
+    }
+    // What people are told of stands where they wrote it.
+    let told = found.iter_mut().map(|finding| &mut finding.pointer);
+    for pointer in told.chain(resolver.hooks.iter_mut().map(|hook| &mut hook.pointer)) {
+        moved.back(pointer);
     }
     Config {
         file: file.to_path_buf(),

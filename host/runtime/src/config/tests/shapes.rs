@@ -63,8 +63,8 @@ fn flat_or_groups() {
     assert_eq!(
         summary(&config),
         [
-            row("/hooks/preToolUse/0/hooks/0", "preToolUse", Some("bash"), false),
-            row("/hooks/preToolUse/1/hooks/0", "preToolUse", None, false),
+            row("/hooks/preToolUse/0", "preToolUse", Some("bash"), false),
+            row("/hooks/preToolUse/1", "preToolUse", None, false),
             row("/hooks/PostToolUse/0/hooks/0", "PostToolUse", Some("Edit"), false),
             row("/hooks/PostToolUse/0/hooks/1", "PostToolUse", Some("Edit"), false),
         ]
@@ -76,6 +76,16 @@ fn flat_or_groups() {
     // copilot.md#configuration: "seconds; 30 unless given". A component has our own time.
     let seconds: Vec<u64> = config.hooks.iter().map(|hook| hook.timeout.as_secs()).collect();
     assert_eq!(seconds, [7, 30, 30, 60]);
+    // What is wrong is told where it stands.
+    let wrong = r#"{ "failClosed": true, "hooks": { "preToolUse": [{ "bash": "a", "timeoutSec": "7", "comand": "x" }],
+        "stop/er": [{ "hooks": [{ "bash": 5 }] }] } }"#;
+    let mut places: Vec<String> =
+        told("copilot", wrong).iter().map(|told| told.split(':').next().unwrap().to_owned()).collect();
+    places.sort();
+    assert_eq!(
+        places,
+        ["/hooks/preToolUse/0/comand", "/hooks/preToolUse/0/timeoutSec", "/hooks/stop~1er/0/hooks/0/bash"]
+    );
     let codex = load("codex", r#"{ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "a" }] }] } }"#);
     assert_eq!(codex.hooks[0].timeout.as_secs(), 600);
 }
