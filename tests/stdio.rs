@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::{Duration, Instant},
@@ -15,6 +15,7 @@ use hookbox_testing::{
     examples,
     vectors::{self, Vector},
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A hook process of a client that is still alive.
@@ -39,9 +40,15 @@ impl Process {
     fn laid_out(config: &Value, more: &[&str], lay_out: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         lay_out(folder.path());
-        fs::write(folder.path().join("hooks.json"), config.to_string()).unwrap();
+        let file = folder.path().join("hooks.json");
+        fs::write(&file, config.to_string()).unwrap();
+        Self::serving(&file, folder, more)
+    }
+
+    /// With a configuration in that folder.
+    fn serving(config: &Path, folder: tempfile::TempDir, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
-        command.args(["stdio", "--config"]).arg(folder.path().join("hooks.json")).args(more);
+        command.args(["stdio", "--config"]).arg(config).args(more);
         command.env("XDG_CACHE_HOME", folder.path()).env("XDG_STATE_HOME", folder.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -153,7 +160,7 @@ fn what_cannot_be_read_is_an_error_by_id_and_never_an_approval() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":[]}"#, json!(-32602)),
         (r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":{}}"#, json!(-32602)),
         (r#"{"jsonrpc":"1.0","id":1,"method":"hook.before_tool"}"#, json!(-32600)),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"hook.event","params":{"Kind":1}}"#, json!(-32601)),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_compact","params":{}}"#, json!(-32601)),
     ];
     for (line, code) in cases {
         process.send(line);
@@ -231,7 +238,7 @@ fn a_changed_file_takes_over_and_a_broken_one_does_not() {
     assert_eq!(process.ask("hook.before_tool", exec("rm -rf /"))["result"]["action"], "deny_tool");
     fs::write(process.config(), "{ broken").unwrap();
     let mut config = guarded();
-    let until = |process: &mut Process, wanted: &str| {
+    let until_it_says = |process: &mut Process, wanted: &str| {
         let deadline = Instant::now() + Duration::from_secs(30);
         while process.ask("hook.before_tool", exec("rm -rf /"))["result"]["action"] != wanted {
             assert!(Instant::now() < deadline, "it never said {wanted}");
@@ -240,49 +247,61 @@ fn a_changed_file_takes_over_and_a_broken_one_does_not() {
     };
     // Long enough for the broken file to be seen; what served before goes on.
     std::thread::sleep(Duration::from_millis(1200));
-    until(&mut process, "deny_tool");
+    until_it_says(&mut process, "deny_tool");
     config["hooks"] = json!({});
     fs::write(process.config(), config.to_string()).unwrap();
-    until(&mut process, "continue");
+    until_it_says(&mut process, "continue");
     let (code, stderr, _) = process.end();
     assert!(code == Some(0) && stderr.contains("is not used") && stderr.contains("is loaded again"), "{stderr}");
 }
 
+/// What each version of the client was recorded to send, in the order of a turn, with the tool that is to be denied beside
+/// one that is not.
 #[test]
-fn recorded_lines_of_three_versions_get_the_replies_they_should() {
-    let mut process = Process::start(&guarded(), &PATIENT);
+fn the_transcripts_of_three_versions_get_the_replies_they_should() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/picoclaw");
-    let (mut asked, mut names) = (0, Vec::new());
-    for entry in fs::read_dir(samples).unwrap() {
-        let path = entry.unwrap().path();
-        let mut line: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        if line.get("id").and_then(Value::as_u64).is_some_and(|id| id != 0) {
-            asked += 1;
-            line["id"] = asked.into();
-            names.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+    let denied = "`rm -rf` is not allowed here";
+    let unserved = "no hook here serves the mode `llm`";
+    let goes_on = || json!({ "action": "continue" });
+    for (version, event) in [("v0.2.6", "event"), ("v0.2.8", "event"), ("head", "runtime_event")] {
+        let transcript = [
+            ("hello", None),
+            (event, None),
+            ("before_llm", Some(goes_on())),
+            ("before_llm.with_history", Some(goes_on())),
+            ("after_llm", Some(goes_on())),
+            ("after_llm.with_tool_calls", Some(goes_on())),
+            ("before_tool", Some(goes_on())),
+            ("before_tool.rm_rf", Some(json!({ "action": "deny_tool", "reason": denied }))),
+            ("approve_tool", Some(json!({ "approved": true }))),
+            ("approve_tool.rm_rf", Some(json!({ "approved": false, "reason": denied }))),
+            ("after_tool", Some(goes_on())),
+        ];
+        let recorded = fs::read_dir(&samples).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let recorded = recorded.filter(|name| name.starts_with(version)).count();
+        assert_eq!(recorded, transcript.len(), "{version}: each line that was recorded is said");
+        let mut process = Process::start(&guarded(), &PATIENT);
+        let mut expected = BTreeMap::new();
+        for (number, (said, reply)) in (1_u64..).zip(transcript) {
+            let path = samples.join(format!("{version}.hook.{said}.json"));
+            let mut line: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+            // Each was recorded in a turn of its own.
+            if line["id"].as_u64().is_some_and(|id| id != 0) {
+                line["id"] = number.into();
+            }
+            let name = line["params"]["name"].clone();
+            let hello = || json!({ "ok": true, "name": name, "warnings": [unserved] });
+            let reply = reply.or_else(|| (said == "hello").then(hello));
+            expected.extend(reply.map(|reply| (number, json!({ "jsonrpc": "2.0", "id": number, "result": reply }))));
+            process.send(line.to_string());
         }
-        process.send(line.to_string());
-    }
-    let mut replies = BTreeMap::new();
-    for _ in 0..asked {
-        let reply = process.reply();
-        replies.insert(
-            names[usize::try_from(reply["id"].as_u64().unwrap()).unwrap() - 1].clone(),
-            reply["result"].clone(),
-        );
-    }
-    assert_eq!(replies.len(), names.len());
-    for (name, result) in replies {
-        let wanted = match name.as_str() {
-            name if name.contains("hello") => json!({ "ok": true }),
-            name if name.contains("approve_tool.rm_rf") => json!({ "approved": false }),
-            name if name.contains("approve_tool") => json!({ "approved": true }),
-            name if name.contains("before_tool.rm_rf") => json!({ "action": "deny_tool" }),
-            _ => json!({ "action": "continue" }),
-        };
-        for (key, value) in wanted.as_object().unwrap() {
-            assert_eq!(&result[key], value, "{name}: {result}");
+        while !expected.is_empty() {
+            let reply = process.reply();
+            assert_eq!(Some(&reply), expected.remove(&reply["id"].as_u64().unwrap()).as_ref(), "{version}");
         }
+        let (code, stderr, _) = process.end();
+        let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("hookbox: ")).collect();
+        assert_eq!((code, told), (Some(0), vec![format!("hookbox: hook.hello: {unserved}").as_str()]), "{version}");
     }
 }
 
@@ -299,6 +318,81 @@ fn a_client_that_is_gone_ends_us() {
     {}
     assert_eq!(child.wait().unwrap().code(), Some(0));
     drop(folder);
+}
+
+/// Both ends of its life, with a hook of either kind at work: it is answered for, and nothing stays.
+#[test]
+fn what_is_under_way_is_answered_when_it_is_to_end() {
+    let command = "echo $$ >pid; : >begun; while [ ! -e may ]; do sleep 0.01; done; \
+                   echo '{\"action\":\"deny_tool\",\"reason\":\"at last\"}'";
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/liar.py").canonicalize().unwrap();
+    for hook in [json!({ "type": "command", "command": command }), json!({ "command": ["python3", script] })] {
+        for terminate in [true, false] {
+            let mut hook = hook.clone();
+            hook.as_object_mut()
+                .unwrap()
+                .extend(json!({ "intercept": ["before_tool"], "timeout": 120 }).as_object().unwrap().clone());
+            let mut process = Process::start(&json!({ "dialect": "picoclaw", "hooks": { "slow": hook } }), &PATIENT);
+            let arguments = json!({ "tool": "exec", "arguments": { "text": "waits" } });
+            process.send(request(1, "hook.before_tool", arguments));
+            let file = |name: &str| process.folder.path().join(name);
+            let (begun, may) = (file("begun"), file("may"));
+            until(|| begun.exists(), "the hook begins");
+            let children = children(process.child.id());
+            assert!(!children.is_empty());
+            if terminate {
+                kill_process(Pid::from_child(&process.child), Signal::TERM).unwrap();
+            } else {
+                drop(process.stdin.take());
+            }
+            fs::write(may, "").unwrap();
+            assert_eq!(process.reply()["result"]["reason"], "at last", "{hook} {terminate}");
+            let (code, stderr, _) = process.end();
+            assert_eq!(code, Some(0), "{stderr}");
+            for child in children {
+                until(|| !lives(child), "it ends too");
+            }
+        }
+    }
+}
+
+/// What does not end by itself is not waited for.
+#[test]
+fn a_hook_that_does_not_end_does_not_keep_us() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/liar.py").canonicalize().unwrap();
+    let hook = json!({ "command": ["python3", script], "intercept": ["before_tool"], "timeout": 600 });
+    let mut process = Process::start(&json!({ "dialect": "picoclaw", "hooks": { "stubborn": hook } }), &PATIENT);
+    process.send(request(1, "hook.before_tool", json!({ "tool": "exec", "arguments": { "text": "waits" } })));
+    let begun = process.folder.path().join("begun");
+    until(|| begun.exists(), "the hook begins");
+    let children = children(process.child.id());
+    kill_process(Pid::from_child(&process.child), Signal::TERM).unwrap();
+    let (code, stderr, _) = process.end();
+    assert!(code == Some(0) && stderr.contains("1 requests were not answered"), "{code:?} {stderr}");
+    for child in children {
+        until(|| !lives(child), "it ends too");
+    }
+}
+
+/// Processes that this one has started.
+fn children(pid: u32) -> Vec<Pid> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.unwrap().path().join("children")).ok());
+    let pids: String = lists.collect();
+    pids.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap()).collect()
+}
+
+fn lives(pid: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).unwrap_or_default();
+    !status.is_empty() && !status.contains("State:\tZ")
+}
+
+fn until(done: impl Fn() -> bool, what: &str) {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !done() {
+        assert!(Instant::now() < deadline, "in a minute: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// What the hooks of a vector say, where that is all there is to them: what is peculiar to commands has its own tests.
@@ -344,17 +438,18 @@ fn is(found: &Value, expected: &Value) -> bool {
     }
 }
 
+/// Those of picoclaw.
+fn picoclaws(files: &[vectors::File]) -> impl Iterator<Item = &Vector> {
+    files.iter().filter(|file| file.dialect == "picoclaw").flat_map(|file| &file.vectors)
+}
+
 /// Every vector that a hook process can be, through one process that runs hook processes: all at once, in three orders.
 #[test]
 fn the_vectors_hold_in_one_process_however_they_overlap() {
     let files = vectors::all();
-    let vectors: Vec<(&Vector, Vec<Value>)> = files
-        .iter()
-        .filter(|file| file.dialect == "picoclaw")
-        .flat_map(|file| &file.vectors)
-        .filter_map(|vector| Some((vector, plain(vector)?)))
-        .collect();
-    assert!(vectors.len() > 40, "{}", vectors.len());
+    let vectors: Vec<(&Vector, Vec<Value>)> =
+        picoclaws(&files).filter_map(|vector| Some((vector, plain(vector)?))).collect();
+    assert_eq!(vectors.len(), 83);
     let script =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/by_vector.py").canonicalize().unwrap();
     let most = vectors.iter().map(|(_, says)| says.len()).max().unwrap();
@@ -407,6 +502,76 @@ fn the_vectors_hold_in_one_process_however_they_overlap() {
     assert_eq!(process.end().0, Some(0));
 }
 
+/// What is otherwise under `stdio`, and why.
+const OTHERWISE: [(&str, &str); 1] = [(
+    "a method nobody knows is answered with continue",
+    "a request that no hook asks for is the error -32601: a process that stays must not pretend to know a method",
+)];
+
+/// Every other vector through a process of its own, because its configuration is its own: asked three times at once, among
+/// lines that mean nothing.
+#[test]
+fn the_other_vectors_hold_each_in_a_process_of_its_own() {
+    let files = vectors::all();
+    let others: Vec<&Vector> = picoclaws(&files).filter(|vector| plain(vector).is_none()).collect();
+    for (name, why) in OTHERWISE {
+        assert!(others.iter().any(|vector| vector.name == name), "{name}: {why}");
+    }
+    let others: Vec<_> =
+        others.into_iter().filter(|vector| OTHERWISE.iter().all(|(name, _)| *name != vector.name)).collect();
+    assert_eq!(others.len(), 60);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(vector) = others.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    holds_alone(vector);
+                }
+            });
+        }
+    });
+}
+
+fn holds_alone(vector: &Vector) {
+    let name = &vector.name;
+    let folder = tempfile::tempdir().unwrap();
+    let mut process = Process::serving(&vector.lay_out("picoclaw", folder.path()), folder, &PATIENT);
+    let mut ids: Vec<Value> = vector.event.get("id").cloned().into_iter().collect();
+    let of_its_id = vector.hooks.iter().any(|hook| hook.echo.as_deref() == Some("/id"));
+    if vector.event["id"].as_u64().is_some_and(|id| id != 0) && !of_its_id {
+        ids.extend([json!(1001), json!(1002)]);
+    }
+    let mut line = vector.event.clone();
+    process.send("garbage");
+    if ids.is_empty() {
+        process.send(line.to_string());
+    }
+    for id in &ids {
+        line["id"] = id.clone();
+        process.send(line.to_string());
+        process.send("[]");
+    }
+    let answered = if vector.expect.is_null() { 0 } else { ids.len() };
+    for _ in 0..answered {
+        let mut reply = process.reply();
+        let place = ids.iter().position(|id| *id == reply["id"]);
+        ids.remove(place.unwrap_or_else(|| panic!("{name}: nobody waits for {reply}")));
+        reply["id"] = vector.expect["id"].clone();
+        if vector.event["method"] == "hook.hello" {
+            // A process that stays says what it does not serve, beside.
+            reply["result"].as_object_mut().unwrap().remove("warnings");
+        }
+        assert!(is(&reply, &vector.expect), "{name}: {reply} is not {}", vector.expect);
+    }
+    // Notifications are served to their end, and nothing more is said.
+    drop(process.stdin.take());
+    let mut rest = String::new();
+    process.stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "", "{name}");
+    assert_eq!(process.child.wait().unwrap().code(), Some(0), "{name}");
+    assert_eq!(vectors::ran(process.folder.path(), vector.hooks.len()), vector.should_run(), "{name}");
+}
+
 /// Resident memory of a process, in KiB.
 fn resident(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
@@ -436,6 +601,7 @@ fn memory_stays_as_it_is_however_many_requests_there_are() {
         }
     }
     let after = resident(process.child.id());
+    println!("{before} KiB became {after} KiB after {requests} requests");
     assert!(after < before + 16 * 1024, "{before} KiB became {after} KiB after {requests} requests");
     assert_eq!(process.end().0, Some(0));
 }

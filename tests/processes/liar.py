@@ -78,6 +78,12 @@ def lie(how: str, message_id: int) -> None:
         os._exit(0)
     elif how == "never":
         pass
+    elif how == "waits":
+        with open("begun", "w"):
+            pass
+        while not os.path.exists("may"):
+            time.sleep(0.01)
+        deny(message_id, "at last")
     elif how == "pid":
         deny(message_id, str(os.getpid()))
     elif how == "environment":

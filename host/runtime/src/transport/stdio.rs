@@ -28,7 +28,7 @@ use tokio::{
 
 use self::message::{Message, RpcError};
 use crate::{
-    Asked, Dialect, Fault, Judged,
+    Asked, Dialect, Fault, Host, Judged,
     config::Diagnostic,
     dialect,
     event::EventKind,
@@ -75,12 +75,17 @@ impl Default for Budget {
 impl Budget {
     /// How long the client waits for the answer to this method.
     fn of(self, method: &str) -> Duration {
-        match dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind) {
+        match kind(method) {
             Some(EventKind::AgentEvent) => self.observer,
             Some(EventKind::PermissionRequest) => self.approval,
             _ => self.interceptor,
         }
     }
+}
+
+/// What a method is about; `None` for one that the protocol does not know.
+fn kind(method: &str) -> Option<EventKind> {
+    dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind)
 }
 
 /// What people are told, on stderr. Never part of the protocol.
@@ -162,8 +167,9 @@ async fn read<S: Source>(
                 server.send(server.hello(&id, &line)).await;
                 continue;
             }
-            Message::Request { id, method } => (id, method, None),
-            Message::Notification { method } => {
+            // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
+            Message::Request { id, method } if kind(&method) != Some(EventKind::AgentEvent) => (id, method, None),
+            Message::Notification { method } | Message::Request { method, .. } => {
                 match Arc::clone(&notifications).try_acquire_owned() {
                     Ok(place) => {
                         let server = Arc::clone(server);
@@ -254,13 +260,16 @@ impl<S: Source> Server<S> {
 
     /// The reply to a request, in the client's time. `broken`: why it is none that can be read.
     async fn request(&self, id: &Value, method: &str, line: &[u8], broken: Option<RpcError>) -> Value {
-        let known = dialect::picoclaw::DIALECT.spec_by_name(method);
-        if known.is_none_or(|spec| spec.kind == EventKind::AgentEvent) {
+        let current = self.source.current().await;
+        // decisions.md#picoclaw: "A method nobody knows is an interceptor", where a hook names it.
+        let named =
+            |host: &Host| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
+        if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
             return RpcError::method(method).reply(id);
         }
         let unread = broken.as_ref().map(|error| error.message.as_str());
         let asked = Asked::new(line).unread(unread).within(Some(self.budget.of(method)));
-        let judged = match self.source.current().await {
+        let judged = match current {
             Ok(host) => host.judge(&asked).await,
             Err(broken) => {
                 let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
@@ -282,8 +291,7 @@ impl<S: Source> Server<S> {
     }
 
     async fn notification(&self, method: &str, line: &[u8]) {
-        let known = dialect::picoclaw::DIALECT.spec_by_name(method);
-        if known.is_none_or(|spec| spec.kind != EventKind::AgentEvent) {
+        if kind(method).is_none() {
             self.say(format!("nobody waits for an answer to this `{}`: not read", shorten(method, 60)));
             return;
         }
