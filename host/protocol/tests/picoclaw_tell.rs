@@ -78,6 +78,30 @@ fn a_result_is_told_as_text_and_comes_back_as_what_it_was() {
     }
 }
 
+/// Gemini CLI writes a model's answer in parts.
+#[test]
+fn an_answer_in_parts_is_told_as_its_text_and_comes_back_in_parts() {
+    let response = |text: &str, parts: Value| {
+        let candidate = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
+        json!({ "text": text, "candidates": [candidate] })
+    };
+    let wire = json!({ "hook_event_name": "AfterModel", "llm_request": { "model": "m", "messages": [] },
+        "llm_response": response("one two", json!(["one ", { "text": "two" }])) });
+    let event = event("gemini", &wire);
+    let told = json!({ "role": "assistant", "content": "one two", "tool_calls": [] });
+    assert_eq!(tell(&event).unwrap().raw["params"]["response"], told);
+    let rewrite = |response: Value| json!({ "action": "modify", "response": { "model": "m", "response": response } });
+    assert_eq!(says(&event, &rewrite(told)), (HookOutput::default(), Vec::new()), "it changes nothing");
+    let changed = says(&event, &rewrite(json!({ "role": "assistant", "content": "[gone]" })));
+    assert_eq!((changed.0.updated, changed.1), (Some(response("[gone]", json!(["[gone]"]))), Vec::new()));
+    let silent = says(&event, &rewrite(json!({ "tool_calls": [] })));
+    assert_eq!(silent, (HookOutput::default(), vec![NoteKind::Dropped]));
+    // What is no text has none.
+    let wire = json!({ "hook_event_name": "AfterModel", "llm_response": { "choices": [] } });
+    let event = self::event("gemini", &wire);
+    assert_eq!(tell(&event).unwrap().raw["params"]["response"], json!({ "choices": [] }));
+}
+
 #[test]
 fn a_failure_is_told_as_a_result_that_is_an_error() {
     let wire =

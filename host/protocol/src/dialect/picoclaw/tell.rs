@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use super::DIALECT;
 use crate::{
     Dialect as _,
-    event::{AgentEvent, Event, EventContext, EventKind, Input, PermissionRequest, PostToolUse, PreToolUse, ToolCall},
+    event::{
+        AfterLlm, AgentEvent, Event, EventContext, EventKind, Input, PermissionRequest, PostToolUse, PreToolUse,
+        ToolCall,
+    },
     json::{DecodeError, Object},
     output::{HookOutput, Note},
 };
@@ -53,7 +56,14 @@ pub fn tell(event: &Event) -> Option<Event> {
             let output = Some(result(failed.error.clone().map(Value::String).as_ref(), true));
             Input::PostToolUse(PostToolUse { output, duration_ns: None })
         }
-        Input::BeforeLlm(_) | Input::AfterLlm(_) => event.input.clone(),
+        Input::BeforeLlm(_) => event.input.clone(),
+        Input::AfterLlm(answered) => Input::AfterLlm(AfterLlm {
+            model: answered.model.clone(),
+            response: answered
+                .response
+                .as_ref()
+                .map(|response| text_of(response).map_or_else(|| response.clone(), |text| answer(&text))),
+        }),
         // The client sends no event without a kind.
         Input::AgentEvent(happened) => Input::AgentEvent(AgentEvent {
             kind: Some(happened.kind.clone().unwrap_or_default()),
@@ -113,7 +123,44 @@ pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput,
         let same = text == seen.output.as_ref().and_then(|seen| seen.get("for_llm")).and_then(Value::as_str);
         output.updated = text.filter(|_| !same).map(|text| value(text, ran.output.as_ref()));
     }
+    if let (Input::AfterLlm(answered), Some(new)) = (&event.input, &output.updated)
+        && let Some(response) = &answered.response
+        && let Some(before) = text_of(response)
+    {
+        let text = new.get("content").and_then(Value::as_str);
+        if text.is_none() {
+            notes.push(Note::dropped("a response without `content` changes nothing"));
+        }
+        output.updated = text.filter(|text| *text != before).map(|text| with_text(response, text));
+    }
     Ok((output, notes))
+}
+
+/// Where the parts of a model's answer stand that is written as Gemini's are.
+const PARTS: &str = "/candidates/0/content/parts";
+
+/// The text of a model's answer that is written in parts, each a text or an object with one.
+fn text_of(response: &Value) -> Option<String> {
+    let text = |part: &Value| part.as_str().or_else(|| part.get("text")?.as_str()).unwrap_or_default().to_owned();
+    Some(response.pointer(PARTS)?.as_array()?.iter().map(text).collect())
+}
+
+/// The same answer with another text. What else there was in its parts was not seen, and is not passed on.
+fn with_text(response: &Value, text: &str) -> Value {
+    let mut response = response.clone();
+    if let Some(parts) = response.pointer_mut(PARTS) {
+        *parts = json!([text]);
+    }
+    // The whole of it once more, for whoever wants no parts.
+    if let Some(whole @ Value::String(_)) = response.get_mut("text") {
+        *whole = text.into();
+    }
+    response
+}
+
+/// A model's answer, with the fields of `picoclaw.md#hookafter_llm`.
+fn answer(text: &str) -> Value {
+    json!({ "role": "assistant", "content": text, "tool_calls": [] })
 }
 
 /// A tool's result, with the fields of `picoclaw.md#hookafter_tool`.
