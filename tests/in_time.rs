@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    io::{BufRead, BufReader},
     path::Path,
     process::{Command, Output, Stdio},
     thread,
@@ -147,6 +148,37 @@ fn what_runs_short_blocks_where_failures_do() {
         // A limit that holds nobody up leaves the verdict as it is.
         assert!(blocked || output.status.success() && told == "{}\n" && *hook == quiet, "{limit}: {}", said(&output));
     }
+}
+
+/// What a hook process still does with an event that it was only told of is not waited for.
+#[test]
+fn the_verdict_goes_before_what_a_process_still_does() {
+    let script = r#"
+import json, os, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("id"):
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"ok": True}}), flush=True)
+# Our end is closed: there is a verdict.
+while not os.path.exists("read"):
+    time.sleep(0.01)
+open("ended", "w").close()
+"#;
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hook.py"), script).unwrap();
+    let process = json!({ "type": "process", "command": ["python3", "hook.py"], "startTimeout": 60 });
+    let config = json!({ "host": { "deadline": 60 }, "hooks": { "SessionStart": [{ "hooks": [process] }] } });
+    fs::write(dir.path().join("hooks.json"), config.to_string()).unwrap();
+    let mut child =
+        hookbox(dir.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let event = br#"{"hook_event_name":"SessionStart","source":"startup"}"#;
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), event).unwrap();
+    let mut verdict = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut verdict).unwrap();
+    assert_eq!(verdict, "{}\n");
+    fs::write(dir.path().join("read"), "").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(dir.path().join("ended").exists(), "it had the time to end by itself");
 }
 
 /// A hook of ours ends with us, whatever ends us, and so does what it started.

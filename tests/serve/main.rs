@@ -13,6 +13,7 @@ mod answers;
 mod connect;
 mod daemon;
 mod load;
+mod processes;
 mod reload;
 mod seeing;
 mod shared;

@@ -16,12 +16,18 @@ mod test;
 mod token;
 mod trust;
 
-use std::time::Duration;
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use clap::Subcommand;
-use hookbox::{Asked, Host, Judged, config::Config};
+use hookbox::{Host, config::Config};
 use rustix::process::Signal;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
 
 use crate::{exit::Exit, log};
 
@@ -95,27 +101,38 @@ async fn host(config: Config) -> anyhow::Result<Host> {
 /// How long hook processes may take to end once there is a verdict. `PicoClaw` gives them as long.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Judges the one event that a host was made for.
-async fn judge_one(host: &Host, asked: &Asked<'_>) -> Judged {
-    let judged = host.judge(asked).await;
-    // A hook process that was only told of it may still be at it.
-    host.close(GRACE).await;
-    judged
+/// A host that outlives its verdict: a hook process that was only told of the event may still be at it.
+struct Living {
+    host: Host,
+    runtime: Runtime,
+}
+
+impl Living {
+    /// Ends what hooks run, in no more time than is left until `due`.
+    fn end(self, due: Option<Instant>) {
+        let left = due.map_or(GRACE, |due| due.saturating_duration_since(Instant::now()));
+        self.runtime.block_on(self.host.close(left.min(GRACE)));
+        self.runtime.shutdown_background();
+    }
 }
 
 /// From now on writing past a limit on files is an error like any other, and does not end us.
 pub fn outlive_full_files() {
     // What is caught stays caught when the runtime is gone. Where there is none to be had, nothing will be written either.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let _caught = runtime.map(|runtime| {
+    let _caught = runtime().map(|runtime| {
         let _within = runtime.enter();
         signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
     });
 }
 
-/// Runs a future on a runtime of this thread alone: one event needs no more, and threads cost start-up time.
+/// A runtime of this thread alone: one event needs no more, and threads cost start-up time.
+fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+/// Runs a future to its end.
 fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime()?;
     let done = runtime.block_on(future);
     // A thread that waits (for a pipe, a name server) has nobody left to answer.
     runtime.shutdown_background();

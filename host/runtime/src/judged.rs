@@ -94,6 +94,8 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// The failure of ours that the client is told of; `None`: it is told the verdict.
     pub failed: Option<OurFailure>,
+    /// Until when the client waits, with a margin; `None`: nobody knows.
+    pub due: Option<Instant>,
     /// Whether failures block.
     closed: bool,
 }
@@ -143,7 +145,7 @@ impl Judged {
         } else {
             OurFailure::open(dialect, fault, message.to_owned())
         };
-        Self { verdict: None, failed: Some(failed), closed }
+        Self { verdict: None, failed: Some(failed), due: None, closed }
     }
 
     /// Asks the hooks.
@@ -158,7 +160,7 @@ impl Judged {
         };
         let terms = Terms { unread: unread.as_ref(), due: asked.due(hooks, &event) };
         let verdict = dispatch_event(hooks, event, terms).await;
-        Self::settle(hooks, asked, verdict, terms.unread)
+        Self { due: terms.due, ..Self::settle(hooks, asked, verdict, terms.unread) }
     }
 
     /// What becomes of an event that the hooks have judged; `unread`: that they could not be asked about, so that all of
@@ -179,10 +181,10 @@ impl Judged {
             // What the usable hooks forbid is forbidden. Anything less must not look as if all of them had been asked.
             OurFailure::open(Some(hooks.dialect()), fault, message)
         } else {
-            return Self { verdict: Some(verdict), failed: None, closed };
+            return Self { verdict: Some(verdict), failed: None, due: None, closed };
         };
         verdict.wire.clone_from(&failed.told.stdout);
-        Self { verdict: Some(verdict), failed: Some(failed), closed }
+        Self { verdict: Some(verdict), failed: Some(failed), due: None, closed }
     }
 
     /// What becomes of an event of which not even the name can be told: any hook could be one of its.
@@ -204,7 +206,7 @@ impl Judged {
             }
             None => OurFailure::open(Some(hooks.dialect()), Fault::Event, failure.to_string()),
         };
-        Self { verdict: None, failed: Some(failed), closed: false }
+        Self { verdict: None, failed: Some(failed), due: None, closed: false }
     }
 
     /// Why the client must not go on when it cannot be told anything: it is to be stopped, or failures block.

@@ -10,7 +10,7 @@ use hookbox::{
 };
 
 use super::{
-    block_on, host, judge_one,
+    GRACE, block_on, host,
     run::{EventText, Source},
 };
 use crate::{exit::Exit, print, report};
@@ -45,7 +45,9 @@ impl Explain {
         let judged = block_on(async {
             let config = source.load(&source.path()?)?;
             let host = host(config).await?;
-            Ok(judge_one(&host, &event.asked().named(source.event.as_deref())).await)
+            let judged = host.judge(&event.asked().named(source.event.as_deref())).await;
+            host.close(GRACE).await;
+            Ok(judged)
         })?;
         judged.verdict.iter().for_each(show);
         match judged.failed.filter(|failed| failed.fault == Fault::Event) {

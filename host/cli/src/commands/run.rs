@@ -22,7 +22,7 @@ use hookbox::{
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{block_on, host, judge_one, seconds};
+use super::{Living, block_on, host, runtime, seconds};
 use crate::{exit::Exit, heartbeat, print, report, report::Told, stops, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
@@ -89,7 +89,7 @@ impl Run {
         let event = EventText::read(std::io::stdin().lock());
         let asked = event.asked().named(self.source.event.as_deref()).since(began).within(self.deadline);
         let here = || judge_or_settle(&self.source, self.fail_closed, &event, &asked);
-        let (judged, record, error) = match self.daemon.ask(&self.source, &event) {
+        let Outcome { judged, record, error, living } = match self.daemon.ask(&self.source, &event) {
             Some(Ok(answer)) => {
                 print::forget();
                 return verdict_out(answer);
@@ -115,6 +115,7 @@ impl Run {
             // A client that was told nothing goes on; this it takes for a block.
             print::release();
             print::block(format_args!("{reason} ({why:#})"));
+            end(living, Some(began));
             return Ok(Exit::Told(2));
         }
         if let (Some(path), Some(record)) = (&self.record, record)
@@ -144,7 +145,16 @@ impl Run {
         if let Some(verdict) = &judged.verdict {
             heartbeat::touch(verdict.dialect, &verdict.event);
         }
+        // The client has its verdict; what was only told of the event may finish in the time that is left.
+        end(living, judged.due);
         unheard.map_or(Ok(exit), Err)
+    }
+}
+
+/// Ends what the verdict has left.
+fn end(living: Option<Living>, due: Option<Instant>) {
+    if let Some(living) = living {
+        living.end(due);
     }
 }
 
@@ -173,15 +183,29 @@ fn tell(failed: &OurFailure, verdict: Option<&Verdict>, error: Option<anyhow::Er
     failed.told.exit.map_or(own, Exit::Told)
 }
 
-/// What became of an event; beside it stands its record, and what came in the way of asking the hooks.
-type Outcome = (Judged, Option<Record>, Option<anyhow::Error>);
+/// What became of an event.
+struct Outcome {
+    judged: Judged,
+    record: Option<Record>,
+    /// What came in the way of asking the hooks.
+    error: Option<anyhow::Error>,
+    /// What is still to be ended.
+    living: Option<Living>,
+}
+
+impl Outcome {
+    /// No hook was asked.
+    fn failed(judged: Judged, error: Option<anyhow::Error>) -> Self {
+        Self { judged, record: None, error, living: None }
+    }
+}
 
 /// [`judge`], where a bug of ours is a failure like any other.
 fn judge_or_settle(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
     catch_unwind(AssertUnwindSafe(|| judge(source, closed, event, asked))).unwrap_or_else(|_| {
         let (dialect, shut) = source.hints();
         let message = "a bug of ours, which is told of above";
-        (Judged::without_hooks(asked, dialect, closed || shut, Fault::Internal, message), None, None)
+        Outcome::failed(Judged::without_hooks(asked, dialect, closed || shut, Fault::Internal, message), None)
     })
 }
 
@@ -194,7 +218,7 @@ fn judge(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) ->
             _ => Fault::Internal,
         };
         let judged = Judged::without_hooks(asked, dialect, closed, fault, &report::one_line(&error));
-        (judged, None, Some(error))
+        Outcome::failed(judged, Some(error))
     };
     let mut config = match source.path().and_then(|path| source.load(&path)) {
         Ok(config) => config,
@@ -212,18 +236,29 @@ fn judge(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) ->
         Err(error) => return without(error, None, closed),
     };
     let dialect = config.dialect;
-    let judged = block_on(async {
-        let host = host(config).await?;
-        let judged = tokio::select! {
-            judged = judge_one(&host, asked) => judged,
-            // Of the processor time we may use there is a second left: enough to say what is known.
-            () = out_of_time() => host.judge(&asked.within(Some(Duration::ZERO))).await,
-        };
-        let record = judged.verdict.as_ref().map(|verdict| verdict.record(&host, &event.read));
-        Ok((judged, record))
+    let judged = runtime().map_err(Into::into).and_then(|runtime| {
+        let judged = runtime.block_on(async {
+            let host = host(config).await?;
+            let judged = tokio::select! {
+                judged = host.judge(asked) => judged,
+                // Of the processor time we may use there is a second left: enough to say what is known.
+                () = out_of_time() => host.judge(&asked.within(Some(Duration::ZERO))).await,
+            };
+            anyhow::Ok((judged, host))
+        });
+        match judged {
+            Ok((judged, host)) => Ok((judged, Living { host, runtime })),
+            Err(error) => {
+                runtime.shutdown_background();
+                Err(error)
+            }
+        }
     });
     match judged {
-        Ok((judged, record)) => (judged, record, None),
+        Ok((judged, living)) => {
+            let record = judged.verdict.as_ref().map(|verdict| verdict.record(&living.host, &event.read));
+            Outcome { judged, record, error: None, living: Some(living) }
+        }
         Err(error) => without(error, Some(dialect), closed),
     }
 }

@@ -48,7 +48,7 @@ impl Daemon {
             None => (builder, address),
         };
         let mut url = Url::parse(base).context("it is no address: `http://HOST:PORT` or `unix:PATH`")?;
-        let dialect = source.named().unwrap_or(config::DEFAULT_DIALECT);
+        let dialect = dialect(source);
         let path = url.path_segments_mut();
         path.map_err(|()| Exit::Usage.error("it is no address"))?.pop_if_empty().extend(["v1", tenant, dialect]);
         if let Some(name) = &source.event {
@@ -66,10 +66,15 @@ impl Daemon {
     }
 }
 
+/// Whose words the daemon is asked for.
+fn dialect(source: &Source) -> &str {
+    source.named().unwrap_or(config::DEFAULT_DIALECT)
+}
+
 /// What becomes of the event without a daemon.
 pub fn away(source: &Source, closed: bool, event: &EventText, error: anyhow::Error) -> Outcome {
-    let dialect = hookbox::dialect::by_name(source.named().unwrap_or(config::DEFAULT_DIALECT));
+    let dialect = hookbox::dialect::by_name(dialect(source));
     let asked = event.asked().named(source.event.as_deref());
     let why = crate::report::one_line(&error);
-    (Judged::without_hooks(&asked, dialect, closed, Fault::Internal, &why), None, Some(error))
+    Outcome::failed(Judged::without_hooks(&asked, dialect, closed, Fault::Internal, &why), Some(error))
 }
