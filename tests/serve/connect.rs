@@ -33,6 +33,36 @@ fn the_daemon_judges() {
     }
 }
 
+/// What `run` remembers of a user it remembers of those too for whom the daemon judges.
+#[test]
+fn what_run_remembers_it_remembers_here_too() {
+    let files = Files::new();
+    let keep_going = json!({ "type": "command", "command": "echo 'not yet' >&2; exit 2" });
+    let mut tenant = crate::daemon::tenant("acme");
+    tenant["allow"] = json!(["command"]);
+    tenant["hooks"]["codex"] = "codex.json".into();
+    files.write("tenants/codex.json", &json!({ "dialect": "codex", "hooks": { "Stop": [{ "hooks": [keep_going] }] } }));
+    files.write("tenants/acme.json", &tenant);
+    let daemon = files.start();
+    let address = format!("http://{}", daemon.addresses[0]);
+    let state = tempfile::tempdir().unwrap();
+    let ask = |event: &Value, dialect: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+        command.args(["run", "--connect", &address, "--tenant", "acme", "--dialect", dialect]);
+        command.env("HOOKBOX_TOKEN", token("acme")).env("XDG_STATE_HOME", state.path());
+        told(&hookbox_testing::process::fed(&mut command, event.to_string().as_bytes()))
+    };
+    ask(&bash("ls"), "claude");
+    assert!(state.path().join("hookbox/fired/claude.PreToolUse").exists());
+    let stop = |again: bool| json!({ "hook_event_name": "Stop", "session_id": "s", "turn_id": "t", "stop_hook_active": again });
+    for round in 0..8 {
+        assert_eq!(ask(&stop(round > 0), "codex")["decision"], "block", "{round}");
+    }
+    assert_eq!(ask(&stop(true), "codex"), json!({}));
+    assert_eq!(ask(&stop(false), "codex")["decision"], "block", "the count begins anew");
+    assert!(state.path().join("hookbox/fired/codex.Stop").exists());
+}
+
 fn nobody(folder: &Path) -> String {
     format!("unix:{}", folder.join("nobody.sock").display())
 }

@@ -92,7 +92,10 @@ impl Run {
         let Outcome { judged, record, error, living } = match self.daemon.ask(&self.source, &event) {
             Some(Ok(answer)) => {
                 print::forget();
-                return verdict_out(answer);
+                let beyond = connect::stops_beyond(&self.source, &event, &answer);
+                let exit = verdict_out(within_stops(beyond, || answer))?;
+                connect::touch(&self.source, &event);
+                return Ok(exit);
             }
             // It is away: a configuration that was named stands in for it.
             Some(Err(error)) if self.source.config.is_none() => {
@@ -106,11 +109,8 @@ impl Run {
         };
         let counted = judged.verdict.as_ref().filter(|_| judged.failed.is_none());
         let beyond = counted.and_then(|verdict| stops::beyond(verdict, &event.read));
-        if let Some(limit) = beyond {
-            print::err(format_args!("hookbox: hooks kept the agent going {limit} times in a row; now it may stop"));
-        }
         // The verdict goes first: whatever else is written may block, or fail.
-        let unheard = verdict_out(if beyond.is_some() { b"{}".to_vec() } else { judged.to_bytes() }).err();
+        let unheard = verdict_out(within_stops(beyond, || judged.to_bytes())).err();
         if let (Some(why), Some(reason)) = (&unheard, judged.holds()) {
             // A client that was told nothing goes on; this it takes for a block.
             print::release();
@@ -149,6 +149,13 @@ impl Run {
         end(living, judged.due);
         unheard.map_or(Ok(exit), Err)
     }
+}
+
+/// What the client is told, unless hooks have kept the agent going for too long.
+fn within_stops(beyond: Option<u32>, answer: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+    let Some(limit) = beyond else { return answer() };
+    print::err(format_args!("hookbox: hooks kept the agent going {limit} times in a row; now it may stop"));
+    b"{}".to_vec()
 }
 
 /// Ends what the verdict has left.

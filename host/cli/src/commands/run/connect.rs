@@ -8,7 +8,7 @@ use hookbox::{Fault, Judged, config};
 use reqwest::{Client, Url};
 
 use super::{EventText, Outcome, Source, block_on};
-use crate::exit::Exit;
+use crate::{exit::Exit, heartbeat, stops};
 
 /// The environment variable that has the tenant's token: not on the command line, which everybody on the machine sees.
 const TOKEN: &str = "HOOKBOX_TOKEN";
@@ -69,6 +69,20 @@ impl Daemon {
 /// Whose words the daemon is asked for.
 fn dialect(source: &Source) -> &str {
     source.named().unwrap_or(config::DEFAULT_DIALECT)
+}
+
+/// How often the daemon's answer has kept the agent going, where that is too often.
+pub fn stops_beyond(source: &Source, event: &EventText, answer: &[u8]) -> Option<u32> {
+    stops::answer_beyond(dialect(source), source.event.as_deref(), answer, &event.read)
+}
+
+/// Notes that the event came, as far as it can be told which.
+pub fn touch(source: &Source, event: &EventText) {
+    let known = hookbox::dialect::by_name(dialect(source));
+    let spec = known.and_then(|dialect| Some((dialect, dialect.glimpse_spec(&event.read, source.event.as_deref())?)));
+    if let Some((dialect, spec)) = spec {
+        heartbeat::touch(dialect.name(), spec.name);
+    }
 }
 
 /// What becomes of the event without a daemon.
