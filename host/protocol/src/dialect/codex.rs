@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
@@ -67,6 +67,10 @@ impl Dialect for Codex {
 
     fn marks(&self) -> Marks {
         events::MARKS
+    }
+
+    fn usage(&self) -> Usage {
+        events::USAGE
     }
 
     /// codex.md#configuration: "A timeout is in seconds; the default is 600, and 1 for `SessionEnd`."

@@ -1,7 +1,7 @@
 //! The events of codex.md: its table of events, and what an answer to each can say.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
+    dialect::{EventSpec, Expressible, Mark, Marks, Usage},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
@@ -98,6 +98,16 @@ pub(super) static SPECS: &[EventSpec] = &[
 /// decisions.md#codex: "An event that Codex may gain can be blocked by `continue: false` only: every output has that
 /// field."
 pub(super) static OTHER: EventSpec = answered("", EventKind::OtherEvent, None, HALT);
+
+/// codex.md#events: "Any shell tool is `Bash`"; "`spawn_agent` and `view_image` go by their names." `Edit` and `Write` are
+/// what a file that serves Claude Code too calls `apply_patch`.
+pub(super) const USAGE: Usage = Usage {
+    tools: &["Bash", "apply_patch", "Edit", "Write", "spawn_agent", "update_plan", "view_image", "web_search"],
+    renamed: &[("shell", "Bash"), ("exec_command", "Bash"), ("local_shell", "Bash")],
+    milliseconds_from: None,
+    project_variable: None,
+    own_keys: &[],
+};
 
 /// What tells a payload of this client.
 pub(super) const MARKS: Marks =
