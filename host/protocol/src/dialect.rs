@@ -185,9 +185,15 @@ pub trait Dialect: Send + Sync + 'static {
     }
 
     /// Whether the outputs of a stage are final, so that the hooks of later stages are not asked. When they are not, and
-    /// a stage follows, their decisions fall back: take them out with [`HookOutput::fall_back`] before merging.
+    /// a stage follows, their decisions [fall back](Dialect::falls_back).
     fn decides(&self, _stage: EventKind, _answers: &[HookOutput]) -> bool {
         false
+    }
+
+    /// Whether the decisions of a stage that was not final are taken out with [`HookOutput::fall_back`] before merging.
+    /// Otherwise they stand beside those of the later stages.
+    fn falls_back(&self) -> bool {
+        true
     }
 
     /// Whether this answer ends the event: no later hook runs.

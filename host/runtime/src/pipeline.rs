@@ -25,7 +25,7 @@ pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, terms: Terms<'_>
     let mut reports: Vec<HookReport> = Vec::new();
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
-        reports.iter_mut().for_each(HookReport::fall_back);
+        reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
         reports.extend(call_all(hooks, event.seen_as(*stage, dialect), terms).await);
         if dialect.decides(*stage, &outputs(&reports)) {
             break;

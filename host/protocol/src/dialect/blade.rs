@@ -17,7 +17,7 @@ use crate::{
     glimpse::Places,
     json::{DecodeError, Object, parse_wire},
     matcher::MatchStyle,
-    output::{HookOutput, Note},
+    output::{DecisionKind, HookOutput, Note},
 };
 
 /// `blade`
@@ -121,10 +121,13 @@ impl Dialect for Blade {
         if self.observed { observed::decode_text(event.kind(), text) } else { None }
     }
 
-    /// decisions.md#blades-canusetool: "`canUseTool` runs first. `allow`/`deny` is final; `ask` falls back to the
-    /// `PermissionRequest` hooks."
+    /// decisions.md#blades-canusetool: "`canUseTool` runs first." decisions.md#blade-observed: "In the real programs
+    /// `canUseTool` runs after the `PermissionRequest` hooks".
     fn stages(&self, kind: EventKind) -> &'static [EventKind] {
         match kind {
+            EventKind::CanUseTool | EventKind::PermissionRequest if self.observed => {
+                &[EventKind::PermissionRequest, EventKind::CanUseTool]
+            }
             EventKind::CanUseTool | EventKind::PermissionRequest => {
                 &[EventKind::CanUseTool, EventKind::PermissionRequest]
             }
@@ -133,9 +136,20 @@ impl Dialect for Blade {
     }
 
     /// decisions.md#blades-canusetool: "`allow`/`deny` is final"; "A callback that says nothing asks."
+    /// decisions.md#blade-observed: "a denial of the hooks is final".
     fn decides(&self, stage: EventKind, outputs: &[HookOutput]) -> bool {
-        stage == EventKind::CanUseTool
-            && merge::decision(outputs).is_some_and(|decision| decision.kind() != crate::DecisionKind::Ask)
+        let decision = merge::decision(outputs).map(|decision| decision.kind());
+        match stage {
+            EventKind::PermissionRequest => self.observed && decision == Some(DecisionKind::Deny),
+            EventKind::CanUseTool => !self.observed && decision.is_some_and(|kind| kind != DecisionKind::Ask),
+            _ => false,
+        }
+    }
+
+    /// decisions.md#blades-canusetool: "`ask` falls back to the `PermissionRequest` hooks." decisions.md#blade-observed:
+    /// "what else they say stands beside what it says".
+    fn falls_back(&self) -> bool {
+        !self.observed
     }
 
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
