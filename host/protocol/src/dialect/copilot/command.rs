@@ -38,6 +38,8 @@ fn told(ended: &Ended<'_>) -> Option<String> {
 
 /// copilot.md#answers: "A line that is an object with `"type": "progress"` is taken out first."
 fn without_progress(stdout: &[u8]) -> Vec<u8> {
+    // "a byte order mark before the object" does no harm.
+    let stdout = stdout.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdout);
     let is_progress = |line: &&[u8]| {
         parse(line.trim_ascii()).is_ok_and(|value| value.get("type").and_then(Value::as_str) == Some("progress"))
     };
