@@ -149,9 +149,12 @@ fn hint(client: &Client, scope: Scope) -> Option<&'static str> {
         ("blade", ..) => {
             Some("Blade runs it when the workspace and the hooks are trusted: /hooks trust, in its own terminal")
         }
-        ("copilot" | "gemini", _, Scope::Project) => Some(
-            "it runs where the folder is trusted; headless, say so: copilot -p … --trust-folder, or GEMINI_CLI_TRUST_WORKSPACE",
-        ),
+        ("copilot", _, Scope::Project) => {
+            Some("it runs where the folder is trusted; headless, say so: copilot -p … --trust-folder")
+        }
+        ("gemini", _, Scope::Project) => {
+            Some("it runs where the folder is trusted; headless, say so: GEMINI_CLI_TRUST_WORKSPACE=true gemini -p …")
+        }
         (_, Form::Plugin, _) => Some("OpenCode loads it when it starts; try a call that your hooks deny"),
         (_, Form::Process, _) => Some("PicoClaw starts it when its gateway starts"),
         _ => None,
