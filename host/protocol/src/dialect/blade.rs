@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
+    command::{Ended, Said, by_exit_code, printed},
     event::{Event, EventKind},
     failure::OwnFailure,
     glimpse::Places,
@@ -119,6 +120,16 @@ impl Dialect for Blade {
 
     fn decode_text(&self, event: &Event, text: &str) -> Option<HookOutput> {
         if self.observed { observed::decode_text(event.kind(), text) } else { None }
+    }
+
+    /// decisions.md#exit-codes: "Under `blade@observed` an object on stdout counts beside every exit code but 2".
+    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+        let object = ended.stdout.trim_ascii_start().starts_with(b"{");
+        let beside = ended.code.is_some_and(|code| !matches!(code, 0 | 2));
+        if self.observed && object && beside {
+            return printed(self, event, ended.stdout);
+        }
+        by_exit_code(self, event, ended)
     }
 
     /// decisions.md#blades-canusetool: "`canUseTool` runs first." decisions.md#blade-observed: "In the real programs
