@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 /// A folder in `tests/sdk`, and what it takes to build it beside its compiler.
 type Language = (&'static str, fn(&Path));
 
-const LANGUAGES: &[Language] = &[("rust", |_| {}), ("go", |_| {}), ("js", javascript)];
+const LANGUAGES: &[Language] = &[("rust", |_| {}), ("go", |_| {}), ("js", javascript), ("python", |_| {})];
 
 fn javascript(folder: &Path) {
     node::ci(folder);

@@ -93,7 +93,7 @@ def post(
     """Posts a value as JSON, or bytes."""
     pairs = _pairs(headers)
     if body is None and json is not None:
-        body = _json.dumps(json)
+        body = _json.dumps(json, ensure_ascii=False, separators=(",", ":"))
         pairs = [("content-type", "application/json"), *pairs]
     return send(Request("POST", url, pairs, body.encode() if isinstance(body, str) else body))
 
