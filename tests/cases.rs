@@ -4,11 +4,10 @@
 use std::{fs, path::Path, process::Command};
 
 use hookbox_testing::examples;
-use serde_json::{Value, json};
 
 fn test(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     let mut hookbox = Command::new(env!("CARGO_BIN_EXE_hookbox"));
-    let output = hookbox.arg("test").arg(folder).args(args).output().unwrap();
+    let output = hookbox.arg("test").args(["."]).args(args).current_dir(folder).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.code(), said)
 }
@@ -17,18 +16,22 @@ fn test(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
 fn example(name: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::copy(examples::component(name), dir.path().join(format!("{name}.wasm"))).unwrap();
-    for file in ["hooks.json", "case.json"] {
+    fs::create_dir(dir.path().join("tests")).unwrap();
+    for file in ["hooks.json", "tests/cases.yaml"] {
         fs::copy(examples::examples_dir().join(name).join(file), dir.path().join(file)).unwrap();
     }
     dir
 }
 
-fn edit(folder: &Path, change: impl FnOnce(&mut Value)) {
-    let path = folder.join("case.json");
-    let mut cases: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    change(&mut cases);
-    fs::write(path, serde_json::to_string_pretty(&cases).unwrap() + "\n").unwrap();
+fn write(folder: &Path, cases: &str) {
+    fs::write(folder.join("tests/cases.yaml"), cases).unwrap();
 }
+
+fn read(folder: &Path) -> String {
+    fs::read_to_string(folder.join("tests/cases.yaml")).unwrap()
+}
+
+const DENIED: &str = r#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}"#;
 
 #[test]
 fn cases_that_hold_are_ok() {
@@ -42,60 +45,169 @@ fn cases_that_hold_are_ok() {
 }
 
 #[test]
-fn what_differs_is_shown_and_can_be_taken_over() {
+fn what_differs_is_shown_with_its_place() {
     let dir = example("command-guard");
-    let good = fs::read_to_string(dir.path().join("case.json")).unwrap();
-    edit(dir.path(), |cases| {
-        cases[0]["expect"]["hookSpecificOutput"]["permissionDecision"] = json!("allow");
-        cases[1]["fault"] = json!("no such fault");
-        cases[2]["logs"] = json!(["info: nothing of the kind"]);
-        cases[3]["fuel"] = json!(10);
-    });
-    let (code, said) = test(dir.path(), &[]);
+    let cases = format!(
+        r#"# Everything is wrong.
+- name: "the output"
+  event: {DENIED}
+  expect: {{"decision": "allow", "output": {{"hookSpecificOutput": {{"permissionDecision": "allow"}}}}}}
+- name: "the rest"
+  event: {DENIED}
+  expect: {{"fault": "no such fault", "log": ["info: nothing"], "fuel": 10, "state": {{"a/b": 1}}}}
+- name: "no event"
+  line: '{{"hook_event_name":'
+"#
+    );
+    write(dir.path(), &cases);
+    let (code, said) = test(dir.path(), &["--junit", "report.xml"]);
     assert_eq!(code, Some(70), "{said}");
-    for line in [
-        "FAILED  denies rm -rf\n   at /hookSpecificOutput/permissionDecision\n      expected  \"allow\"\n      found     \"deny\"\n",
+    for lines in [
+        "FAILED  the output   ./tests/cases.yaml:2\n   decision\n      expected  \"allow\"\n      found     \"deny\"\n",
+        "   output /hookSpecificOutput/permissionDecision\n      expected  \"allow\"\n      found     \"deny\"\n",
+        "   output /hookSpecificOutput/hookEventName\n      expected  nothing\n",
         "   command-guard.wasm  deny",
         "   no hook failed with `no such fault`\n",
-        "   the hooks log\n      expected  [\"info: nothing of the kind\"]\n      found     []\n",
+        "   log /0\n      expected  \"info: nothing\"\n      found     nothing\n",
+        "   state a/b\n      expected  \"1\"\n      found     nothing\n",
         "units of fuel, more than 10\n",
-        "4 cases, 4 failed\n",
+        "FAILED  no event   ./tests/cases.yaml:8\n   the event is none: ",
+        "3 cases, 3 failed\n",
     ] {
-        assert!(said.contains(line), "--- expected\n{line}\n--- said\n{said}");
+        assert!(said.contains(lines), "--- expected\n{lines}\n--- said\n{said}");
     }
-
-    fs::write(dir.path().join("case.json"), &good).unwrap();
-    edit(dir.path(), |cases| cases[0]["expect"] = json!({}));
-    assert_eq!(test(dir.path(), &["--update"]).0, Some(0));
-    let parsed = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
-    let updated = fs::read_to_string(dir.path().join("case.json")).unwrap();
-    assert_eq!(parsed(&updated), parsed(&good));
+    let report = fs::read_to_string(dir.path().join("report.xml")).unwrap();
+    for part in [
+        r#"<testsuite name="./tests/cases.yaml" tests="3" failures="3">"#,
+        r#"<testcase classname="./tests/cases.yaml" name="the output" time=""#,
+        r#"<failure message="./tests/cases.yaml:2">   decision"#,
+        "expected  &quot;allow&quot;",
+    ] {
+        assert!(report.contains(part), "{part}\n{report}");
+    }
 }
 
-/// The cases of a file are a story: each begins with what those before it left.
+/// Comments and layout stay, and what an author must not take over unseen: failures and fuel.
 #[test]
-fn cases_share_the_state_of_their_run_and_no_other() {
+fn update_writes_what_was_found_and_nothing_else() {
+    let dir = example("rate-limit");
+    let event = |tool: &str| {
+        format!(r#"{{"hook_event_name": "PreToolUse", "session_id": "é", "tool_name": "{tool}", "tool_input": {{}}}}"#)
+    };
+    let cases = format!(
+        "# é: the limits\n- name: one event\n  event: {web}   # as it comes\n\n- name: in brackets\n  events:\n    \
+         - {{event: {bash}, expect: {{decision: ask, state: {{}}}}}}\n    - {{event: {bash}}}\n- name: a failure\n  \
+         state: {{calls/é/Bash: many}}\n  event: {bash}\n  expect:\n    # shut\n    decision: allow\n    output: |\n      \
+         text\n    log: []\n# the end\n",
+        web = event("WebSearch"),
+        bash = event("Bash"),
+    );
+    write(dir.path(), &cases);
+    let (code, said) = test(dir.path(), &["--update"]);
+    assert_eq!(code, Some(70), "{said}");
+    assert!(said.contains("ok      one event\nok      in brackets\nFAILED  a failure"), "{said}");
+    let denied =
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason""#;
+    let updated = read(dir.path());
+    for part in [
+        "# é: the limits\n- name: one event\n",
+        "  expect:\n    decision: deny\n    output:\n      hookSpecificOutput:\n        hookEventName: PreToolUse\n",
+        r#"expect: {decision: "none", state: {"calls/é/Bash":"1"}}}"#,
+        r#"}, expect: {"decision":"none","output":{}}}"#,
+        "    # shut\n    decision: \"deny\"\n    output:",
+        "    log: []\n# the end\n",
+    ] {
+        assert!(updated.contains(part), "--- expected\n{part}\n--- written\n{updated}");
+    }
+    assert!(!updated.contains("text\n") && !updated.contains(denied), "{updated}");
+    let (_, said) = test(dir.path(), &[]);
+    assert!(said.contains("FAILED  a failure") && said.ends_with("3 cases, 1 failed\n"), "{said}");
+    assert_eq!(read(dir.path()), updated);
+    let with_fault = updated.replace("    log: []", "    log: []\n    fault: not a whole number");
+    write(dir.path(), &with_fault);
+    let (code, said) = test(dir.path(), &["--update"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(read(dir.path()), with_fault, "what holds is left alone");
+}
+
+/// Events of a case share its state; cases share none, and no run leaves any.
+#[test]
+fn a_case_is_a_story_of_its_own() {
     let dir = example("rate-limit");
     for _ in 0..2 {
         let (code, said) = test(dir.path(), &[]);
         assert_eq!(code, Some(0), "{said}");
     }
+    let event = r#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {}}"#;
+    let mut cases = String::new();
+    for number in 0..40 {
+        cases += &format!(
+            "- name: {number}\n  state: {{calls/s/Bash: {number}}}\n  event: {event}\n  \
+             expect: {{state: {{calls/s/Bash: {}}}}}\n",
+            number + 1
+        );
+    }
+    write(dir.path(), &cases);
+    let (code, said) = test(dir.path(), &[]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+/// A case brings what the shipped configuration has not: another dialect, other settings, other grants.
+#[test]
+fn a_case_may_have_a_configuration_of_its_own() {
+    let dir = example("rate-limit");
+    let event = r#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {}}"#;
+    let cases = format!(
+        r#"- name: "other settings"
+  config: {{"max": 0}}
+  event: {event}
+  expect: {{"decision": "deny"}}
+- name: "other grants"
+  permissions: {{"state": {{"maxKeys": 1}}}}
+  state: {{"calls/t/Bash": 1}}
+  event: {event}
+  expect: {{"decision": "deny", "fault": "keys"}}
+- name: "another policy"
+  configuration: {{"failClosed": false}}
+  permissions: {{"state": {{"maxKeys": 1}}}}
+  state: {{"calls/t/Bash": 1}}
+  event: {event}
+  expect: {{"decision": "none", "fault": "keys"}}
+- name: "a recorded line under another dialect"
+  dialect: blade-callback
+  configuration: {{"hooks": {{"PreToolUse": [{{"type": "wasm", "component": "rate-limit.wasm", "permissions": {{"state": true}},
+    "authority": {{"decide": ["skip"]}}, "config": {{"max": 0}}}}]}}}}
+  line: '{{"event":"PreToolUse","sessionId":"s","toolName":"Bash","toolUseId":"t","input":{{}}}}'
+  expect: {{"decision": "skip"}}
+"#
+    );
+    write(dir.path(), &cases);
+    let (code, said) = test(dir.path(), &[]);
+    assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]
 fn mistakes_in_the_cases_are_told() {
     let dir = example("command-guard");
     for (text, why) in [
-        ("[", "EOF while parsing"),
+        ("[", "cases.yaml: "),
         ("[]", "has no cases"),
         (r#"[{"name": "x", "event": {}, "expected": {}}]"#, "unknown field `expected`"),
+        (r#"[{"name": "x", "expect": {"wire": {}}}]"#, "unknown field `wire`"),
+        (r#"[{"name": "x"}]"#, "\"x\": it needs an `event`, or its recorded `line`"),
+        (r#"[{"name": "x", "events": [], "event": {}}]"#, "\"x\" has `events`"),
     ] {
-        fs::write(dir.path().join("case.json"), text).unwrap();
+        write(dir.path(), text);
         let (code, said) = test(dir.path(), &[]);
         assert_eq!(code, Some(64), "{said}");
-        assert!(said.contains("case.json") && said.contains(why), "{said}");
+        assert!(said.contains("cases.yaml") && said.contains(why), "{said}");
     }
-    let (code, said) = test(Path::new("/nothing/here"), &[]);
-    assert_eq!(code, Some(70));
-    assert!(said.contains("/nothing/here/case.json"), "{said}");
+    write(dir.path(), &format!("- name: odd\n  dialect: clod\n  event: {DENIED}\n"));
+    let (code, said) = test(dir.path(), &[]);
+    assert_eq!(code, Some(78), "{said}");
+    assert!(said.contains("./tests/cases.yaml:1: odd") && said.contains("clod"), "{said}");
+    fs::remove_file(dir.path().join("tests/cases.yaml")).unwrap();
+    let (code, said) = test(dir.path(), &[]);
+    assert_eq!(code, Some(64), "{said}");
+    assert!(said.contains("./tests has no cases: no file ends in .yaml"), "{said}");
 }

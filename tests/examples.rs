@@ -1,4 +1,4 @@
-//! Every guest example does what its `case.json` says, through `hookbox run`, with the configuration it is shipped with.
+//! Every guest example does what its cases say, through `hookbox test`, with the configuration it is shipped with.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use hookbox_testing::examples;
@@ -29,31 +29,13 @@ fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
 }
 
 #[test]
-fn every_example_does_what_its_case_says() {
+fn every_example_does_what_its_cases_say() {
     let names = examples::names();
     assert!(names.len() >= 5, "the examples are gone: {names:?}");
     for name in names {
-        let source = examples::examples_dir().join(&name);
-        let cases = fs::read(source.join("case.json")).unwrap_or_else(|_| panic!("{name} has no case.json"));
-        let cases: Vec<Value> = serde_json::from_slice(&cases).unwrap();
-        assert!(cases.len() >= 2, "{name} needs a case where it speaks and one where it does not");
         let dir = tempfile::tempdir().unwrap();
-        fs::copy(examples::component(&name), dir.path().join(format!("{name}.wasm"))).unwrap();
-        let shipped: Value = serde_json::from_slice(&fs::read(source.join("hooks.json")).unwrap()).unwrap();
-        for case in cases {
-            let mut config = shipped.clone();
-            if let Some(hooks) = case.get("hooks") {
-                config["hooks"] = hooks.clone();
-            }
-            if let Some(dialect) = case.get("dialect") {
-                config["dialect"] = dialect.clone();
-            }
-            let path = dir.path().join("hooks.json");
-            fs::write(&path, config.to_string()).unwrap();
-            let (found, stderr) = run(&path, &case["event"], dir.path());
-            assert_eq!(found, case["expect"], "{name}: {}\n{stderr}", case["name"]);
-        }
-        assert!(source.join("README.md").is_file(), "{name} has no README.md");
+        examples::holds_its_cases(&name, &examples::component(&name), &name, dir.path());
+        assert!(examples::examples_dir().join(&name).join("README.md").is_file(), "{name} has no README.md");
     }
 }
 

@@ -64,6 +64,11 @@ fn python() {
 }
 
 #[test]
+fn testing() {
+    follow("hooks/testing.md");
+}
+
+#[test]
 fn rust() {
     follow("hooks/rust.md");
 }

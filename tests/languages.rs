@@ -9,7 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use hookbox_testing::process::fed;
+use hookbox_testing::{examples, process::fed};
 use serde_json::{Value, json};
 
 fn root() -> PathBuf {
@@ -48,32 +48,16 @@ fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
     (serde_json::from_slice(&output.stdout).unwrap(), stderr)
 }
 
-/// Runs an example's cases, or another's, with the configuration it is shipped with.
-fn cases(name: &str, component: &Path, cases: &str) {
-    let examples = root().join("guest-examples");
-    let read = |path: PathBuf| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
-    let mut config = read(examples.join(name).join("hooks.json"));
-    let dir = tempfile::tempdir().unwrap();
-    fs::copy(component, dir.path().join(format!("{name}.wasm"))).unwrap();
-    for case in read(examples.join(cases).join("case.json")).as_array().unwrap() {
-        config["dialect"] = case["dialect"].clone();
-        let path = dir.path().join("hooks.json");
-        fs::write(&path, config.to_string()).unwrap();
-        let (found, stderr) = run(&path, &case["event"], dir.path());
-        assert_eq!(found, case["expect"], "{name}: {}\n{stderr}", case["name"]);
-    }
-}
-
 #[test]
 fn go_examples_do_what_their_cases_say() {
-    let dir = tempfile::tempdir().unwrap();
     for (name, of) in [("rate-limit-go", "rate-limit-go"), ("command-guard-go", "command-guard")] {
         let folder = root().join("guest-examples").join(name);
         go(&folder, &["vet", "./..."]);
         go(&folder, &["test", "./..."]);
-        let component = dir.path().join(format!("{name}.wasm"));
+        let dir = tempfile::tempdir().unwrap();
+        let component = dir.path().join("built.wasm");
         build(&folder, &component);
-        cases(name, &component, of);
+        examples::holds_its_cases(name, &component, of, dir.path());
     }
 }
 
@@ -106,43 +90,9 @@ fn a_hook_in_c_needs_the_contract_alone() {
         String::from_utf8_lossy(&zig.stderr),
         requirements.display()
     );
-    let component = dir.path().join("c-guard.wasm");
+    let component = dir.path().join("built.wasm");
     build(&core, &component);
-    cases("c-guard", &component, "c-guard");
-}
-
-/// The same source gives the same component, wherever it is, and what was made from the same is left alone.
-#[test]
-fn go_builds_the_same_anywhere() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut components = Vec::new();
-    for place in ["here", "some/where/else"] {
-        let place = dir.path().join(place);
-        for part in ["guest-examples/rate-limit-go", "sdk-guest/go"] {
-            copy(&root().join(part), &place.join(part));
-        }
-        let component = place.join("hook.wasm");
-        let hook = place.join("guest-examples/rate-limit-go");
-        assert!(!build(&hook, &component).contains("nothing changed"));
-        assert!(build(&hook, &component).contains("nothing changed"));
-        components.push(fs::read(component).unwrap());
-    }
-    assert!(components[0] == components[1], "the folder is in the component");
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name();
-        if entry.file_type().unwrap().is_dir() {
-            if name != ".hookbox" {
-                copy(&entry.path(), &to.join(name));
-            }
-        } else {
-            fs::copy(entry.path(), to.join(name)).unwrap();
-        }
-    }
+    examples::holds_its_cases("c-guard", &component, "c-guard", dir.path());
 }
 
 #[test]

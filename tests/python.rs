@@ -9,7 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use hookbox_testing::process::fed;
+use hookbox_testing::{examples, process::fed};
 use serde_json::{Value, json};
 
 fn root() -> PathBuf {
@@ -54,10 +54,6 @@ fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
     (serde_json::from_slice(&output.stdout).unwrap(), stderr)
 }
 
-fn read(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
-}
-
 #[test]
 fn the_sdk_holds_its_own_tests() {
     let folder = root().join("sdk-guest/python");
@@ -91,20 +87,13 @@ fn the_sdk_is_a_package() {
 
 #[test]
 fn examples_do_what_their_cases_say() {
-    let examples = root().join("guest-examples");
-    let dir = tempfile::tempdir().unwrap();
     for (name, of) in [("command-guard-python", "command-guard"), ("prompt-filter-python", "prompt-filter-python")] {
-        let folder = examples.join(name);
+        let folder = root().join("guest-examples").join(name);
         python(&folder, &sdk(), &["-m", "unittest"]);
-        build(&folder, &dir.path().join(format!("{name}.wasm")));
-        let mut config = read(&folder.join("hooks.json"));
-        for case in read(&examples.join(of).join("case.json")).as_array().unwrap() {
-            config["dialect"] = case["dialect"].clone();
-            let path = dir.path().join("hooks.json");
-            fs::write(&path, config.to_string()).unwrap();
-            let (found, stderr) = run(&path, &case["event"], dir.path());
-            assert_eq!(found, case["expect"], "{name}: {}\n{stderr}", case["name"]);
-        }
+        let dir = tempfile::tempdir().unwrap();
+        let component = dir.path().join("built.wasm");
+        build(&folder, &component);
+        examples::holds_its_cases(name, &component, of, dir.path());
     }
 }
 
@@ -186,6 +175,7 @@ fn probe_event(event: &Value) -> (Value, String) {
         assert!(said.contains("asks      state, http, llm"), "{said}");
         assert!(said.contains("refused   —"), "{said}");
         assert!(said.contains("Python 3.14, hookbox-guest 0.1.0"), "{said}");
+        assert!(said.contains("componentize-py 0.25.1"), "{said}");
         // What was made from the same is left alone.
         assert!(build(&hook, &component).contains("nothing changed"));
         component

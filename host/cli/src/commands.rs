@@ -10,11 +10,13 @@ mod install;
 mod new;
 mod run;
 mod schema;
+mod scratch;
 mod serve;
 mod stdio;
 mod test;
 mod token;
 mod trust;
+mod yaml;
 
 use std::{
     io,

@@ -32,6 +32,18 @@ pub fn component(name: &str) -> PathBuf {
     path
 }
 
+/// Holds a component to the cases of the example called `of`, with the configuration that `name` is shipped with: they are
+/// laid into `folder` for that.
+pub fn holds_its_cases(name: &str, component: &Path, of: &str, folder: &Path) {
+    fs::copy(component, folder.join(format!("{name}.wasm"))).expect("copied");
+    fs::copy(examples_dir().join(name).join("hooks.json"), folder.join("hooks.json")).expect("copied");
+    let cases = examples_dir().join(of).join("tests/cases.yaml");
+    let mut test = Command::new(crate::process::hookbox());
+    let output = test.arg("test").arg(folder).arg("--cases").arg(cases).output().expect("hookbox runs");
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{name}\n{}", String::from_utf8_lossy(&said));
+}
+
 fn build_all() -> PathBuf {
     let target = target_dir();
     let out = target.join("examples-built").join(std::process::id().to_string());

@@ -91,7 +91,7 @@ impl New {
         files.extend(template.sdk().map(|(path, text)| (format!("{}/{path}", template::SDK_FOLDER), text)));
         files.push(("hooks.json".into(), case::configuration(&project, dialect)?));
         let (event, cases) = case::cases(&project, dialect)?;
-        files.extend([("event.json".into(), event), ("case.json".into(), cases)]);
+        files.extend([("event.json".into(), event), ("tests/cases.yaml".into(), cases)]);
         files.push(("README.md".into(), template::readme(&project, template)));
 
         let folder = self.path.join(&project.name);

@@ -2,114 +2,169 @@
 
 mod case;
 mod difference;
+mod expect;
+mod junit;
+mod run;
+mod state;
+mod update;
 
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::{Config, HookSet, Runtime, Tenant, Verdict, capability::state::SqliteStore, config::ConfigErrors};
-use serde_json::Value;
+use hookbox::Runtime;
+use serde_json::{Map, Value};
+use tokio::{sync::Semaphore, task::JoinHandle};
 
-use self::case::Case;
-use super::block_on;
-use crate::{exit::Exit, print, report};
+use self::{
+    case::{Case, File},
+    run::{Went, run},
+    state::Stories,
+};
+use crate::{exit::Exit, print};
 
 /// Run a hook's cases: events, and what they must lead to.
 #[derive(Debug, Args)]
 pub struct Test {
-    /// The hook's folder, with `case.json` and `hooks.json`
+    /// The hook's folder, with `tests/*.yaml` and `hooks.json`
     #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
-    /// The cases, when they are elsewhere
+    /// A file of cases, when they are elsewhere (may be given several times)
     #[arg(long, value_name = "FILE")]
-    cases: Option<PathBuf>,
+    cases: Vec<PathBuf>,
     /// The configuration, when it is elsewhere
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Only cases whose name has this in it, and those before them that share the state
+    /// Only cases whose name has this in it
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// Write what is found into the cases, as what they expect from now on
     #[arg(long)]
     update: bool,
+    /// Also write the results for a machine, as JUnit does
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// One case, and how it went.
+struct Tested<'a> {
+    file: &'a File,
+    case: Arc<Case>,
+    went: Went,
 }
 
 impl Test {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let path = self.cases.clone().unwrap_or_else(|| self.folder.join("case.json"));
         let config = self.config.clone().unwrap_or_else(|| self.folder.join("hooks.json"));
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let shipped = fs::read_to_string(&config).with_context(|| config.display().to_string())?;
-        let shipped: Value = serde_json::from_str(&shipped).with_context(|| config.display().to_string())?;
-        let cases = Case::read(&text, &path)?;
+        let shipped: Map<String, Value> =
+            serde_json::from_str(&shipped).with_context(|| config.display().to_string())?;
+        let files = self.files()?.iter().map(|path| File::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
 
-        // Of this run alone, and shared by its cases in their order.
-        let state = Scratch::new()?;
-        let runtime = Runtime::builder()
-            .compiler(std::env::current_exe()?)
-            .state(SqliteStore::new(state.0.join("state.db")))
-            .build()?;
-        let (mut failed, mut ran, mut found) = (0, 0, Vec::new());
-        for case in &cases {
-            let verdict = block_on(verdict(&runtime, &case.configuration(&shipped), &config, &case.event))?;
-            found.push(verdict.wire.clone().unwrap_or_default());
-            if self.only.as_ref().is_some_and(|only| !case.name.contains(only.as_str())) {
-                continue;
-            }
-            ran += 1;
-            let wrong = case.differences(&verdict);
-            if wrong.is_empty() || self.update {
-                print::out(format_args!("ok      {}", case.name));
-            } else {
-                failed += 1;
-                print::out(format_args!("FAILED  {}", case.name));
-                for line in wrong {
-                    print::out(format_args!("   {line}"));
-                }
-                explain(&verdict);
-            }
-        }
+        let workers = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let tested = workers.block_on(self.all(&files, &shipped, &config));
+        workers.shutdown_background();
+        let tested = tested?;
+
         if self.update {
-            fs::write(&path, Case::updated(&text, &found)?).with_context(|| path.display().to_string())?;
+            update::write(&files, &tested)?;
         }
-        let cases = if ran == 1 { "1 case".to_owned() } else { format!("{ran} cases") };
+        if let Some(path) = &self.junit {
+            fs::write(path, junit::report(&tested)).with_context(|| path.display().to_string())?;
+        }
+        let failed = tested.iter().filter(|tested| !tested.holds(self.update)).count();
+        let cases = if tested.len() == 1 { "1 case".to_owned() } else { format!("{} cases", tested.len()) };
         print::out(format_args!("{cases}, {failed} failed"));
         Ok(if failed == 0 { Exit::Ok } else { Exit::Software })
     }
-}
 
-async fn verdict(runtime: &Runtime, config: &str, file: &Path, event: &Value) -> anyhow::Result<Verdict> {
-    let loaded = Config::parse(config, file, None).map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?;
-    let hooks = HookSet::builder(runtime, Tenant::new("test"), loaded.config).load().await?;
-    Ok(hooks.dispatch(&event.to_string()).await?)
-}
-
-/// What each hook said and logged, below a case that failed.
-fn explain(verdict: &Verdict) {
-    for hook in &verdict.hooks {
-        print::out(format!("   {}  {}", report::name(hook), report::outcome(hook)).trim_end());
-        for line in report::asides(hook) {
-            print::out(format_args!("      {line}"));
+    /// The files of cases, in the order of their names.
+    fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
+        if !self.cases.is_empty() {
+            return Ok(self.cases.clone());
         }
+        let folder = self.folder.join("tests");
+        let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+        let entries = entries.collect::<Result<Vec<_>, _>>().with_context(|| folder.display().to_string())?;
+        let is_cases = |path: &PathBuf| path.extension().is_some_and(|e| e == "yaml" || e == "yml");
+        let mut files: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(is_cases).collect();
+        files.sort();
+        if files.is_empty() {
+            return Err(Exit::Usage.error(format!("{} has no cases: no file ends in .yaml", folder.display())));
+        }
+        Ok(files)
+    }
+
+    /// Runs the cases, as many at once as there are processors, and tells of each in its turn.
+    async fn all<'a>(
+        &self,
+        files: &'a [File],
+        shipped: &Map<String, Value>,
+        config: &Path,
+    ) -> anyhow::Result<Vec<Tested<'a>>> {
+        let stories = Stories::new()?;
+        let runtime = Runtime::builder().compiler(std::env::current_exe()?).state(stories.clone()).build()?;
+        let places = std::thread::available_parallelism().map_or(1, usize::from);
+        let places = Arc::new(Semaphore::new(places));
+        let wanted = |case: &&Arc<Case>| self.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
+        let mut running: Vec<(&File, Arc<Case>, JoinHandle<anyhow::Result<Went>>)> = Vec::new();
+        for file in files {
+            for case in file.cases.iter().filter(wanted) {
+                let number = running.len();
+                let settings = case.configuration(shipped);
+                let (case_, config) = (Arc::clone(case), config.to_owned());
+                let (runtime, stories, places) = (runtime.clone(), stories.clone(), Arc::clone(&places));
+                let task = tokio::spawn(async move {
+                    let _place = places.acquire_owned().await?;
+                    run(&runtime, &stories, number, &case_, &settings, &config).await
+                });
+                running.push((file, Arc::clone(case), task));
+            }
+        }
+        let mut tested = Vec::new();
+        for (file, case, task) in running {
+            let went = task.await?.inspect_err(|_| {
+                print::err(format_args!("{}: {}", file.place(&case), print::plain(&case.name)));
+            })?;
+            let one = Tested { file, case, went };
+            one.tell(self.update);
+            tested.push(one);
+        }
+        Ok(tested)
     }
 }
 
-/// A folder of this process, gone when it ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> anyhow::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("hookbox-test-{}", std::process::id()));
-        fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
-        Ok(Self(folder))
+impl Tested<'_> {
+    /// Whether it is as expected, or what it is becomes what is expected.
+    fn holds(&self, update: bool) -> bool {
+        self.went.steps.iter().flat_map(|step| &step.differences).all(|found| update && found.part.is_some())
     }
-}
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+    fn tell(&self, update: bool) {
+        if self.holds(update) {
+            return print::out(format_args!("ok      {}", self.case.name));
+        }
+        print::out(format_args!("FAILED  {}   {}", self.case.name, self.file.place(&self.case)));
+        self.lines().iter().for_each(print::out);
+    }
+
+    /// What is not as expected, and below it what each hook said and logged.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (number, step) in self.went.steps.iter().enumerate() {
+            if step.differences.is_empty() {
+                continue;
+            }
+            if self.went.steps.len() > 1 {
+                lines.push(format!("   event {}", number + 1));
+            }
+            let found = step.differences.iter().flat_map(|difference| &difference.lines);
+            lines.extend(found.chain(&step.hooks).map(|line| format!("   {line}")));
+        }
+        lines
     }
 }

@@ -14,7 +14,7 @@ use hookbox::{
 use serde_json::{Value, json};
 
 use super::{Project, template};
-use crate::commands::block_on;
+use crate::commands::{block_on, yaml};
 
 /// `hooks.json`.
 pub fn configuration(project: &Project, dialect: &dyn Dialect) -> anyhow::Result<String> {
@@ -29,18 +29,35 @@ pub fn configuration(project: &Project, dialect: &dyn Dialect) -> anyhow::Result
     pretty(&json!({ "dialect": dialect.name(), "failClosed": true, "hooks": hooks }))
 }
 
-/// `event.json`, and `case.json` with the same event.
+/// `event.json`, and a file of cases that begins with the same event.
 pub fn cases(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result<(String, String)> {
     let mut cases = Vec::new();
     if project.event.denies() {
         cases.push(case(project, dialect, &format!("denies {}", template::REFUSED), "rm -rf /")?);
     }
     cases.push(case(project, dialect, "has nothing to say", "ls")?);
-    let event = cases.first().and_then(|case| case.get("event")).map(Value::to_string).unwrap_or_default();
-    Ok((event + "\n", pretty(&Value::Array(cases))?))
+    let event = cases.first().map(|case| case.event.to_string()).unwrap_or_default();
+    let cases: Vec<_> = cases.iter().map(Case::to_yaml).collect();
+    Ok((event + "\n", cases.join("\n")))
 }
 
-fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &str) -> anyhow::Result<Value> {
+struct Case {
+    name: String,
+    dialect: &'static str,
+    event: Value,
+    /// What the client is told.
+    output: Value,
+}
+
+impl Case {
+    fn to_yaml(&self) -> String {
+        let Self { name, dialect, event, output } = self;
+        let (event, output) = (yaml::value(event, 2, "event"), yaml::value(output, 4, "output"));
+        format!("- name: {name}\n  dialect: {dialect}\n  event:{event}\n  expect:\n    output:{output}\n")
+    }
+}
+
+fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &str) -> anyhow::Result<Case> {
     // An event that does not carry its name, or cannot be made up from what it must have, is tried as claude's is.
     let (dialect, event) = [Some(dialect), dialect::by_name("claude")]
         .into_iter()
@@ -48,7 +65,7 @@ fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &
         .find_map(|dialect| Some((dialect, event(project, dialect, command)?)))
         .with_context(|| format!("no event {} to begin with", project.event.pascal()))?;
     let (kind, wire) = (project.event.kind, event.to_string());
-    let expect = block_on(async {
+    let output = block_on(async {
         let config = json!({ "dialect": dialect.name() }).to_string();
         let config = Config::parse(&config, Path::new("hooks.json"), None)?.config;
         let callback = Callback::of(dialect.spec(kind).name, Arc::new(Guard));
@@ -56,9 +73,9 @@ fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &
             .callback(callback)
             .load()
             .await?;
-        Ok(hooks.dispatch(&wire).await?.wire)
+        Ok(hooks.dispatch(&wire).await?.wire.unwrap_or_default())
     })?;
-    Ok(json!({ "name": name, "dialect": dialect.name(), "event": event, "expect": expect }))
+    Ok(Case { name: name.to_owned(), dialect: dialect.name(), event, output })
 }
 
 /// The event as a client would send it.

@@ -54,7 +54,7 @@ A hook in {language}, called at `{event}`.
 
 ```console
 $ hookbox build                 # makes {name}.wasm
-$ hookbox test                  # runs the cases of case.json
+$ hookbox test                  # runs the cases of tests/cases.yaml
 $ {unit_tests}                  # runs its unit tests
 $ hookbox run --config hooks.json < event.json
 ```

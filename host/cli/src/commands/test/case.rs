@@ -1,95 +1,176 @@
-//! One case: an event, and what it must lead to.
+//! Files of cases: what is asked of a hook, as its author wrote it.
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use hookbox::{Verdict, verdict::HookReport};
+use anyhow::Context;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::difference;
+use super::{
+    expect::Expect,
+    update::{Node, places},
+};
 use crate::exit::Exit;
 
-/// A case as it stands in `case.json`. The cases of a file run in order and share the hooks' state.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A file of cases.
+pub struct File {
+    pub path: PathBuf,
+    pub text: String,
+    pub cases: Vec<Arc<Case>>,
+    /// Where each of them is in the text.
+    pub places: Vec<Node>,
+}
+
+/// Events that are told one after the other, with a state of their own: no case sees another's.
+#[derive(Debug)]
 pub struct Case {
     /// What it shows.
     pub name: String,
+    /// Its place in the file.
+    pub index: usize,
+    dialect: Option<String>,
+    configuration: Map<String, Value>,
+    config: Option<Value>,
+    permissions: Option<Value>,
+    /// What its hooks' state begins with.
+    pub state: BTreeMap<String, String>,
+    pub steps: Vec<Step>,
+}
+
+/// One event, and what it must lead to.
+#[derive(Debug)]
+pub struct Step {
+    /// As the client sends it.
+    pub wire: String,
+    /// For clients that do not send it.
+    pub event_name: Option<String>,
+    pub expect: Expect,
+}
+
+/// A case as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct WrittenCase {
+    name: String,
     /// Instead of the configuration's.
     dialect: Option<String>,
-    /// Instead of the configuration's.
-    hooks: Option<Value>,
-    /// As the client sends it.
-    pub event: Value,
-    /// What the client is told; `null`: nothing.
+    /// Keys of the configuration, instead of those it has.
     #[serde(default)]
-    expect: Value,
-    /// What the hooks log, each as `info: a message`, in order.
-    logs: Option<Vec<String>>,
-    /// What a hook's failure has in its text; without it no hook may fail.
-    fault: Option<String>,
-    /// Fuel that no hook may use more of.
-    fuel: Option<u64>,
+    configuration: Map<String, Value>,
+    /// The `config` of the hook, instead of the configuration's.
+    config: Option<Value>,
+    /// What the hook is granted, instead of the configuration's.
+    permissions: Option<Value>,
+    #[serde(default)]
+    state: BTreeMap<String, Value>,
+    /// Several events…
+    events: Option<Vec<WrittenStep>>,
+    /// … or one.
+    event: Option<Value>,
+    line: Option<String>,
+    event_name: Option<String>,
+    #[serde(default)]
+    expect: Expect,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct WrittenStep {
+    /// The event's JSON…
+    event: Option<Value>,
+    /// … or its text as it was recorded.
+    line: Option<String>,
+    event_name: Option<String>,
+    #[serde(default)]
+    expect: Expect,
+}
+
+impl File {
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let wrong = |why: String| Exit::Usage.error(format!("{}: {why}", path.display()));
+        let written: Vec<WrittenCase> = serde_norway::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if written.is_empty() {
+            return Err(wrong("it has no cases".into()));
+        }
+        let cases = written.into_iter().enumerate().map(|(index, case)| Case::new(index, case).map(Arc::new));
+        let cases = cases.collect::<Result<_, _>>().map_err(&wrong)?;
+        let places = places(&text).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { path: path.to_owned(), text, cases, places })
+    }
+
+    /// Where a case is: file and line.
+    pub fn place(&self, case: &Case) -> String {
+        format!("{}:{}", self.path.display(), self.places.get(case.index).map_or(0, |place| place.line))
+    }
 }
 
 impl Case {
-    /// The cases of a file.
-    pub fn read(text: &str, file: &Path) -> anyhow::Result<Vec<Self>> {
-        let wrong = |error: serde_json::Error| Exit::Usage.error(format!("{}: {error}", file.display()));
-        let cases: Vec<Self> = serde_json::from_str(text).map_err(wrong)?;
-        if cases.is_empty() {
-            return Err(Exit::Usage.error(format!("{} has no cases", file.display())));
-        }
-        Ok(cases)
-    }
-
-    /// The file with what was found as what is expected.
-    pub fn updated(text: &str, found: &[Value]) -> anyhow::Result<String> {
-        let mut cases: Vec<Value> = serde_json::from_str(text)?;
-        for (case, found) in cases.iter_mut().zip(found) {
-            if let Some(case) = case.as_object_mut() {
-                case.insert("expect".into(), found.clone());
+    fn new(index: usize, case: WrittenCase) -> Result<Self, String> {
+        let WrittenCase { name, dialect, configuration, config, permissions, state, .. } = case;
+        let one = WrittenStep { event: case.event, line: case.line, event_name: case.event_name, expect: case.expect };
+        let steps = match case.events {
+            None => vec![one],
+            Some(steps) if !steps.is_empty() && one.event.is_none() && one.line.is_none() && one.expect.is_empty() => {
+                steps
             }
-        }
-        Ok(serde_json::to_string_pretty(&cases)? + "\n")
+            Some(_) => {
+                return Err(format!(
+                    "{name:?} has `events`: what belongs to one of them stands below it, and there is one at least"
+                ));
+            }
+        };
+        let steps = steps.into_iter().map(Step::new).collect::<Result<_, _>>();
+        let steps = steps.map_err(|why| format!("{name:?}: {why}"))?;
+        let state = state.into_iter().map(|(key, value)| (key, text(value))).collect();
+        Ok(Self { name, index, dialect, configuration, config, permissions, state, steps })
     }
 
     /// The configuration that it runs under.
-    pub fn configuration(&self, shipped: &Value) -> String {
-        let mut config = shipped.clone();
-        if let Some(config) = config.as_object_mut() {
-            let own = [("dialect", self.dialect.clone().map(Value::String)), ("hooks", self.hooks.clone())];
-            config.extend(own.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
-        }
-        config.to_string()
+    pub fn configuration(&self, shipped: &Map<String, Value>) -> String {
+        let mut settings = shipped.clone();
+        settings.extend(self.configuration.clone());
+        settings.extend(self.dialect.clone().map(|dialect| ("dialect".to_owned(), dialect.into())));
+        let own = [("config", &self.config), ("permissions", &self.permissions)];
+        let own: Vec<_> = own.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
+        let mut settings = Value::Object(settings);
+        give(&mut settings, &own);
+        settings.to_string()
     }
+}
 
-    /// What is not as expected, a line each.
-    pub fn differences(&self, verdict: &Verdict) -> Vec<String> {
-        let mut lines = Vec::new();
-        difference::json(&self.expect, verdict.wire.as_ref().unwrap_or(&Value::Null), &mut lines);
-        let runs = || verdict.hooks.iter().filter_map(HookReport::run);
-        if let Some(expected) = &self.logs {
-            let found: Vec<_> =
-                runs().flat_map(|run| &run.logs).map(|log| format!("{}: {}", log.level.word(), log.message)).collect();
-            if *expected != found {
-                lines.push("the hooks log".into());
-                lines.push(format!("   expected  {}", Value::from(expected.clone())));
-                lines.push(format!("   found     {}", Value::from(found)));
-            }
+impl Step {
+    fn new(step: WrittenStep) -> Result<Self, String> {
+        let wire = match (step.event, step.line) {
+            (Some(event), None) => event.to_string(),
+            (None, Some(line)) => line,
+            _ => return Err("it needs an `event`, or its recorded `line`, and not both".into()),
+        };
+        Ok(Self { wire, event_name: step.event_name, expect: step.expect })
+    }
+}
+
+/// Sets these keys of every component in a configuration.
+fn give(settings: &mut Value, own: &[(&str, &Value)]) {
+    match settings {
+        Value::Object(fields) if fields.get("component").is_some_and(Value::is_string) => {
+            fields.extend(own.iter().map(|(key, value)| ((*key).to_owned(), (*value).clone())));
         }
-        let faults: Vec<_> = runs().filter_map(|run| run.result.as_ref().err()).map(ToString::to_string).collect();
-        match &self.fault {
-            Some(expected) if !faults.iter().any(|fault| fault.contains(expected)) => {
-                lines.push(format!("no hook failed with `{expected}`"));
-            }
-            None => lines.extend(faults.iter().map(|fault| format!("a hook failed: {fault}"))),
-            Some(_) => {}
-        }
-        let most = runs().filter_map(|run| run.fuel).max().unwrap_or_default();
-        if let Some(fuel) = self.fuel.filter(|fuel| most > *fuel) {
-            lines.push(format!("a hook used {most} units of fuel, more than {fuel}"));
-        }
-        lines
+        Value::Object(fields) => fields.values_mut().for_each(|value| give(value, own)),
+        Value::Array(values) => values.iter_mut().for_each(|value| give(value, own)),
+        _ => {}
+    }
+}
+
+/// State is text: a number is written out.
+pub fn text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        value => value.to_string(),
     }
 }

@@ -1,34 +1,71 @@
 //! Where two JSON values differ.
 
 use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
 
-/// Adds three lines for each place that differs: where, what was expected, what was found.
-pub fn json(expected: &Value, found: &Value, lines: &mut Vec<String>) {
-    at("", Some(expected), Some(found), lines);
+/// Lines for each place that differs: where, and what was expected and found. `what` is a word for the whole.
+pub fn between(what: &str, expected: &Value, found: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    at(what, "", Some(expected), Some(found), &mut lines);
+    lines
 }
 
-fn at(pointer: &str, expected: Option<&Value>, found: Option<&Value>, lines: &mut Vec<String>) {
+/// As [`between`], of the entries of two maps: `what` and a key say which.
+pub fn between_entries(what: &str, expected: &Value, found: &Value) -> Vec<String> {
+    let (Value::Object(expected), Value::Object(found)) = (expected, found) else { return Vec::new() };
+    let more = found.keys().filter(|key| !expected.contains_key(*key));
+    let mut lines = Vec::new();
+    for key in expected.keys().chain(more) {
+        at(&format!("{what} {key}"), "", expected.get(key), found.get(key), &mut lines);
+    }
+    lines
+}
+
+fn at(what: &str, pointer: &str, expected: Option<&Value>, found: Option<&Value>, lines: &mut Vec<String>) {
     match (expected, found) {
         (expected, found) if expected == found => {}
         (Some(Value::Object(expected)), Some(Value::Object(found))) => {
             let more = found.keys().filter(|key| !expected.contains_key(*key));
             for key in expected.keys().chain(more) {
                 let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-                at(&pointer, expected.get(key), found.get(key), lines);
+                at(what, &pointer, expected.get(key), found.get(key), lines);
             }
         }
         (Some(Value::Array(expected)), Some(Value::Array(found))) => {
             for index in 0..expected.len().max(found.len()) {
-                at(&format!("{pointer}/{index}"), expected.get(index), found.get(index), lines);
+                at(what, &format!("{pointer}/{index}"), expected.get(index), found.get(index), lines);
             }
         }
         (expected, found) => {
-            let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), ToString::to_string);
-            lines.push(if pointer.is_empty() { "the output".into() } else { format!("at {pointer}") });
-            lines.push(format!("   expected  {}", text(expected)));
-            lines.push(format!("   found     {}", text(found)));
+            lines.push(format!("{what} {pointer}").trim_end().to_owned());
+            match (expected, found) {
+                (Some(Value::String(expected)), Some(Value::String(found)))
+                    if expected.contains('\n') || found.contains('\n') =>
+                {
+                    lines.extend(text(expected, found));
+                }
+                (expected, found) => {
+                    let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), ToString::to_string);
+                    lines.push(format!("   expected  {}", shown(expected)));
+                    lines.push(format!("   found     {}", shown(found)));
+                }
+            }
         }
     }
+}
+
+/// The lines of two texts, those that were expected with `-` and those that were found with `+`.
+fn text(expected: &str, found: &str) -> Vec<String> {
+    let changes = TextDiff::from_lines(expected, found);
+    let line = |change: similar::Change<&str>| {
+        let mark = match change.tag() {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => ' ',
+        };
+        format!("   {mark} {}", change.value().trim_end_matches('\n'))
+    };
+    changes.iter_all_changes().map(line).collect()
 }
 
 #[cfg(test)]
@@ -37,32 +74,33 @@ mod tests {
 
     use super::*;
 
-    fn differences(expected: &Value, found: &Value) -> Vec<String> {
-        let mut lines = Vec::new();
-        json(expected, found, &mut lines);
-        lines
-    }
-
     #[test]
     fn only_what_differs_is_told_with_its_place() {
         let expected = json!({"a": {"b/c": [1, 2]}, "gone": true});
         let found = json!({"a": {"b/c": [1, 3, "x"]}, "new": null});
         let lines = [
-            "at /a/b~1c/1",
+            "output /a/b~1c/1",
             "   expected  2",
             "   found     3",
-            "at /a/b~1c/2",
+            "output /a/b~1c/2",
             "   expected  nothing",
             "   found     \"x\"",
-            "at /gone",
+            "output /gone",
             "   expected  true",
             "   found     nothing",
-            "at /new",
+            "output /new",
             "   expected  nothing",
             "   found     null",
         ];
-        assert_eq!(differences(&expected, &found), lines);
-        assert_eq!(differences(&json!({"a": 1, "b": 2}), &json!({"b": 2, "a": 1})), [""; 0]);
-        assert_eq!(differences(&json!({}), &Value::Null), ["the output", "   expected  {}", "   found     null"]);
+        assert_eq!(between("output", &expected, &found), lines);
+        assert_eq!(between("output", &json!({"a": 1, "b": 2}), &json!({"b": 2, "a": 1})), [""; 0]);
+        let whole = ["state", "   expected  {}", "   found     null"];
+        assert_eq!(between("state", &json!({}), &Value::Null), whole);
+    }
+
+    #[test]
+    fn texts_of_several_lines_differ_line_by_line() {
+        let lines = between("output", &json!({"text": "one\ntwo\nthree"}), &json!({"text": "one\n2\nthree"}));
+        assert_eq!(lines, ["output /text", "     one", "   - two", "   + 2", "     three"]);
     }
 }

@@ -1,0 +1,78 @@
+//! Runs one case.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use hookbox::{Config, HookSet, Runtime, Tenant, Verdict, config::ConfigErrors};
+
+use super::{
+    case::Case,
+    expect::{Difference, Found},
+    state::Stories,
+};
+use crate::report;
+
+/// How a case went.
+pub struct Went {
+    pub steps: Vec<StepWent>,
+    pub time: Duration,
+}
+
+/// How one of its events went.
+pub struct StepWent {
+    /// Nothing where the event is none.
+    pub found: Option<Found>,
+    pub differences: Vec<Difference>,
+    /// What each hook said and logged.
+    pub hooks: Vec<String>,
+}
+
+/// Tells the hooks of a configuration, `settings` as if it stood in `file`, of the events of a case. `number` keeps its
+/// state from that of others.
+pub async fn run(
+    runtime: &Runtime,
+    stories: &Stories,
+    number: usize,
+    case: &Case,
+    settings: &str,
+    file: &Path,
+) -> anyhow::Result<Went> {
+    let begin = Instant::now();
+    let tenant = format!("case-{number}");
+    stories.begin(&tenant, &case.state);
+    let loaded = Config::parse(settings, file, None).map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?;
+    let hooks = HookSet::builder(runtime, Tenant::new(&tenant), loaded.config).load().await?;
+    let mut steps = Vec::new();
+    for step in &case.steps {
+        let verdict = match &step.event_name {
+            Some(name) => hooks.dispatch_as(name, &step.wire).await,
+            None => hooks.dispatch(&step.wire).await,
+        };
+        steps.push(match verdict {
+            Ok(verdict) => {
+                let state = stories.left(&tenant).await.context("the state cannot be read")?;
+                let found = Found::new(&verdict, state);
+                let differences = step.expect.differences(&verdict, &found);
+                StepWent { found: Some(found), differences, hooks: said(&verdict) }
+            }
+            Err(error) => {
+                let lines = vec![format!("the event is none: {error}")];
+                let differences = vec![Difference { lines, part: None }];
+                StepWent { found: None, differences, hooks: Vec::new() }
+            }
+        });
+    }
+    Ok(Went { steps, time: begin.elapsed() })
+}
+
+fn said(verdict: &Verdict) -> Vec<String> {
+    let mut lines = Vec::new();
+    for hook in &verdict.hooks {
+        lines.push(format!("{}  {}", report::name(hook), report::outcome(hook)).trim_end().to_owned());
+        lines.extend(report::asides(hook).into_iter().map(|line| format!("   {line}")));
+    }
+    lines
+}

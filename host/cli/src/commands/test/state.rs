@@ -1,0 +1,124 @@
+//! The state of cases: the real store, which begins with what a case says.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use hookbox::{
+    async_trait,
+    capability::state::{Space, SqliteStore, Store},
+    sandbox::capability::StateError,
+};
+
+use crate::commands::scratch::Scratch;
+
+/// Time for what is not part of a hook's call.
+const OURS: Duration = Duration::from_secs(30);
+
+/// A store for all cases of a run, gone when it ends. A case is a tenant, so none sees another's state.
+#[derive(Clone)]
+pub struct Stories(Arc<Inner>);
+
+struct Inner {
+    store: SqliteStore,
+    cases: Mutex<HashMap<String, Story>>,
+    _folder: Scratch,
+}
+
+/// The state of one case.
+#[derive(Clone, Default)]
+struct Story {
+    /// What a space begins with.
+    seed: BTreeMap<String, String>,
+    /// The spaces that were looked at, the latest last.
+    spaces: Vec<Space>,
+}
+
+impl Stories {
+    pub fn new() -> anyhow::Result<Self> {
+        let folder = Scratch::new("test")?;
+        let store = folder.store();
+        Ok(Self(Arc::new(Inner { store, cases: Mutex::default(), _folder: folder })))
+    }
+
+    /// Begins a case with this in whatever state its hooks look at.
+    pub fn begin(&self, tenant: &str, seed: &BTreeMap<String, String>) {
+        self.cases().insert(tenant.to_owned(), Story { seed: seed.clone(), spaces: Vec::new() });
+    }
+
+    /// What is kept now: in the state that was looked at last, so in that of this session where each has its own.
+    pub async fn left(&self, tenant: &str) -> Result<BTreeMap<String, String>, StateError> {
+        let story = self.cases().get(tenant).cloned().unwrap_or_default();
+        let Some(space) = story.spaces.last().map(ours) else { return Ok(story.seed) };
+        let mut left = BTreeMap::new();
+        for key in self.0.store.keys(&space, "").await? {
+            if let Some(value) = self.0.store.get(&space, &key).await? {
+                left.insert(key, value);
+            }
+        }
+        Ok(left)
+    }
+
+    fn cases(&self) -> MutexGuard<'_, HashMap<String, Story>> {
+        self.0.cases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The store, with this space begun. A case is told one event at a time, and its hooks' first look is the first.
+    async fn at(&self, space: &Space) -> Result<&SqliteStore, StateError> {
+        let seed = {
+            let mut cases = self.cases();
+            let story = cases.entry(space.tenant.clone()).or_default();
+            let same = |known: &Space| known.namespace == space.namespace && known.session == space.session;
+            let before = story.spaces.len();
+            story.spaces.retain(|known| !same(known));
+            let is_new = story.spaces.len() == before;
+            story.spaces.push(space.clone());
+            if is_new { story.seed.clone() } else { BTreeMap::new() }
+        };
+        for (key, value) in &seed {
+            self.0.store.set(&ours(space), key, value, None).await?;
+        }
+        Ok(&self.0.store)
+    }
+}
+
+/// The same space, for longer than a hook has.
+fn ours(space: &Space) -> Space {
+    Space { deadline: Instant::now() + OURS, ..space.clone() }
+}
+
+#[async_trait]
+impl Store for Stories {
+    async fn get(&self, space: &Space, key: &str) -> Result<Option<String>, StateError> {
+        self.at(space).await?.get(space, key).await
+    }
+
+    async fn set(&self, space: &Space, key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), StateError> {
+        self.at(space).await?.set(space, key, value, ttl_ms).await
+    }
+
+    async fn delete(&self, space: &Space, key: &str) -> Result<bool, StateError> {
+        self.at(space).await?.delete(space, key).await
+    }
+
+    async fn increment(&self, space: &Space, key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, StateError> {
+        self.at(space).await?.increment(space, key, by, ttl_ms).await
+    }
+
+    async fn compare_and_swap(
+        &self,
+        space: &Space,
+        key: &str,
+        expected: Option<&str>,
+        value: &str,
+        ttl_ms: Option<u64>,
+    ) -> Result<bool, StateError> {
+        self.at(space).await?.compare_and_swap(space, key, expected, value, ttl_ms).await
+    }
+
+    async fn keys(&self, space: &Space, prefix: &str) -> Result<Vec<String>, StateError> {
+        self.at(space).await?.keys(space, prefix).await
+    }
+}
