@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod bench;
 mod build;
 mod check;
 mod completions;
@@ -7,6 +8,7 @@ mod doctor;
 mod explain;
 mod inspect;
 mod install;
+mod measure;
 mod new;
 mod run;
 mod schema;
@@ -62,6 +64,8 @@ pub enum Command {
     Build(build::Build),
     /// Run a hook's cases: events, and what they must lead to
     Test(test::Test),
+    /// Measure what a call of a hook costs: time, fuel and memory
+    Bench(bench::Bench),
     /// Print the JSON Schema of the configuration file
     Schema(schema::Schema),
     /// Print a completion script for a shell
@@ -89,6 +93,7 @@ impl Command {
             Self::New(command) => command.run(),
             Self::Build(command) => command.run(),
             Self::Test(command) => command.run(),
+            Self::Bench(command) => command.run(),
             Self::Schema(command) => command.run(),
             Self::Completions(command) => command.run(),
         }

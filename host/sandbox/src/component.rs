@@ -143,8 +143,9 @@ impl Component {
             Err(_) => Err(LimitReached::Timeout.into()),
         };
         let fuel = limits.fuel.saturating_sub(store.get_fuel().unwrap_or_default());
-        let logs = store.into_data().logs;
-        Run { notes: reader.into_notes(), fuel: Some(fuel), logs, ..report(result) }
+        let sandbox = store.into_data();
+        let memory = Some(sandbox.memory_bytes());
+        Run { notes: reader.into_notes(), fuel: Some(fuel), memory, logs: sandbox.logs, ..report(result) }
     }
 
     async fn run(

@@ -38,6 +38,8 @@ pub struct Run {
     pub notes: Vec<Note>,
     /// Fuel used by a component, the same for the same component and event every time.
     pub fuel: Option<u64>,
+    /// Linear memory a component had at most, in bytes.
+    pub memory: Option<u64>,
     /// What it wrote for people, up to its end.
     pub logs: Vec<LogLine>,
     /// Wall-clock time, waiting for its turn included.
@@ -47,7 +49,7 @@ pub struct Run {
 impl Run {
     /// A run of which nothing else is known yet.
     pub fn new(result: Result<HookOutput, Failure>) -> Self {
-        Self { result, notes: Vec::new(), fuel: None, logs: Vec::new(), time: Duration::ZERO }
+        Self { result, notes: Vec::new(), fuel: None, memory: None, logs: Vec::new(), time: Duration::ZERO }
     }
 }
 

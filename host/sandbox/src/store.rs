@@ -42,6 +42,13 @@ pub(crate) struct Sandbox {
     handles: ResourceTable,
 }
 
+impl Sandbox {
+    /// Bytes of all linear memories of the call. They do not shrink.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.memory.bytes()
+    }
+}
+
 /// So much, and what is left of it.
 struct Budget {
     limit: u64,

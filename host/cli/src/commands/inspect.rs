@@ -1,15 +1,25 @@
 //! `hookbox inspect`
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context;
 use clap::Args;
 use hookbox::{
     LoadError,
-    sandbox::component::{Inspection, inspect},
+    sandbox::component::{Inspection, Producer, inspect},
 };
 
-use crate::{exit::Exit, print};
+use super::{
+    block_on,
+    measure::{Calls, Measured, percentile},
+};
+use crate::{exit::Exit, print, report};
+
+/// Calls that limits are advised from.
+const RUNS: usize = 50;
 
 /// Show what a component handles and what it asks for.
 #[derive(Debug, Args)]
@@ -17,6 +27,15 @@ pub struct Inspect {
     /// Components
     #[arg(required = true, value_name = "HOOK.wasm")]
     components: Vec<PathBuf>,
+    /// Also call it with this event's JSON, and advise limits
+    #[arg(long, value_name = "FILE")]
+    event: Option<PathBuf>,
+    /// For the call: the configuration that names the component; needed where it asks for more than state
+    #[arg(long, value_name = "FILE", requires = "event")]
+    config: Option<PathBuf>,
+    /// For the call: the hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME", requires = "event")]
+    dialect: Option<String>,
 }
 
 impl Inspect {
@@ -29,30 +48,66 @@ impl Inspect {
             };
             let found = inspect(&bytes).map_err(unusable)?;
             describe(path, &found).iter().for_each(print::out);
+            if let Some(event) = &self.event {
+                let measured = Measured {
+                    component: path,
+                    event,
+                    config: self.config.as_deref(),
+                    dialect: self.dialect.as_deref(),
+                    runs: RUNS,
+                };
+                advice(&block_on(measured.run())?).iter().for_each(print::out);
+            }
         }
         Ok(Exit::Ok)
     }
 }
 
-/// What it is, in five lines.
-pub fn describe(path: &Path, found: &Inspection) -> [String; 5] {
+/// What calls used, and limits with room for others: four times the fuel, twice the memory, a hundred times the time of all
+/// but one in a hundred, because events differ and machines are busy.
+fn advice(calls: &Calls) -> [String; 2] {
+    let Calls { event, dialect, fuel, memory, said, .. } = calls;
+    let time = percentile(&calls.times, 99);
+    let used = format!(
+        "  used      {fuel} fuel, {} KiB of memory, {} at {event} under {dialect}: {said}",
+        memory.div_ceil(1024),
+        report::time(time)
+    );
+    let mib = (memory * 2).div_ceil(1 << 20);
+    let seconds = (time * 100).max(Duration::from_secs(1)).as_secs_f64().ceil();
+    let limits = format!("{{ \"fuel\": {}, \"memoryMiB\": {mib}, \"timeout\": {seconds} }}", round_up(fuel * 4));
+    [used, format!("  advised   \"limits\": {limits}")]
+}
+
+/// With two digits that are not 0.
+fn round_up(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.checked_ilog10().unwrap_or_default().saturating_sub(1));
+    number.div_ceil(unit) * unit
+}
+
+/// What it is, in six lines.
+pub fn describe(path: &Path, found: &Inspection) -> [String; 6] {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let made = found.producers.iter().filter(|producer| producer.field != "processed-by");
-    let made = made.map(|producer| {
-        let version =
-            if producer.version.is_empty() { String::new() } else { format!(" {}", version(&producer.version)) };
-        format!("{}{version}", print::name(&producer.name))
-    });
+    let tool = |producer: &&Producer| producer.field == "processed-by";
+    let made = found.producers.iter().filter(|producer| !tool(producer)).map(producer);
+    // Every component goes through that one, some several times.
+    let tools = found.producers.iter().filter(tool).filter(|tool| tool.name != "wit-component").map(producer);
     let contract = found.contract.iter().map(|contract| format!("WIT {}", print::name(contract)));
     let made: Vec<String> = made.chain(contract).collect();
     let digest = found.digest.get(..12).unwrap_or(&found.digest);
     [
         format!("{}   {} KB   sha256:{digest}…   {}", print::name(&file), found.size.div_ceil(1024), made.join(", ")),
+        format!("  made by   {}", list(tools)),
         format!("  handles   {}", list(found.handles.iter().map(|kind| kind.name().to_owned()))),
         format!("  asks      {}", list(found.asks.iter().map(ToString::to_string))),
         format!("  inert     {}", list(found.inert.iter().map(|import| print::name(import)))),
         format!("  refused   {}", list(found.refused.iter().map(|import| print::name(import)))),
     ]
+}
+
+fn producer(producer: &Producer) -> String {
+    let version = if producer.version.is_empty() { String::new() } else { format!(" {}", version(&producer.version)) };
+    format!("{}{version}", print::name(&producer.name))
 }
 
 /// A version as compilers write it, `1.95.0 (59807616e 2026-04-14)` for example, or in quotes.
@@ -64,4 +119,15 @@ fn version(text: &str) -> String {
 fn list(words: impl Iterator<Item = String>) -> String {
     let words: Vec<String> = words.collect();
     if words.is_empty() { "—".into() } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_up;
+
+    #[test]
+    fn limits_are_round_and_no_less() {
+        let rounded = [0, 7, 99, 101, 26_938, 50_000_000].map(round_up);
+        assert_eq!(rounded, [0, 7, 99, 110, 27_000, 50_000_000]);
+    }
 }

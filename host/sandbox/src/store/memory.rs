@@ -21,6 +21,10 @@ impl Memory {
     pub(super) fn new(limits: &Limits) -> Self {
         Self { limit_mib: limits.memory_mib, bytes: 0, table_limit: limits.table_elements, table_elements: 0 }
     }
+
+    pub(super) fn bytes(&self) -> u64 {
+        u64::try_from(self.bytes).unwrap_or(u64::MAX)
+    }
 }
 
 impl ResourceLimiter for Memory {

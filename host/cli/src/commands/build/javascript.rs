@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript: esbuild makes one module of a hook, componentize-qjs a component with an engine in it that
 //! has started already. Both are npm packages, installed beside what is built, as our lockfile has them.
 
-use std::{fs, io, path::Path, process::Command};
+use std::{collections::BTreeMap, fs, io, path::Path, process::Command};
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -39,6 +39,7 @@ struct Bundle {
     digest: String,
     typescript: bool,
     sdk: String,
+    tools: BTreeMap<String, String>,
 }
 
 impl Language for JavaScript {
@@ -77,6 +78,7 @@ impl Language for JavaScript {
         let language = if bundle.typescript { "TypeScript" } else { "JavaScript" };
         made_with.language = vec![(language.into(), String::new())];
         made_with.sdk = vec![(SDK.into(), bundle.sdk)];
+        made_with.processed_by = bundle.tools.into_iter().collect();
         Ok(Compiled { name: bundle.name, wasm, adapters: Vec::new(), made_with })
     }
 }

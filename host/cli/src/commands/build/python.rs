@@ -140,6 +140,8 @@ impl Language for Python {
         let wasm = sockets::removed(&component).context("the sockets of Python's library cannot be taken out")?;
         let mut made_with = AddMetadata::default();
         made_with.language = vec![("Python".into(), INTERPRETER.into())];
+        let tool = TOOLCHAIN.lines().find_map(|line| line.trim_end_matches([' ', '\\']).split_once("=="));
+        made_with.processed_by = tool.map(|(name, version)| (name.into(), version.into())).into_iter().collect();
         made_with.sdk = sdk::version().map(|version| ("hookbox-guest".into(), version.into())).into_iter().collect();
         Ok(Compiled { name: manifest.name, wasm, adapters: Vec::new(), made_with })
     }

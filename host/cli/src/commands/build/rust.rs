@@ -67,7 +67,7 @@ impl Language for Rust {
         })?;
         let name = core.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-")).unwrap_or_default();
         let wasm = std::fs::read(&core).with_context(|| core.display().to_string())?;
-        Ok(Compiled { name, wasm, adapters: Vec::new(), made_with: made_with(&output.stdout) })
+        Ok(Compiled { name, wasm, adapters: Vec::new(), made_with: made_with(folder, &output.stdout)? })
     }
 }
 
@@ -126,8 +126,9 @@ fn artifact(messages: &[u8], manifest: &Path) -> Option<PathBuf> {
     found
 }
 
-/// The language, and the version of our SDK among what cargo says it built.
-fn made_with(messages: &[u8]) -> AddMetadata {
+/// The language, its compiler, and the version of our SDK among what cargo says it built. What the compiler says of itself
+/// goes with the names of functions.
+fn made_with(folder: &Path, messages: &[u8]) -> anyhow::Result<AddMetadata> {
     let text = String::from_utf8_lossy(messages);
     let sdk = text.lines().filter(|line| line.contains("hookbox_guest")).find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
@@ -136,8 +137,11 @@ fn made_with(messages: &[u8]) -> AddMetadata {
     });
     // `…#0.1.0` or `…#hookbox-guest@0.1.0`
     let version = sdk.and_then(|id| id.rsplit(['#', '@']).next().map(str::to_owned));
+    let compiler = tool::ask(Command::new("rustc").current_dir(folder).arg("--version"), MISSING)?.unwrap_or_default();
     let mut made = AddMetadata::default();
     made.language = vec![("Rust".into(), String::new())];
+    let compiler = compiler.split_once(' ').map(|(name, version)| (name.to_owned(), version.to_owned()));
+    made.processed_by = compiler.into_iter().collect();
     made.sdk = version.map(|version| ("hookbox-guest".into(), version)).into_iter().collect();
-    made
+    Ok(made)
 }

@@ -24,7 +24,7 @@ const [map, code] = whole.outputFiles;
 const inputs = Object.keys(whole.metafile.inputs).sort();
 const table = lineTable(JSON.parse(map.text), authored);
 const world = worldOf(outputOf(whole).imports.filter(({ external }) => external));
-writeFileSync(join(here, "hook.js"), `${code.text}\nglobalThis.__hookboxLines = ${JSON.stringify(table)};\n`);
+writeFileSync(join(here, "hook.js"), `${withoutPlaces(code.text)}\nglobalThis.__hookboxLines = ${JSON.stringify(table)};\n`);
 writeFileSync(join(here, "wit/hook.wit"), world);
 console.log(
   JSON.stringify({
@@ -32,6 +32,7 @@ console.log(
     digest: digest(),
     typescript: entry.endsWith(".ts"),
     sdk: sdkVersion(),
+    tools: toolVersions(),
   }),
 );
 
@@ -152,6 +153,11 @@ function authored(source) {
   return /^\.\.\/|(^|\/)(node_modules|\.hookbox)\/|^<stdin>$/.test(file) ? undefined : file;
 }
 
+/** Above each module is its path from the project, which says where on this machine the project and the SDK are. */
+function withoutPlaces(text) {
+  return text.replace(/^\/\/ (.*)$/gm, (line, path) => (inputs.includes(path) && !authored(path) ? "//" : line));
+}
+
 /** Of everything that the component is made from, and of what its types are checked with. */
 function digest() {
   const hash = createHash("sha256");
@@ -161,6 +167,12 @@ function digest() {
     if (existsSync(file)) hash.update(read(file)).update("\0");
   }
   return hash.digest("hex");
+}
+
+/** What makes a component of the hook, beside Node.js. */
+function toolVersions() {
+  const { "componentize-qjs": engine, esbuild: bundler } = JSON.parse(read(here, "package.json")).dependencies;
+  return { "componentize-qjs": engine, esbuild: bundler };
 }
 
 function sdkVersion() {

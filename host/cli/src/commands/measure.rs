@@ -1,0 +1,138 @@
+//! Calls of one component, measured: for `hookbox bench` and the advice of `hookbox inspect`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use hookbox::{
+    Config, Dialect, HookSet, Runtime, Tenant,
+    config::ConfigErrors,
+    dialect::{self, ConfigShape},
+    sandbox::{
+        Grant,
+        component::{Inspection, inspect},
+    },
+};
+use serde_json::{Value, json};
+
+use super::scratch::Scratch;
+use crate::exit::Exit;
+
+/// Calls before those that count.
+const WARM: usize = 5;
+
+/// What is called, and how.
+pub struct Measured<'a> {
+    pub component: &'a Path,
+    pub event: &'a Path,
+    /// The configuration that names the component; without one, its grants and authority are whatever it asks for.
+    pub config: Option<&'a Path>,
+    pub dialect: Option<&'a str>,
+    pub runs: usize,
+}
+
+/// How the calls went.
+pub struct Calls {
+    pub event: String,
+    pub dialect: &'static str,
+    /// Of each call: a sandbox made, the hook called in it, and all of it thrown away.
+    pub times: Vec<Duration>,
+    /// Of the call that used most.
+    pub fuel: u64,
+    /// Bytes of linear memory, of the call that had most.
+    pub memory: u64,
+    /// What the last call said, in a word.
+    pub said: &'static str,
+}
+
+impl Measured<'_> {
+    /// Calls it.
+    ///
+    /// # Errors
+    /// A call failed, or there was none: what cannot be measured.
+    pub async fn run(&self) -> anyhow::Result<Calls> {
+        let bytes = fs::read(self.component).with_context(|| self.component.display().to_string())?;
+        let unusable = |why: String| Exit::Config.error(format!("{}: {why}", self.component.display()));
+        let found = inspect(&bytes).map_err(|error| unusable(format!("{error}\n   {}", error.help())))?;
+        let wire = fs::read(self.event).with_context(|| self.event.display().to_string())?;
+        let config = match self.config {
+            Some(file) => Config::load(file, self.dialect),
+            None => {
+                let (settings, file) = self.settings(&found, &wire)?;
+                Config::parse(&settings, &file, None)
+            }
+        };
+        let config = config.map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?.config;
+
+        let state = Scratch::new("measure")?;
+        let runtime = Runtime::builder().compiler(std::env::current_exe()?).state(state.store()).build()?;
+        let hooks = HookSet::load(&runtime, Tenant::new("measure"), config).await?;
+        let mut calls = Calls {
+            event: String::new(),
+            dialect: hooks.dialect().name(),
+            times: Vec::with_capacity(self.runs),
+            fuel: 0,
+            memory: 0,
+            said: "",
+        };
+        for number in 0..WARM + self.runs {
+            let verdict = hooks.dispatch(&wire).await?;
+            let ran = verdict.hooks.iter().filter(|hook| hook.digest.as_ref() == Some(&found.digest));
+            let Some((hook, run)) = ran.filter_map(|hook| Some((hook, hook.run()?))).next() else {
+                return Err(unusable(format!("it is not called for {}: see `hookbox explain`", verdict.event)));
+            };
+            if let Err(failure) = &run.result {
+                return Err(unusable(format!("the hook failed: {failure}")));
+            }
+            calls.event.clone_from(&verdict.event);
+            calls.said = hook.word();
+            calls.fuel = calls.fuel.max(run.fuel.unwrap_or_default());
+            calls.memory = calls.memory.max(run.memory.unwrap_or_default());
+            if number >= WARM {
+                calls.times.push(run.time);
+            }
+        }
+        calls.times.sort();
+        Ok(calls)
+    }
+
+    /// A configuration with this one hook on this one event, and the file that it would stand in.
+    fn settings(&self, found: &Inspection, wire: &[u8]) -> anyhow::Result<(String, PathBuf)> {
+        let name = self.dialect.unwrap_or("claude");
+        let dialect = dialect::by_name(name)
+            .ok_or_else(|| Exit::Usage.error(format!("there is no dialect `{name}`: see `hookbox schema`")))?;
+        if found.asks.iter().any(|grant| !matches!(grant, Grant::State)) {
+            return Err(Exit::Usage.error(format!(
+                "{} asks for more than state: give the configuration that grants it, with --config",
+                self.component.display()
+            )));
+        }
+        let file = self.component.canonicalize()?;
+        let mut hook = json!({ "type": "wasm", "component": file, "authority": "trusted" });
+        if let Some(hook) = hook.as_object_mut().filter(|_| found.asks.contains(&Grant::State)) {
+            hook.insert("permissions".into(), json!({ "state": true }));
+        }
+        let hooks = on(dialect, wire, hook)?;
+        Ok((json!({ "dialect": name, "hooks": hooks }).to_string(), file.with_file_name("hooks.json")))
+    }
+}
+
+/// `hooks` with this hook on the event.
+fn on(dialect: &dyn Dialect, wire: &[u8], hook: Value) -> anyhow::Result<Value> {
+    let event = dialect.decode_event(wire, None).map_err(|error| Exit::Data.error(error.to_string()))?;
+    let name = event.name.as_str();
+    Ok(match dialect.shape() {
+        ConfigShape::Groups => json!({ name: [{ "hooks": [hook] }] }),
+        ConfigShape::Flat => json!({ name: [hook] }),
+        ConfigShape::Named => json!({ "measured": hook }),
+    })
+}
+
+/// The time that so many of a hundred calls did not take longer than.
+pub fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+    let last = sorted.len().saturating_sub(1);
+    sorted.get((last * percent).div_ceil(100)).copied().unwrap_or_default()
+}
