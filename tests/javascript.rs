@@ -3,13 +3,15 @@
 
 use std::{
     fs,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
     sync::OnceLock,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use hookbox_testing::{
+    examples,
     node::{self, ci, lend_tools, npm, project},
     process::fed,
 };
@@ -66,6 +68,7 @@ fn the_sdk_works_from_its_package() {
     assert!(ok, "{said}");
     assert!(said.contains("JavaScript, @hookbox/guest 0.1.0, WIT hookbox:hooks@0.2.0"), "{said}");
     assert!(said.contains("asks      —"), "{said}");
+    assert!(said.contains("made by   componentize-qjs 0.4.5, esbuild 0."), "{said}");
     let (_, said) = build(&folder, &folder.join("packed.wasm"));
     assert!(said.contains("nothing changed"), "{said}");
 }
@@ -73,28 +76,20 @@ fn the_sdk_works_from_its_package() {
 /// Each with its own tests, and the cases of the example that it is a version of.
 #[test]
 fn examples_do_what_their_cases_say() {
-    let examples = root().join("guest-examples");
-    let read = |path: PathBuf| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
     for (name, of) in [
         ("command-guard-js", "command-guard"),
         ("secret-redactor-js", "secret-redactor"),
         ("http-notifier-ts", "http-notifier-ts"),
     ] {
-        let folder = examples.join(name);
+        let folder = root().join("guest-examples").join(name);
         ci(&folder);
         npm(&folder, &["test"]);
         lend_tools(&folder);
         let dir = tempfile::tempdir().unwrap();
-        let (ok, said) = build(&folder, &dir.path().join(format!("{name}.wasm")));
+        let component = dir.path().join("built.wasm");
+        let (ok, said) = build(&folder, &component);
         assert!(ok, "{said}");
-        let (mut config, path) = (read(folder.join("hooks.json")), dir.path().join("hooks.json"));
-        for case in read(examples.join(of).join("case.json")).as_array().unwrap() {
-            config["dialect"] = case["dialect"].clone();
-            fs::write(&path, config.to_string()).unwrap();
-            let (found, stderr) = run(&path, &case["event"], dir.path());
-            assert_eq!(found, case["expect"], "{name}: {}\n{stderr}", case["name"]);
-            assert!(!stderr.contains("failed  "), "{name}: {}\n{stderr}", case["name"]);
-        }
+        examples::holds_its_cases(name, &component, of, dir.path());
     }
 }
 
@@ -168,6 +163,48 @@ fn packages_that_are_not_there_are_asked_for() {
     fs::create_dir(dir.path().join("node_modules")).unwrap();
     let (_, said) = build(dir.path(), &dir.path().join("hook.wasm"));
     assert!(said.contains("to install it:   npm install --ignore-scripts @hookbox/guest"), "{said}");
+}
+
+/// A file that is changed is built again, and a mistake in it ends nothing.
+#[test]
+fn a_hook_is_built_again_when_it_changes() {
+    let dir = tempfile::tempdir().unwrap();
+    project(dir.path(), &[("hook.js", "export const onStop = () => {};")]);
+    let mut watching =
+        hookbox().args(["build", "--watch"]).current_dir(dir.path()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watching.stderr.take().unwrap()).lines();
+    let mut until = |end: &str| -> String {
+        let mut said = String::new();
+        while !said.contains(end) {
+            said += &lines.next().unwrap_or_else(|| panic!("it ended: {said}")).unwrap();
+            said.push('\n');
+        }
+        said
+    };
+    assert!(until("watching .").contains("handles   Stop"));
+    fs::write(dir.path().join("hook.js"), "export const onStop = (").unwrap();
+    assert!(until("watching .").contains("hook.js:1:"));
+    fs::write(dir.path().join("hook.js"), "export const onSessionEnd = () => {};").unwrap();
+    assert!(until("watching .").contains("handles   SessionEnd"));
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+}
+
+/// What a lockfile of ours brings is what was there when it was written.
+#[test]
+fn npm_installs_nothing_without_its_hash() {
+    let folders = ["host/cli/src/commands/build/javascript", "sdk-guest/js", "tests/sdk/js", "tests/guests/js-probe"];
+    let examples =
+        ["command-guard-js", "secret-redactor-js", "http-notifier-ts"].map(|name| format!("guest-examples/{name}"));
+    for folder in folders.map(str::to_owned).iter().chain(&examples) {
+        let lock: Value =
+            serde_json::from_slice(&fs::read(root().join(folder).join("package-lock.json")).unwrap()).unwrap();
+        for (name, package) in lock["packages"].as_object().unwrap() {
+            // What begins with `../` is in this project, and a link leads to it.
+            let ours = name.is_empty() || name.starts_with("../") || package["link"] == true;
+            assert!(ours || package["integrity"].is_string(), "{folder}: {name}");
+        }
+    }
 }
 
 // ---- what works in JavaScript ----

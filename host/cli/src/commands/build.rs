@@ -8,6 +8,7 @@ mod language;
 mod python;
 mod rust;
 mod tool;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -32,10 +33,24 @@ pub struct Build {
     /// Rust: a cargo profile of your own; `release` is made small, whatever Cargo.toml says
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
+    /// Build again whenever a file in the hook's folder changes
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Build {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if !self.watch {
+            self.once()?;
+        } else if self.hook.is_dir() {
+            watch::watch(&self.hook, || self.once())?;
+        } else {
+            return Err(Exit::Usage.error(format!("{} is no hook's folder: nothing to watch", self.hook.display())));
+        }
+        Ok(Exit::Ok)
+    }
+
+    fn once(&self) -> anyhow::Result<()> {
         let (output, made) = if self.hook.is_dir() { self.folder()? } else { self.module()? };
         let bytes = std::fs::read(&output).with_context(|| output.display().to_string())?;
         let found = inspect(&bytes)?;
@@ -43,7 +58,7 @@ impl Build {
             print::err("nothing changed");
         }
         describe(&output, &found).iter().for_each(print::err);
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     /// Builds a hook from its sources. Returns the component, and whether there was anything to do.
