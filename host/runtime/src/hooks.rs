@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hookbox_protocol::Dialect;
+use metrics::Label;
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -17,26 +18,35 @@ pub(crate) struct Hooks {
     pub(crate) config: Config,
     loader: Loader,
     entries: Vec<Entry>,
+    /// Of whose metrics they are. Made once: text that is shared costs nothing for each event.
+    label: Label,
 }
 
 /// One hook.
 pub(crate) struct Entry {
     pub(crate) hook: config::Hook,
+    /// Of which hook its metrics are.
+    pub(crate) label: Label,
     handler: OnceCell<SharedHandler>,
 }
 
 impl Hooks {
     /// Those of the configuration, and after them those that come from code.
     pub(crate) fn new(config: Config, loader: Loader, from_code: Vec<(config::Hook, SharedHandler)>) -> Self {
-        let written = config.hooks.iter().map(|hook| Entry { hook: hook.clone(), handler: OnceCell::new() });
-        let made =
-            from_code.into_iter().map(|(hook, handler)| Entry { hook, handler: OnceCell::new_with(Some(handler)) });
+        let written = config.hooks.iter().map(|hook| Entry::new(hook.clone(), None));
+        let made = from_code.into_iter().map(|(hook, handler)| Entry::new(hook, Some(handler)));
         let entries = written.chain(made).collect();
-        Self { config, loader, entries }
+        let label = label("tenant", loader.tenant().name());
+        Self { config, loader, entries, label }
     }
 
     pub(crate) fn dialect(&self) -> &'static dyn Dialect {
         self.config.dialect
+    }
+
+    /// Whose they are, for metrics.
+    pub(crate) fn label(&self) -> &Label {
+        &self.label
     }
 
     /// Whose they are.
@@ -64,4 +74,14 @@ impl Hooks {
     pub(crate) fn running(&self) -> impl Iterator<Item = (&config::Hook, &SharedHandler)> {
         self.entries.iter().filter_map(|entry| Some((&entry.hook, entry.handler.get()?)))
     }
+}
+
+impl Entry {
+    fn new(hook: config::Hook, handler: Option<SharedHandler>) -> Self {
+        Self { label: label("hook", &hook.name), handler: OnceCell::new_with(handler), hook }
+    }
+}
+
+fn label(key: &'static str, value: &str) -> Label {
+    Label::new(key, Arc::<str>::from(value))
 }

@@ -136,11 +136,11 @@ impl Loader {
             return Err(LoadError::Changed { path: wasm.component.clone() }.into());
         }
         let context = CallContext {
-            tenant: self.tenant.name().to_owned(),
-            hook: self.tenant.owner(config, wasm),
+            tenant: self.tenant.name().into(),
+            hook: self.tenant.owner(config, wasm).into(),
             session: None,
             // wit/config.wit: "`{}` when none was written".
-            config_json: if wasm.config.is_null() { "{}".into() } else { wasm.config.to_string() },
+            config_json: if wasm.config.is_null() { "{}".into() } else { wasm.config.to_string().into() },
             limits: wasm.limits.clone(),
             deadline: Instant::now(),
             capabilities: Arc::new(self.capabilities(config, &wasm.permissions)?),

@@ -22,16 +22,17 @@ pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> 
 #[tracing::instrument(name = "dispatch", level = "debug", skip_all, fields(event = event.name, tenant = hooks.tenant()))]
 pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, terms: Terms<'_>) -> Verdict {
     let dialect = hooks.dialect();
-    let mut reports: Vec<HookReport> = Vec::new();
+    let (mut reports, mut counted) = (Vec::<HookReport>::new(), Vec::new());
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
         reports.extend(call_all(hooks, event.seen_as(*stage, dialect), terms).await);
-        if dialect.decides(*stage, &outputs(&reports)) {
+        counted = outputs(&reports);
+        if dialect.decides(*stage, &counted) {
             break;
         }
     }
-    let outcome = authority::merge(dialect, &event, &outputs(&reports));
+    let outcome = authority::merge(dialect, &event, &counted);
     let would_be = with_watched(&reports).map(|outputs| authority::merge(dialect, &event, &outputs));
     let wire = dialect.encode_outcome(&event, &outcome.output);
     let verdict = Verdict::new(dialect, &event, reports, outcome, would_be, wire);

@@ -180,7 +180,7 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
         Mode::Monitor => (HookOutput::default(), counted),
     };
     let report = HookReport { counted, watched, digest, unusable, ..selected.report(Status::Ran(Box::new(run))) };
-    telemetry::hook_ran(hooks, event.kind().name(), &report);
+    telemetry::hook_ran(hooks, &selected.entry.label, event.kind().name(), &report);
     report
 }
 

@@ -12,9 +12,9 @@ use crate::{
 };
 
 /// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
-pub(crate) fn hook_ran(hooks: &Hooks, event: &'static str, report: &HookReport) {
+pub(crate) fn hook_ran(hooks: &Hooks, hook: &Label, event: &'static str, report: &HookReport) {
     let Some(run) = report.run() else { return };
-    let labels = [of_event(hooks, event).as_slice(), &[Label::new("hook", report.name.clone())]].concat();
+    let labels = [of_event(hooks, event).as_slice(), &[hook.clone()]].concat();
     let cause = run.result.as_ref().err().map_or("", |failure| failure.cause.word());
     let mode = match report.mode {
         Mode::Enforce => "enforce",
@@ -43,7 +43,7 @@ pub(crate) fn dispatched(hooks: &Hooks, verdict: &Verdict) {
 /// The labels that all series have.
 fn of_event(hooks: &Hooks, event: &'static str) -> [Label; 3] {
     [
-        Label::new("tenant", hooks.tenant().to_owned()),
+        hooks.label().clone(),
         Label::from_static_parts("dialect", hooks.dialect().name()),
         Label::from_static_parts("event", event),
     ]

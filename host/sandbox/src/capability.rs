@@ -41,9 +41,9 @@ impl std::fmt::Debug for Capabilities {
 #[derive(Debug)]
 pub struct Scope {
     /// The tenant of the host.
-    pub tenant: String,
+    pub tenant: Arc<str>,
     /// The hook, as its state knows it: the one who calls it says.
-    pub hook: String,
+    pub hook: Arc<str>,
     /// The session of the event, when the client sent one.
     pub session: Option<String>,
     /// When the call ends, whatever it is doing.

@@ -13,13 +13,13 @@ use crate::{capability::Capabilities, limits::Limits};
 #[derive(Debug, Clone)]
 pub struct CallContext {
     /// Whose state it sees.
-    pub tenant: String,
+    pub tenant: Arc<str>,
     /// The hook, as its state knows it.
-    pub hook: String,
+    pub hook: Arc<str>,
     /// The session of the event, when the client sent one.
     pub session: Option<String>,
     /// The hook's `config` object as JSON text.
-    pub config_json: String,
+    pub config_json: Arc<str>,
     /// What it may use up. `timeout` is not read: `deadline` is what holds.
     pub limits: Limits,
     /// When it ends, whatever it is doing; waiting for its turn included.

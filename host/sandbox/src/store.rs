@@ -29,7 +29,7 @@ const HANDLES: usize = 1024;
 
 /// The host's side of one call.
 pub(crate) struct Sandbox {
-    config_json: String,
+    config_json: Arc<str>,
     raw_event: Raw,
     scope: Scope,
     capabilities: Arc<Capabilities>,
@@ -73,11 +73,11 @@ pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: O
     let mut handles = ResourceTable::new();
     handles.set_max_capacity(HANDLES);
     let sandbox = Sandbox {
-        config_json: context.config_json.clone(),
+        config_json: Arc::clone(&context.config_json),
         raw_event: event.raw.clone(),
         scope: Scope {
-            tenant: context.tenant.clone(),
-            hook: context.hook.clone(),
+            tenant: Arc::clone(&context.tenant),
+            hook: Arc::clone(&context.hook),
             session: context.session.clone(),
             deadline: context.deadline,
             spent: Spent::default(),

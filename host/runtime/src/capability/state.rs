@@ -141,10 +141,10 @@ impl HookState {
 
     fn space(&self, scope: &Scope) -> Space {
         Space {
-            tenant: scope.tenant.clone(),
+            tenant: scope.tenant.to_string(),
             namespace: match &self.grant.namespace {
                 Some(shared) => Namespace::Shared(shared.clone()),
-                None => Namespace::Hook(scope.hook.clone()),
+                None => Namespace::Hook(scope.hook.to_string()),
             },
             session: if self.grant.per_session { SessionKeys::One(scope.session.clone()) } else { SessionKeys::All },
             max_keys: self.grant.max_keys,

@@ -39,7 +39,7 @@ impl log::Host for Sandbox {
 impl config::Host for Sandbox {
     fn get(&mut self) -> wasmtime::Result<String> {
         self.host_call()?;
-        Ok(self.config_json.clone())
+        Ok(self.config_json.to_string())
     }
 }
 
