@@ -61,8 +61,11 @@ impl Resolver {
                 let max_turns = max_turns.unwrap_or(AGENT_TURNS);
                 ("agent".to_owned(), Handler::Agent { prompt, model, max_turns })
             }
-            Runs::McpTool(_) => self.left_out("mcp_tool", pointer),
-            Runs::Builtin => self.left_out("builtin", pointer),
+            Runs::McpTool(_) => self.left_out("mcp_tool", None, pointer),
+            Runs::Builtin => {
+                let help = "where PicoClaw itself runs it, say `\"enabled\": false` here";
+                self.left_out("builtin", Some(help), pointer)
+            }
             Runs::Process(entry) => {
                 let Some(executable) = entry.command.first() else { return self.no_command(pointer) };
                 (name::of_file(executable), Handler::Process(Box::new(self.process(*entry))))
@@ -81,10 +84,10 @@ impl Resolver {
     }
 
     /// One that hookbox does not run. It stays, because what is left out must not look as if it had agreed.
-    fn left_out(&mut self, kind: &'static str, pointer: &str) -> (String, Handler) {
+    fn left_out(&mut self, kind: &'static str, help: Option<&str>, pointer: &str) -> (String, Handler) {
         let message =
             format!("handlers of type `{kind}` are not run by hookbox; this hook is left out and counts as failed");
-        self.found.push(Finding::warning(pointer, message));
+        self.found.push(Finding { help: help.map(str::to_owned), ..Finding::warning(pointer, message) });
         (kind.to_owned(), Handler::LeftOut { kind })
     }
 

@@ -220,7 +220,7 @@ fn groups_as_gemini_has_them() {
 /// decisions.md#picoclaw: "The client's own `hooks` object is taken as it stands".
 #[test]
 fn the_hooks_of_picoclaws_own_configuration_load() {
-    let text = r#"{ "dialect": "picoclaw", "agents": { "defaults": {} }, "hooks": {
+    let text = r#"{ "dialect": "picoclaw", "version": 2, "agents": { "defaults": {} }, "channels": {}, "gateway": {}, "hooks": {
         "enabled": true,
         "defaults": { "observer_timeout_ms": 500, "interceptor_timeout_ms": 2500, "approval_timeout_ms": 0 },
         "builtins": { "example_logger": { "enabled": true, "priority": 10, "config": { "log_events": true } },
@@ -258,10 +258,13 @@ fn the_hooks_of_picoclaws_own_configuration_load() {
     assert_eq!(stages(&config.hooks[1]), [500, 1_000, 60_000]);
     assert!(matches!(config.hooks[2].handler, Handler::LeftOut { kind: "builtin" }));
     let warned = told("picoclaw", text);
+    let builtin = &warned[0];
     assert!(
-        warned[0].starts_with("/hooks/builtins/example_logger: handlers of type `builtin` are not run"),
+        builtin.starts_with("/hooks/builtins/example_logger: handlers of type `builtin` are not run"),
         "{warned:?}"
     );
+    assert!(builtin.contains("where PicoClaw itself runs it"), "{warned:?}");
+    assert!(!warned.iter().any(|told| told.contains("means nothing")), "{warned:?}");
 
     assert!(!load("picoclaw", r#"{"hooks":{"enabled":false,"processes":{}}}"#).enabled);
     for (hooks, expected) in [
@@ -276,7 +279,7 @@ fn the_hooks_of_picoclaws_own_configuration_load() {
         (r#""defaults":{"interceptor_timeout_ms":"5"}"#, "/hooks/defaults/interceptor_timeout_ms: expected a number"),
         (
             r#""a":{"command":["x"]},"processes":{"a":{"enabled":true,"command":["x"]}}"#,
-            "/hooks/processes/a: another hook here is called `a` too",
+            "/hooks/a: another hook here is called `a` too",
         ),
     ] {
         let found = told("picoclaw", &format!(r#"{{"hooks":{{{hooks}}}}}"#));
