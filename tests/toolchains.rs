@@ -130,7 +130,7 @@ fn rust_says_what_is_wrong_and_where() {
         (hook("Ok(pass()"), vec!["src/lib.rs:7:", "unclosed delimiter"]),
         (hook("5"), vec!["src/lib.rs:7:9", "mismatched types"]),
         // A word that the event has not.
-        (hook("Ok(deny(\"no\"))"), vec!["src/lib.rs:7:", "mismatched types"]),
+        (hook("Ok(deny(\"no\"))"), vec!["src/lib.rs:7:12", "`deny` do not answer `hookbox_guest::stop::Event`"]),
         ("pub fn nothing() {}\n".into(), vec!["it handles no event"]),
     ] {
         let found = refused("rust", "src/lib.rs", &source);
