@@ -14,7 +14,7 @@ use crate::{
 /// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
 pub(crate) fn hook_ran(hooks: &Hooks, hook: &Label, event: &'static str, report: &HookReport) {
     let Some(run) = report.run() else { return };
-    let labels = [of_event(hooks, event).as_slice(), &[hook.clone()]].concat();
+    let labels = [of_event(hooks, event).as_slice(), std::slice::from_ref(hook)].concat();
     let cause = run.result.as_ref().err().map_or("", |failure| failure.cause.word());
     let mode = match report.mode {
         Mode::Enforce => "enforce",
