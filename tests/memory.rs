@@ -7,7 +7,10 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
+use hookbox::{Asked, Host, config::Config};
 use hookbox_protocol::{dialect, json::MAX_NODES};
+use hookbox_testing::guest::{GATE, encode};
+use serde_json::{Value, json};
 
 struct Counting;
 
@@ -43,9 +46,7 @@ fn cost(dialect: &str, wire: &[u8], reads: bool) -> usize {
     PEAK.load(Ordering::Relaxed) - before
 }
 
-/// One test, because there is one allocator.
-#[test]
-fn no_event_costs_more_than_six_times_the_largest() {
+fn what_is_decoded() {
     let shapes = ["{\"a\":1}", "{}", "[[[{}]]]", "\"\""];
     let heads = [
         ("claude", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":"#, "}"),
@@ -72,4 +73,117 @@ fn no_event_costs_more_than_six_times_the_largest() {
         let cost = cost(dialect, text.as_bytes(), true);
         assert!(cost <= 6 * text.len(), "{dialect}: a text costs {} MiB", cost >> 20);
     }
+}
+
+/// The bytes of the events that hooks are asked about here: an eighth of the limit, with an eighth of the values.
+const ASKED: usize = LIMIT / 8;
+
+/// What a tool is called with: of these bytes and values, in every proportion.
+fn arguments() -> Vec<(&'static str, String)> {
+    let list = |value: String, values: usize| {
+        let count = (MAX_NODES / 8 / values - 100).min(ASKED / (value.len() + 1) - 100);
+        format!("[{}]", vec![value; count].join(","))
+    };
+    let each = |values: usize| ASKED * values / (MAX_NODES / 8);
+    vec![
+        ("one text", format!("\"{}\"", "x".repeat(ASKED - 1000))),
+        ("one escaped text", format!("\"{}\"", "\\n".repeat(ASKED / 2 - 1000))),
+        ("texts", list(format!("\"{}\"", "x".repeat(each(1) - 3)), 1)),
+        ("objects", list(format!(r#"{{"a":1,"b":"{}"}}"#, "x".repeat(each(5) - 18)), 5)),
+        ("deep arrays", list(format!(r#"[[["{}"]]]"#, "x".repeat(each(4) - 10)), 4)),
+        ("long numbers", list("1".repeat(each(1) - 2), 1)),
+    ]
+}
+
+/// A hook that takes what it is given, and says nothing.
+fn component() -> Vec<u8> {
+    let module = r#"(module
+        (memory (export "memory") 1)
+        (global $free (mut i32) (i32.const 1024))
+        (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+            (local $at i32) (local $missing i32)
+            (local.set $at (i32.and (i32.add (global.get $free) (i32.const 15)) (i32.const -16)))
+            (global.set $free (i32.add (local.get $at) (local.get 3)))
+            (local.set $missing (i32.sub (i32.shr_u (i32.add (global.get $free) (i32.const 65535)) (i32.const 16)) (memory.size)))
+            (if (i32.gt_s (local.get $missing) (i32.const 0)) (then (drop (memory.grow (local.get $missing)))))
+            (local.get $at))
+        (func (export "hookbox:hooks/pre-tool-use@0.2.0#handle") (param i32) (result i32) (i32.const 0))
+        (func (export "hookbox:hooks/other-event@0.2.0#handle") (param i32) (result i32) (i32.const 0)))"#;
+    encode(module, &format!("{GATE} export hookbox:hooks/other-event@0.2.0;"), "")
+}
+
+/// The bytes that one event costs with this hook: the text, and what is held beside it at once.
+async fn asked(dialect: &str, event: &str, handler: Option<&Value>, wire: &str, folder: &std::path::Path) -> usize {
+    let handlers = handler.into_iter().cloned().collect::<Vec<_>>();
+    let hooks = match dialect {
+        "picoclaw" => handlers.into_iter().map(|handler| ("hook".to_owned(), handler)).collect(),
+        "blade-callback" => json!({ event: handlers }),
+        _ => json!({ event: [{ "hooks": handlers }] }),
+    };
+    let config = json!({ "dialect": dialect, "hooks": hooks }).to_string();
+    let config = Config::parse(&config, &folder.join("hooks.json"), None).unwrap().config;
+    let host = Host::builder().config(config).cache_dir(folder.join("cache")).build().await.unwrap();
+    let before = NOW.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    let judged = host.judge(&Asked::new(wire.as_bytes()).named(Some(event))).await;
+    let verdict = judged.verdict.unwrap();
+    assert!(verdict.hooks.iter().all(|hook| hook.outcome().is_some_and(Result::is_ok)), "{:?}", verdict.hooks);
+    let guest = if handler.is_some_and(|handler| handler["type"] == "wasm") { wire.len() + (2 << 20) } else { 0 };
+    wire.len() + guest + PEAK.load(Ordering::Relaxed) - before
+}
+
+async fn what_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("hook.wasm"), component()).unwrap();
+    // Of memory it gets what the event has, and no more than two MiB beside it.
+    let component = |wire: &str| {
+        let limits = json!({ "memoryMiB": (wire.len() >> 20) + 2, "fuel": u64::MAX >> 1 });
+        json!({ "type": "wasm", "component": "hook.wasm", "limits": limits, "timeout": 600 })
+    };
+    let command = json!({ "type": "command", "command": "cat >/dev/null", "timeout": 600 });
+    for (at, (dialect, event, wire)) in [
+        ("claude", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("claude", "BrandNew", r#"{"hook_event_name":"BrandNew","x":VALUE}"#),
+        ("codebuddy", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","input":{"a":VALUE}}"#),
+        ("blade", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("blade-callback", "PreToolUse", r#"{"event":"PreToolUse","toolName":"T","toolInput":{"a":VALUE}}"#),
+        ("codex", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("copilot", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("gemini", "BeforeTool", r#"{"hook_event_name":"BeforeTool","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("opencode", "PreToolUse", r#"{"input":{"tool":"T"},"output":{"args":{"a":VALUE}}}"#),
+        (
+            "picoclaw",
+            "hook.before_tool",
+            r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":{"tool":"T","arguments":{"a":VALUE}}}"#,
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (shape, value) in arguments() {
+            // Every shape under one dialect, and two of them under every dialect.
+            if at > 0 && !matches!(shape, "one text" | "deep arrays") {
+                continue;
+            }
+            let wire = wire.replace("VALUE", &value);
+            drop(value);
+            let component = component(&wire);
+            for (hook, handler) in [("none", None), ("a command", Some(&command)), ("a component", Some(&component))] {
+                let cost = asked(dialect, event, handler, &wire, folder.path()).await;
+                assert!(
+                    cost <= 6 * wire.len(),
+                    "{dialect} {event}, {shape}, {hook}: {} of {} MiB",
+                    cost >> 20,
+                    wire.len() >> 20
+                );
+            }
+        }
+    }
+}
+
+/// One test, because there is one allocator.
+#[tokio::test]
+async fn no_event_costs_more_than_six_times_its_bytes() {
+    what_is_asked().await;
+    what_is_decoded();
 }

@@ -1,11 +1,13 @@
 //! What a hook may decide, whatever it says: limited before it is made sayable ([`Authority::limit`]), after that
 //! ([`express`]), and where it meets what other hooks say ([`merge()`]).
 
+mod digits;
 mod env;
 mod limit;
 mod merge;
 mod rewrite;
 
+pub use digits::keep_digits;
 pub use limit::express;
 pub use merge::merge;
 

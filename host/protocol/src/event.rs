@@ -7,6 +7,8 @@ pub(crate) mod fields;
 mod input;
 mod raw;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 pub use fields::{EventContext, ToolCall};
@@ -18,7 +20,6 @@ pub use input::{
 };
 
 pub use raw::Raw;
-pub(crate) use raw::written_in;
 
 use crate::{
     dialect::{Dialect, EventSpec},
@@ -72,14 +73,14 @@ impl Event {
 
     /// The same event as hooks of another stage see it (see [`Dialect::stages`]).
     #[must_use]
-    pub fn seen_as(&self, kind: EventKind, dialect: &dyn Dialect) -> Self {
+    pub fn seen_as(&self, kind: EventKind, dialect: &dyn Dialect) -> Cow<'_, Self> {
         if kind == self.kind() {
-            return self.clone();
+            return Cow::Borrowed(self);
         }
         let mut event = Self::new(dialect, self.context.clone(), self.call.clone(), Input::empty(kind));
         event.extra.clone_from(&self.extra);
         event.raw = dialect.encode_event(&event).into();
-        event
+        Cow::Owned(event)
     }
 
     /// A text field by our name, for matchers.

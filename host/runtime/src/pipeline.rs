@@ -26,7 +26,7 @@ pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, terms: Terms<'_>
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
-        reports.extend(call_all(hooks, event.seen_as(*stage, dialect), terms).await);
+        reports.extend(call_all(hooks, &event.seen_as(*stage, dialect), terms).await);
         counted = outputs(&reports);
         if dialect.decides(*stage, &counted) {
             break;
@@ -41,18 +41,18 @@ pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, terms: Terms<'_>
 }
 
 /// Calls every hook of one stage, in the order and with the overlap the dialect asks for.
-async fn call_all(hooks: &Hooks, mut event: Event, terms: Terms<'_>) -> Vec<HookReport> {
+async fn call_all(hooks: &Hooks, event: &Event, terms: Terms<'_>) -> Vec<HookReport> {
     let dialect = hooks.dialect();
-    let selected = select(hooks, &event, terms).await;
+    let selected = select(hooks, event, terms).await;
     let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { dialect.flow() };
     let at_once = match flow {
-        Flow::Chained => return run_chain(hooks, &mut event, selected).await,
+        Flow::Chained => return run_chain(hooks, event, selected).await,
         Flow::Sequential => 1,
         Flow::Concurrent(bound) => hooks.config.max_concurrent.unwrap_or(bound).max(1),
     };
     let mut calls = Vec::new();
     for (place, hook) in selected.into_iter().enumerate() {
-        calls.push(run(hooks, &event, hook).map(move |report| (place, report)));
+        calls.push(run(hooks, event, hook).map(move |report| (place, report)));
     }
     // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
     let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;

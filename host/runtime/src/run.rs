@@ -1,10 +1,12 @@
 //! One hook on one event: whether it is for it, what it said, and what of that counts.
 
-use std::{sync::Arc, time::Instant};
+use std::{borrow::Cow, sync::Arc, time::Instant};
 
 use futures_util::future::join_all;
 use hookbox_protocol::{
-    Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note, authority::express, dialect::EventSpec,
+    Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note,
+    authority::{express, keep_digits},
+    dialect::EventSpec,
     failure::failed_output,
 };
 use hookbox_sandbox::Run;
@@ -185,15 +187,18 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
 }
 
 /// Each hook sees the event as the hooks before it left it, until one of them ends it.
-pub(crate) async fn run_chain(hooks: &Hooks, event: &mut Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
+pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
     let dialect = hooks.dialect();
+    let mut event = Cow::Borrowed(event);
     let mut reports: Vec<HookReport> = Vec::new();
     let mut ended = false;
     for hook in selected {
-        let report = if ended { hook.not_reached() } else { run(hooks, event, hook).await };
+        let report = if ended { hook.not_reached() } else { run(hooks, &event, hook).await };
         if report.run().is_some() {
-            ended = ended || dialect.stops(event, &report.counted);
-            dialect.rewrite(event, &report.counted);
+            ended = ended || dialect.stops(&event, &report.counted);
+            if report.counted.updated.is_some() || report.counted.updated_tool.is_some() {
+                dialect.rewrite(event.to_mut(), &report.counted);
+            }
         }
         reports.push(report);
     }
@@ -213,6 +218,7 @@ fn count(
     let mut output = match result {
         Ok(output) => {
             let mut output = output.clone();
+            keep_digits(event, &mut output);
             if let Some(authority) = &authority {
                 notes.extend(authority.limit(hooks.dialect(), event, &mut output));
             }

@@ -12,4 +12,6 @@ wasmtime::component::bindgen!({
         default: async | trappable,
     },
     exports: { default: async },
+    // What a hook is given is lent to the call: an event may be large.
+    ownership: Borrowing { duplicate_if_necessary: true },
 });

@@ -88,7 +88,7 @@ impl Run {
         print::hold();
         let event = EventText::read(std::io::stdin().lock());
         let asked = event.asked().named(self.source.event.as_deref()).since(began).within(self.deadline);
-        let here = || judge_or_settle(&self.source, self.fail_closed, &event, &asked);
+        let here = || judge_or_settle(&self.source, self.fail_closed, self.record.is_some(), &event, &asked);
         let Outcome { judged, record, error, living } = match self.daemon.ask(&self.source, &event) {
             Some(Ok(answer)) => {
                 print::forget();
@@ -208,8 +208,8 @@ impl Outcome {
 }
 
 /// [`judge`], where a bug of ours is a failure like any other.
-fn judge_or_settle(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
-    catch_unwind(AssertUnwindSafe(|| judge(source, closed, event, asked))).unwrap_or_else(|_| {
+fn judge_or_settle(source: &Source, closed: bool, recorded: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
+    catch_unwind(AssertUnwindSafe(|| judge(source, closed, recorded, event, asked))).unwrap_or_else(|_| {
         let (dialect, shut) = source.hints();
         let message = "a bug of ours, which is told of above";
         Outcome::failed(Judged::without_hooks(asked, dialect, closed || shut, Fault::Internal, message), None)
@@ -217,7 +217,7 @@ fn judge_or_settle(source: &Source, closed: bool, event: &EventText, asked: &Ask
 }
 
 /// Judges one event.
-fn judge(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
+fn judge(source: &Source, closed: bool, recorded: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
     let without = |error: anyhow::Error, dialect, closed| {
         let fault = match Exit::of(&error) {
             Exit::Data => Fault::Event,
@@ -263,7 +263,8 @@ fn judge(source: &Source, closed: bool, event: &EventText, asked: &Asked<'_>) ->
     });
     match judged {
         Ok((judged, living)) => {
-            let record = judged.verdict.as_ref().map(|verdict| verdict.record(&living.host, &event.read));
+            let verdict = judged.verdict.as_ref().filter(|_| recorded);
+            let record = verdict.map(|verdict| verdict.record(&living.host, &event.read));
             Outcome { judged, record, error: None, living: Some(living) }
         }
         Err(error) => without(error, Some(dialect), closed),

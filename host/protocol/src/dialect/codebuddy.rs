@@ -80,11 +80,19 @@ impl Dialect for CodeBuddy {
         if self.spec_by_name(&name).is_some_and(|spec| spec.kind.has_tool()) {
             events::add_tool_input(&mut wire.object);
         }
-        common::decode_flat_wire(self, NAME_KEY, &[], wire, Some(&name))
+        let mut event = common::decode_flat_wire(self, NAME_KEY, &[], wire, Some(&name))?;
+        if events::is_input(&event) {
+            event.extra.shift_remove("input");
+        }
+        Ok(event)
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event)
+        let mut wire = common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event);
+        if let (Some(call), Value::Object(wire), true) = (&event.call, &mut wire, events::is_input(event)) {
+            wire.insert("input".into(), call.input.clone());
+        }
+        wire
     }
 
     /// decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, also stand at the top of what

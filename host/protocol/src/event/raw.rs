@@ -2,13 +2,13 @@
 
 use std::{
     fmt,
-    ops::Deref,
+    ops::{Deref, Range},
     sync::{Arc, OnceLock},
 };
 
 use serde_json::Value;
 
-use crate::json::{parse, scan};
+use crate::json::{parse, same, scan};
 
 /// The JSON of an event. What a client wrote is kept as text, so that a large event is in memory once, and its numbers reach
 /// hooks as they are written, also those that no 64 bits hold. Cheap to clone.
@@ -17,36 +17,108 @@ pub struct Raw(Arc<Forms>);
 
 #[derive(Default)]
 struct Forms {
+    written: Option<Written>,
     text: OnceLock<String>,
     value: OnceLock<Value>,
 }
 
+/// What was written, and the members that were added to it. Both are made one only where somebody reads them as one.
+struct Written {
+    text: String,
+    /// Each key with the text of its value, without a copy where it is one of what was written.
+    added: Vec<(String, Added)>,
+}
+
+enum Added {
+    Same(Range<usize>),
+    New(String),
+}
+
+impl Written {
+    fn added(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.added.iter().map(|(key, added)| match added {
+            Added::Same(range) => (key.as_str(), self.text.get(range.clone()).unwrap_or_default()),
+            Added::New(text) => (key.as_str(), text.as_str()),
+        })
+    }
+
+    fn whole(&self) -> String {
+        let added: usize = self.added().map(|(key, text)| 2 * key.len() + text.len() + 5).sum();
+        let mut whole = String::with_capacity(self.text.len() + added);
+        whole.push_str(self.text.strip_suffix('}').unwrap_or(&self.text));
+        for (key, text) in self.added() {
+            whole.push_str(if whole.len() > 1 { "," } else { "" });
+            whole.push_str(&Value::from(key).to_string());
+            whole.push(':');
+            whole.push_str(text);
+        }
+        whole.push('}');
+        whole
+    }
+}
+
 impl Raw {
-    /// Of a text that is known to be JSON, on one line.
-    pub(crate) fn written(text: String) -> Self {
-        Self(Arc::new(Forms { text: text.into(), value: OnceLock::new() }))
+    /// Of the text of an object, on one line, with more members. Those that are written in it are added as they are
+    /// written.
+    pub(crate) fn written<'a>(text: String, members: impl Iterator<Item = (&'a str, &'a Value)>) -> Self {
+        let same = |value: &Value| {
+            let found = written_in(&text, value)?;
+            let start = found.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+            Some(Added::Same(start..start + found.len()))
+        };
+        let added = members
+            .map(|(key, value)| (key.to_owned(), same(value).unwrap_or_else(|| Added::New(value.to_string()))))
+            .collect();
+        let written = Some(Written { text, added });
+        Self(Arc::new(Forms { written, text: OnceLock::new(), value: OnceLock::new() }))
+    }
+
+    /// Whether it is of an event that never was on a wire.
+    pub(crate) fn is_unset(&self) -> bool {
+        self.0.written.is_none() && self.0.text.get().is_none() && self.0.value.get().is_none_or(Value::is_null)
     }
 
     /// The JSON text, on one line.
     pub fn text(&self) -> &str {
-        self.0.text.get_or_init(|| self.value().to_string())
+        match &self.0.written {
+            Some(written) if written.added.is_empty() => &written.text,
+            Some(written) => self.0.text.get_or_init(|| written.whole()),
+            None => self.0.text.get_or_init(|| self.value().to_string()),
+        }
+    }
+
+    /// Bytes that the client wrote, or that [`Raw::text`] has where it wrote nothing.
+    pub fn size(&self) -> usize {
+        self.0.written.as_ref().map_or_else(|| self.text().len(), |written| written.text.len())
     }
 
     /// The same as a value.
     pub fn value(&self) -> &Value {
-        let parsed = || self.0.text.get().and_then(|text| parse(text.as_bytes()).ok()).unwrap_or_default();
+        let parsed = || self.0.written.as_ref().and_then(|_| parse(self.text().as_bytes()).ok()).unwrap_or_default();
         self.0.value.get_or_init(parsed)
     }
 
     /// One member of the object that it is, without reading the others.
     pub fn member(&self, key: &str) -> Option<Value> {
-        match (self.0.value.get(), self.0.text.get()) {
-            (None, Some(text)) => {
-                let found = scan::members(text)?.into_iter().find(|(name, _)| name == key);
-                parse(found?.1.as_bytes()).ok()
+        match (self.0.value.get(), &self.0.written) {
+            (None, Some(written)) => {
+                let added = written.added().find(|(name, _)| *name == key).map(|(_, text)| text);
+                let found =
+                    || scan::members(&written.text)?.into_iter().find(|(name, _)| name == key).map(|(_, text)| text);
+                parse(added.or_else(found)?.as_bytes()).ok()
             }
             _ => self.value().get(key).cloned(),
         }
+    }
+
+    /// Whether the client wrote this member, and it was added under the other name as it is written.
+    pub(crate) fn is_copied(&self, member: &str, name: &str) -> bool {
+        let Some(written) = &self.0.written else { return false };
+        let copied = written.added.iter().find_map(|(key, added)| match added {
+            Added::Same(range) if key == name => written.text.get(..range.start),
+            _ => None,
+        });
+        copied.is_some_and(|before| before.ends_with(&format!("{}:", Value::from(member))))
     }
 
     /// The same with more members.
@@ -55,50 +127,28 @@ impl Raw {
         if members.is_empty() {
             return self.clone();
         }
-        let text = self.text();
-        let added = members.iter().map(|(key, value)| {
-            let written = written_in(text, value).unwrap_or_else(|| value.to_string());
-            format!("{}:{written}", Value::from(*key))
-        });
-        let whole = text.strip_suffix('}').unwrap_or(text);
-        let comma = if whole.len() > 1 { "," } else { "" };
-        Self::written(format!("{whole}{comma}{}}}", added.collect::<Vec<_>>().join(",")))
+        Self::written(self.text().to_owned(), members.iter().copied())
     }
 
-    /// A value's text as the client wrote it, where the value is a member of the event (or of one of its members) and its
-    /// own text would not be the same: numbers that no 64 bits hold are not what was written.
-    pub fn written_as(&self, value: &Value) -> Option<String> {
-        written_in(self.0.text.get()?, value)
+    /// The text of a value as the client wrote it, where the value is a member of the event or of one of its members.
+    pub fn written_as(&self, value: &Value) -> Option<&str> {
+        written_in(&self.0.written.as_ref()?.text, value)
     }
 }
 
 /// [`Raw::written_as`], of a text.
-pub(crate) fn written_in(text: &str, value: &Value) -> Option<String> {
-    if !inexact(value) {
-        return None;
-    }
-    let is = |text: &str| parse(text.as_bytes()).is_ok_and(|parsed| parsed == *value);
+pub(crate) fn written_in<'a>(text: &'a str, value: &Value) -> Option<&'a str> {
     let members = scan::members(text)?;
-    let below = members.iter().filter_map(|(_, text)| scan::members(text)).flatten();
-    members.iter().cloned().chain(below).map(|(_, text)| text).find(|text| is(text)).map(str::to_owned)
-}
-
-/// Doubles are whole numbers one by one up to here.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
-/// Whether a value has a number that was perhaps not a double as it was written.
-fn inexact(value: &Value) -> bool {
-    match value {
-        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|double| double.abs() >= EXACT),
-        Value::Array(items) => items.iter().any(inexact),
-        Value::Object(object) => object.values().any(inexact),
-        _ => false,
-    }
+    let below = members.iter().flat_map(|(_, text)| scan::members(text).unwrap_or_default());
+    let mut found = members.iter().cloned().chain(below).map(|(_, text)| text).filter(|text| same::same(text, value));
+    let first = found.next()?;
+    // Where doubles stand for numbers that they do not hold, two texts can be one value.
+    found.all(|other| other == first || !same::has_double(value)).then_some(first)
 }
 
 impl From<Value> for Raw {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Forms { text: OnceLock::new(), value: value.into() }))
+        Self(Arc::new(Forms { value: value.into(), ..Forms::default() }))
     }
 }
 
@@ -164,7 +214,7 @@ mod tests {
             assert_eq!(text.matches(BIG).count(), if dialect == "codebuddy" { 2 } else { 1 }, "{dialect} {text}");
             assert!(text.starts_with(wire.trim_end_matches('}')), "{dialect} {text}");
             let expected = format!(r#"{{"n":{BIG},"f":1.0}}"#);
-            assert_eq!(event.raw.written_as(input), Some(expected), "{dialect}");
+            assert_eq!(event.raw.written_as(input), Some(&*expected), "{dialect}");
             assert_eq!(event.raw.written_as(&json!({ "n": 1.5, "f": 2 })), None);
         }
     }

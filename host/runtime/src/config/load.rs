@@ -11,7 +11,7 @@ use hookbox_protocol::{
     json::{self, Object, describe, token},
 };
 use hookbox_sandbox::{private::open_regular, sha256};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{
     Config, ConfigErrors, Diagnostic, HostSettings, clients,
@@ -139,7 +139,8 @@ fn parse(
     handlers: &[String],
     choose: impl FnOnce(&Object, &mut Vec<Finding>) -> Option<&'static dyn Dialect>,
 ) -> Result<Loaded, ConfigErrors> {
-    let value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
+    let mut value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
+    plain_numbers(&mut value);
     let mut found = Vec::new();
     let Some(object) = value.as_object() else {
         let message = format!("expected an object, found {}", describe(&value));
@@ -154,6 +155,18 @@ fn parse(
         return Err(ConfigErrors { diagnostics });
     }
     Ok(Loaded { config, warnings: diagnostics })
+}
+
+/// Makes every number one that serde reads into any type, also where `serde_json` keeps digits as they were written.
+fn plain_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if !number.is_i64() && !number.is_u64() => {
+            *number = number.as_f64().and_then(Number::from_f64).unwrap_or_else(|| number.clone());
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain_numbers),
+        Value::Object(members) => members.values_mut().for_each(plain_numbers),
+        _ => {}
+    }
 }
 
 /// The configuration file of a project: `hooks.json`, or else the settings of Claude Code.

@@ -33,7 +33,7 @@ impl Handler for Component {
 
     async fn call(&self, call: Call<'_>) -> Run {
         let limits = &self.context.limits;
-        let limits = if self.fuel_grows { limits.with_fuel_for(call.event.raw.text().len()) } else { limits.clone() };
+        let limits = if self.fuel_grows { limits.with_fuel_for(call.event.raw.size()) } else { limits.clone() };
         let context = CallContext {
             limits,
             session: call.event.context.session_id.clone(),

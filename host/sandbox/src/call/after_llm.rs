@@ -8,7 +8,7 @@ use crate::bindings::exports::hookbox::hooks::after_llm::{Event, Output};
 interface! {
     AfterLlm(event, input) => after_llm::handle(
         response: Event = Event {
-            model: input.model.clone().unwrap_or_default(),
+            model: input.model.as_deref().unwrap_or_default(),
             response: json(event, input.response.as_ref()),
         }
     ) -> Output,

@@ -8,7 +8,7 @@ use crate::bindings::exports::hookbox::hooks::agent_event::Event;
 interface! {
     AgentEvent(event, input) => agent_event::handle(
         happened: Event = Event {
-            kind: input.kind.clone().unwrap_or_default(),
+            kind: input.kind.as_deref().unwrap_or_default(),
             payload: json(event, input.payload.as_ref()),
         }
     ) -> (),

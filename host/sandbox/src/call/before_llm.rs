@@ -8,7 +8,7 @@ use crate::bindings::exports::hookbox::hooks::before_llm::{Event, Output};
 interface! {
     BeforeLlm(event, input) => before_llm::handle(
         request: Event = Event {
-            model: input.model.clone().unwrap_or_default(),
+            model: input.model.as_deref().unwrap_or_default(),
             messages: json(event, input.messages.as_ref()),
             tools: json(event, input.tools.as_ref()),
             options: json(event, input.options.as_ref()),

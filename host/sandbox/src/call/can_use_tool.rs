@@ -3,7 +3,7 @@
 use hookbox_protocol::HookOutput;
 use serde_json::Value;
 
-use super::input::tool_call;
+use super::input::{texts, tool_call};
 use crate::bindings::{
     exports::hookbox::hooks::can_use_tool::{Event, Output},
     hookbox::hooks::types::ToolCall,
@@ -13,8 +13,8 @@ interface! {
     CanUseTool(event, input) => can_use_tool::handle(
         call: ToolCall = tool_call(event),
         question: Event = Event {
-            tool_kind: input.tool_kind.clone(),
-            affected_paths: input.affected_paths.clone().unwrap_or_default(),
+            tool_kind: input.tool_kind.as_deref(),
+            affected_paths: &texts(input.affected_paths.as_deref().unwrap_or_default()),
         }
     ) -> Output,
     (Output { decision, updated_input, effects }, reader) => {

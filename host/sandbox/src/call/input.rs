@@ -1,53 +1,105 @@
-//! Records that several events take.
+//! Records that several events take. They borrow from the event, which may be large: what is in it once, is once in memory.
+
+use std::{borrow::Cow, ops::Deref, sync::OnceLock};
 
 use hookbox_protocol::{Dialect, Event, json::Object};
 use serde_json::Value;
 
 use crate::bindings::hookbox::hooks::types::{EventContext, ToolCall};
 
-pub(crate) fn context(event: &Event, dialect: &dyn Dialect) -> EventContext {
-    let from = event.context.clone();
+/// An event with the texts that were made for a call.
+pub(crate) struct Given<'a> {
+    event: &'a Event,
+    made: Texts,
+}
+
+impl<'a> Given<'a> {
+    pub(crate) fn new(event: &'a Event) -> Self {
+        Self { event, made: Texts::default() }
+    }
+}
+
+impl Deref for Given<'_> {
+    type Target = Event;
+
+    fn deref(&self) -> &Event {
+        self.event
+    }
+}
+
+/// Texts that live as long as this does.
+#[derive(Default)]
+struct Texts(OnceLock<(String, Box<Texts>)>);
+
+impl Texts {
+    fn keep(&self, text: String) -> &str {
+        let mut end = self;
+        while let Some((_, next)) = end.0.get() {
+            end = next;
+        }
+        &end.0.get_or_init(|| (text, Box::default())).0
+    }
+}
+
+pub(crate) fn context<'a>(event: &'a Event, dialect: &'a dyn Dialect) -> EventContext<'a> {
+    let from = &event.context;
     let (protocol, _profile) = dialect.name().split_once('@').unwrap_or((dialect.name(), ""));
     EventContext {
-        dialect: protocol.to_owned(),
-        event_name: event.name.clone(),
-        session_id: from.session_id,
-        transcript_path: from.transcript_path,
-        cwd: from.cwd,
-        permission_mode: from.permission_mode,
-        project_dir: from.project_dir,
-        execution_id: from.execution_id,
-        timestamp: from.timestamp,
-        agent_id: from.agent_id,
-        parent_tool_use_id: from.parent_tool_use_id,
-        turn_id: from.turn_id,
-        parent_turn_id: from.parent_turn_id,
+        dialect: protocol,
+        event_name: &event.name,
+        session_id: from.session_id.as_deref(),
+        transcript_path: from.transcript_path.as_deref(),
+        cwd: from.cwd.as_deref(),
+        permission_mode: from.permission_mode.as_deref(),
+        project_dir: from.project_dir.as_deref(),
+        execution_id: from.execution_id.as_deref(),
+        timestamp: from.timestamp.as_deref(),
+        agent_id: from.agent_id.as_deref(),
+        parent_tool_use_id: from.parent_tool_use_id.as_deref(),
+        turn_id: from.turn_id.as_deref(),
+        parent_turn_id: from.parent_turn_id.as_deref(),
         iteration: from.iteration,
-        channel: from.channel,
-        chat_id: from.chat_id,
+        channel: from.channel.as_deref(),
+        chat_id: from.chat_id.as_deref(),
     }
 }
 
 /// The tool of the event; an empty name and `null` where the client sent none.
-pub(crate) fn tool_call(event: &Event) -> ToolCall {
+pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
     let call = event.call.as_ref();
     ToolCall {
-        name: call.map(|c| c.name.clone()).unwrap_or_default(),
-        input: json(event, call.map(|c| &c.input)),
-        use_id: call.and_then(|c| c.use_id.clone()),
-        original_input: call.and_then(|c| c.original_input.as_ref()).map(|input| json(event, Some(input))),
+        name: call.map(|call| &*call.name).unwrap_or_default(),
+        input: json(event, call.map(|call| &call.input)),
+        use_id: call.and_then(|call| call.use_id.as_deref()),
+        original_input: call.and_then(|call| call.original_input.as_ref()).map(|input| json(event, Some(input))),
     }
 }
 
-/// JSON text, as the client wrote it where a value does not hold that; `null` where there is nothing.
-pub(crate) fn json(event: &Event, value: Option<&Value>) -> String {
-    let Some(value) = value else { return "null".to_owned() };
-    event.raw.written_as(value).unwrap_or_else(|| value.to_string())
+/// JSON text, as the client wrote it where it did; `null` where there is nothing.
+pub(crate) fn json<'a>(event: &'a Given<'_>, value: Option<&Value>) -> &'a str {
+    let Some(value) = value else { return "null" };
+    event.raw.written_as(value).unwrap_or_else(|| event.made.keep(value.to_string()))
 }
 
 /// As [`json`], of an object made of members of the event.
 pub(crate) fn object(event: &Event, object: &Object) -> String {
-    let members =
-        object.iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), json(event, Some(value))));
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    let written = |value: &Value| event.raw.written_as(value).map_or_else(|| value.to_string().into(), Cow::from);
+    let members: Vec<_> =
+        object.iter().map(|(key, value)| (Value::from(key.as_str()).to_string(), written(value))).collect();
+    let size: usize = members.iter().map(|(key, value)| key.len() + value.len() + 2).sum();
+    let mut text = String::with_capacity(size + 2);
+    text.push('{');
+    for (key, value) in members {
+        text.push_str(if text.len() > 1 { "," } else { "" });
+        text.push_str(&key);
+        text.push(':');
+        text.push_str(&value);
+    }
+    text.push('}');
+    text
+}
+
+/// A list of texts as the contract has it.
+pub(crate) fn texts(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }

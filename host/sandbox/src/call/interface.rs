@@ -53,14 +53,16 @@ macro_rules! interface {
         #[async_trait::async_trait]
         impl crate::call::Interface for GuestIndices {
             async fn handle(&self, call: crate::call::Call<'_, '_>) -> Result<hookbox_protocol::HookOutput, crate::call::Failed> {
-                let crate::call::Call { event: $event, store, instance, reader: $reader } = call;
-                let hookbox_protocol::event::Input::$kind($input) = &$event.input else {
+                let crate::call::Call { event, store, instance, reader: $reader } = call;
+                let hookbox_protocol::event::Input::$kind($input) = &event.input else {
                     return Err($reader.other_event().into());
                 };
+                let given = crate::call::input::Given::new(event);
+                let $event = &given;
                 let context = crate::call::input::context($event, $reader.dialect());
                 $(let $name: $ty = $make;)*
                 let guest = self.load(&mut *store, instance)?;
-                let $said = guest.call_handle(store, &context, $(&$name),*).await?.map_err(|fault| $reader.fault(fault))?;
+                let $said = guest.call_handle(store, context, $($name),*).await?.map_err(|fault| $reader.fault(fault))?;
                 let output: Result<hookbox_protocol::HookOutput, hookbox_protocol::Failure> = $made;
                 Ok(output?)
             }
@@ -71,7 +73,7 @@ macro_rules! interface {
             handle: &wasmtime::component::types::ComponentFunc,
         ) -> wasmtime::Result<Box<dyn crate::call::Interface>> {
             use crate::bindings::hookbox::hooks::types::{EventContext, Fault};
-            handle.typecheck::<(&EventContext, $(&$ty),*), (Result<$output, Fault>,)>(&pre.instance_type())?;
+            handle.typecheck::<(EventContext<'_>, $($ty),*), (Result<$output, Fault>,)>(&pre.instance_type())?;
             Ok(Box::new(GuestIndices::new(pre)?))
         }
     };

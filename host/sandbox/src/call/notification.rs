@@ -5,9 +5,9 @@ use crate::bindings::{exports::hookbox::hooks::notification::Event, hookbox::hoo
 interface! {
     Notification(event, input) => notification::handle(
         notification: Event = Event {
-            message: input.message.clone(),
-            title: input.title.clone(),
-            notification_type: input.notification_type.clone(),
+            message: input.message.as_deref(),
+            title: input.title.as_deref(),
+            notification_type: input.notification_type.as_deref(),
         }
     ) -> Effects,
     (effects, reader) => reader.effects(effects)

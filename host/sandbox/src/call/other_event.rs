@@ -4,7 +4,7 @@ use super::input::object;
 
 interface! {
     OtherEvent(event, input) => other_event::handle(
-        payload: String = object(event, &input.payload)
+        payload: &str = &object(event, &input.payload)
     ) -> Option<String>,
     (output, reader) => reader.dialect_output(output)
 }

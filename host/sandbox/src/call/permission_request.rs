@@ -3,7 +3,7 @@
 use hookbox_protocol::HookOutput;
 use serde_json::Value;
 
-use super::input::tool_call;
+use super::input::{json, tool_call};
 use crate::bindings::{
     exports::hookbox::hooks::permission_request::{Event, Output},
     hookbox::hooks::types::ToolCall,
@@ -12,7 +12,7 @@ use crate::bindings::{
 interface! {
     PermissionRequest(event, input) => permission_request::handle(
         call: ToolCall = tool_call(event),
-        request: Event = Event { suggestions: input.permission_suggestions.as_ref().map(Value::to_string) }
+        request: Event = Event { suggestions: input.permission_suggestions.as_ref().map(|said| json(event, Some(said))) }
     ) -> Output,
     (Output { decision, updated_input, updated_permissions, effects }, reader) => Ok(HookOutput {
         updated: reader.object("updated-input", updated_input)?.map(Value::Object),

@@ -10,8 +10,8 @@ interface! {
     PostToolUseFailure(event, input) => post_tool_use_failure::handle(
         call: ToolCall = tool_call(event),
         failure: Failure = Failure {
-            error: input.error.clone().unwrap_or_default(),
-            error_type: input.error_type.clone(),
+            error: input.error.as_deref().unwrap_or_default(),
+            error_type: input.error_type.as_deref(),
             is_interrupt: input.is_interrupt,
             is_timeout: input.is_timeout,
         }

@@ -5,8 +5,8 @@ use crate::bindings::exports::hookbox::hooks::pre_compact::{Event, Output};
 interface! {
     PreCompact(event, input) => pre_compact::handle(
         compaction: Event = Event {
-            trigger: input.trigger.clone(),
-            custom_instructions: input.custom_instructions.clone(),
+            trigger: input.trigger.as_deref(),
+            custom_instructions: input.custom_instructions.as_deref(),
             messages_before: input.messages_before,
             tokens_before: input.tokens_before,
         }

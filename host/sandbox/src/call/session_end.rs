@@ -5,7 +5,7 @@ use crate::bindings::{exports::hookbox::hooks::session_end::Event, hookbox::hook
 interface! {
     SessionEnd(event, input) => session_end::handle(
         end: Event = Event {
-            reason: input.reason.clone(),
+            reason: input.reason.as_deref(),
             total_turns: input.total_turns,
             total_tokens: input.total_tokens,
         }

@@ -5,9 +5,9 @@ use crate::bindings::exports::hookbox::hooks::session_start::{Event, Output};
 interface! {
     SessionStart(event, input) => session_start::handle(
         start: Event = Event {
-            source: input.source.clone(),
+            source: input.source.as_deref(),
             is_resume: input.is_resume,
-            resume_session_id: input.resume_session_id.clone(),
+            resume_session_id: input.resume_session_id.as_deref(),
         }
     ) -> Output,
     (Output { env, effects }, reader) => {

@@ -6,8 +6,8 @@ interface! {
     Stop(event, input) => stop::handle(
         stop: Event = Event {
             stop_hook_active: input.stop_hook_active,
-            stop_reason: input.stop_reason.clone(),
-            final_response: input.final_response.clone(),
+            stop_reason: input.stop_reason.as_deref(),
+            final_response: input.final_response.as_deref(),
         }
     ) -> Output,
     (Output { decision, effects }, reader) => reader.gate(decision, effects)

@@ -5,10 +5,10 @@ use crate::bindings::{exports::hookbox::hooks::subagent_start::Event, hookbox::h
 interface! {
     SubagentStart(event, input) => subagent_start::handle(
         start: Event = Event {
-            agent_id: event.context.agent_id.clone(),
-            agent_type: input.agent_type.clone(),
-            task_description: input.task_description.clone(),
-            parent_agent_id: input.parent_agent_id.clone(),
+            agent_id: event.context.agent_id.as_deref(),
+            agent_type: input.agent_type.as_deref(),
+            task_description: input.task_description.as_deref(),
+            parent_agent_id: input.parent_agent_id.as_deref(),
         }
     ) -> Effects,
     (effects, reader) => reader.effects(effects)

@@ -6,14 +6,14 @@ interface! {
     SubagentStop(event, input) => subagent_stop::handle(
         stop: Event = Event {
             stop_hook_active: input.stop_hook_active,
-            agent_id: event.context.agent_id.clone(),
-            agent_type: input.agent_type.clone(),
-            agent_transcript_path: input.agent_transcript_path.clone(),
-            task_description: input.task_description.clone(),
+            agent_id: event.context.agent_id.as_deref(),
+            agent_type: input.agent_type.as_deref(),
+            agent_transcript_path: input.agent_transcript_path.as_deref(),
+            task_description: input.task_description.as_deref(),
             success: input.success,
-            result_summary: input.result_summary.clone(),
-            error: input.error.clone(),
-            final_response: input.final_response.clone(),
+            result_summary: input.result_summary.as_deref(),
+            error: input.error.as_deref(),
+            final_response: input.final_response.as_deref(),
         }
     ) -> Output,
     (Output { decision, effects }, reader) => reader.gate(decision, effects)

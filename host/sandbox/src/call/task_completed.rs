@@ -5,10 +5,10 @@ use crate::bindings::exports::hookbox::hooks::task_completed::{Event, Output};
 interface! {
     TaskCompleted(event, input) => task_completed::handle(
         task: Event = Event {
-            task_id: input.task_id.clone(),
-            task_subject: input.task_subject.clone(),
-            task_description: input.task_description.clone(),
-            result_summary: input.result_summary.clone(),
+            task_id: input.task_id.as_deref(),
+            task_subject: input.task_subject.as_deref(),
+            task_description: input.task_description.as_deref(),
+            result_summary: input.result_summary.as_deref(),
             success: input.success,
         }
     ) -> Output,

@@ -7,7 +7,7 @@ use crate::bindings::exports::hookbox::hooks::user_prompt_submit::{Event, Output
 interface! {
     UserPromptSubmit(event, input) => user_prompt_submit::handle(
         prompt: Event = Event {
-            prompt: input.prompt.clone().unwrap_or_default(),
+            prompt: input.prompt.as_deref().unwrap_or_default(),
             has_images: input.has_images,
             image_count: input.image_count,
         }

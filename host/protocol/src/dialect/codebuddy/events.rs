@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     dialect::{EventSpec, Expressible, Mark, Marks, common::add_aliases},
-    event::EventKind,
+    event::{Event, EventKind},
     json::Object,
     output::{DecisionKind, Scope},
 };
@@ -116,6 +116,11 @@ pub(super) fn add_tool_input(wire: &mut Object) {
     if !input.is_empty() {
         wire.insert("tool_input".into(), Value::Object(input));
     }
+}
+
+/// Whether the tool's arguments are those that the client called `input`: a large value that stands twice is held once.
+pub(super) fn is_input(event: &Event) -> bool {
+    event.raw.is_copied("input", "tool_input")
 }
 
 /// What the client sends beside a tool's arguments.

@@ -38,17 +38,19 @@ pub(super) fn is_call(payload: &Object) -> bool {
 /// The event of a call. Everything that OpenCode gave stays in [`Event::raw`].
 pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) -> Result<Event, DecodeError> {
     let raw = wire.raw();
-    let payload = Value::Object(wire.object);
+    let mut payload = Value::Object(wire.object);
+    let name = given.or_else(|| told(&payload)).map(str::to_owned);
+    let prompt = prompt(&payload);
     let mut flat = Object::new();
     for (pointer, name) in FIELDS {
-        if let Some(value) = payload.pointer(pointer).filter(|value| !value.is_null()) {
-            flat.entry(*name).or_insert_with(|| value.clone());
+        if let Some(value) = payload.pointer_mut(pointer).filter(|value| !value.is_null() && !flat.contains_key(*name))
+        {
+            flat.insert((*name).to_owned(), value.take());
         }
     }
-    if let Some(prompt) = prompt(&payload) {
+    if let Some(prompt) = prompt {
         flat.insert("prompt".into(), prompt.into());
     }
-    let name = given.or_else(|| told(&payload)).map(str::to_owned);
     let name = name.map(|name| {
         let event = CALLS.iter().find(|(call, _)| *call == name);
         event.map_or(name.clone(), |(_, event)| (*event).to_owned())

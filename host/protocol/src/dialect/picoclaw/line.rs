@@ -24,24 +24,38 @@ use crate::{
 
 pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
     let mut wire = parse_wire(wire)?;
-    let (raw, line, mut notes) = (wire.raw(), wire.object, wire.notes);
+    let (raw, mut line, mut notes) = (wire.raw(), wire.object, wire.notes);
     check_envelope(&line)?;
     let name = event_name(&line, "method", name)?;
-    let params = match line.get("params") {
+    let params = match line.shift_remove("params") {
         None | Some(Value::Null) => None,
         Some(Value::Object(params)) => Some(params),
-        Some(other) => return Err(DecodeError::wrong_type("/params", "an object", other)),
+        Some(other) => return Err(DecodeError::wrong_type("/params", "an object", &other)),
     };
     let odd = RefCell::default();
-    let params = At { pointer: "/params".into(), object: params, odd: &odd };
+    let at = At { pointer: "/params".into(), object: params.as_ref(), odd: &odd };
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     let mut event = match spec.kind {
         EventKind::OtherEvent => {
-            let payload = params.object.cloned().unwrap_or_default();
+            let payload = params.unwrap_or_default();
             Event { input: Input::OtherEvent(OtherEvent { payload }), ..blank(&name) }
         }
-        EventKind::AgentEvent => decode_agent_event(&name, &params)?,
-        _ => decode_params(spec, &name, &params)?,
+        EventKind::AgentEvent => {
+            let (kind, context) = agent_event(&name, &at)?;
+            let mut extra = params.unwrap_or_default();
+            let payload = extra.shift_remove(if name == events::RUNTIME_EVENT { "payload" } else { "Payload" });
+            Event { context, input: Input::AgentEvent(AgentEvent { kind: Some(kind), payload }), extra, ..blank(&name) }
+        }
+        _ => {
+            let (pointer, context) = (at.pointer.clone(), context(&at));
+            let (known, rest): (Object, Object) = params
+                .unwrap_or_default()
+                .into_iter()
+                .partition(|(key, _)| spec.names.iter().any(|(wire, _)| wire == key));
+            let mut event = decode_fields(spec, &[], &pointer, known)?;
+            event.extra.extend(rest);
+            Event { name, context, ..event }
+        }
     };
     event.raw = raw;
     notes.append(&mut event.notes);
@@ -80,20 +94,15 @@ fn blank(name: &str) -> Event {
     }
 }
 
-fn decode_params(spec: &EventSpec, name: &str, params: &At) -> Result<Event, DecodeError> {
-    let all = params.object.cloned().unwrap_or_default();
-    let (known, rest): (Object, Object) =
-        all.into_iter().partition(|(key, _)| spec.names.iter().any(|(wire, _)| wire == key));
-    let mut event = decode_fields(spec, &[], &params.pointer, known)?;
-    event.extra.extend(rest);
+/// What an event other than those of the agent loop comes with.
+fn context(params: &At) -> EventContext {
     let inbound = params.inner("context").inner("inbound");
-    let context = EventContext {
+    EventContext {
         // decisions.md#the-real-picoclaw: "`channel`/`chat_id` moved into `context.inbound`."
         channel: params.take("channel").or_else(|| inbound.take("channel")),
         chat_id: params.take("chat_id").or_else(|| inbound.take("chat_id")),
         ..decode_meta(&params.inner("meta"))
-    };
-    Ok(Event { name: name.to_owned(), context, ..event })
+    }
 }
 
 fn decode_meta(meta: &At) -> EventContext {
@@ -110,11 +119,10 @@ fn decode_meta(meta: &At) -> EventContext {
 /// decisions.md#the-real-picoclaw: "HEAD sends `hook.runtime_event` (`snake_case` envelope,
 /// `kind:"agent.tool.exec_start"`), older ones `hook.event` (≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 =
 /// `tool_exec_start`). Accept all three."
-fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
+fn agent_event(name: &str, params: &At) -> Result<(String, EventContext), DecodeError> {
     let snake = name == events::RUNTIME_EVENT;
-    let (kind, payload) = if snake { ("kind", "payload") } else { ("Kind", "Payload") };
-    let mut extra = params.object.cloned().unwrap_or_default();
-    let kind = match extra.get(kind) {
+    let kind = if snake { "kind" } else { "Kind" };
+    let kind = match params.object.and_then(|params| params.get(kind)) {
         Some(Value::String(word)) => word.clone(),
         Some(number) if number.is_u64() => kind_name(number.as_u64().unwrap_or_default()),
         Some(other) => {
@@ -125,7 +133,6 @@ fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
             return Err(DecodeError::Missing { pointer: params.pointer_of(kind), why });
         }
     };
-    let payload = extra.shift_remove(payload);
     let context = if snake {
         let scope = params.inner("scope");
         EventContext {
@@ -147,7 +154,7 @@ fn decode_agent_event(name: &str, params: &At) -> Result<Event, DecodeError> {
             ..decode_meta(&params.inner("Meta"))
         }
     };
-    Ok(Event { context, input: Input::AgentEvent(AgentEvent { kind: Some(kind), payload }), extra, ..blank(name) })
+    Ok((kind, context))
 }
 
 /// What the client itself prints for a number it has no name for is `event_kind(n)`.

@@ -42,7 +42,7 @@ fn answered_id(event: &Event) -> Option<u64> {
     if event.kind() == EventKind::AgentEvent {
         return None;
     }
-    if event.raw == Raw::default() {
+    if event.raw.is_unset() {
         return Some(FIRST_ID);
     }
     event.raw.member("id")?.as_u64().filter(|id| *id != 0)
