@@ -22,12 +22,11 @@ fn depth() -> u32 {
     std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
 }
 
-/// A child in a process group of its own, with pipes. The group is killed when this is dropped before it is `done`.
+/// A child in a process group that is not ours, with pipes. The group is killed when this is dropped before it is `done`.
 pub(crate) struct Group {
     pub(crate) child: Child,
-    id: Option<Pid>,
     /// Ends the group when this process is gone, whatever ended it.
-    guard: Option<Guard>,
+    guard: Guard,
     /// What the child has left behind may go on: it ended by itself.
     pub(crate) done: bool,
 }
@@ -47,45 +46,47 @@ impl Group {
             return Err(Failure::new(Cause::Spawn, why));
         }
         command.env(DEPTH, (depth + 1).to_string());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |e| Failure::new(Cause::Spawn, format!("nobody could be started to end {name} with us: {e}"));
+        let guard = Guard::start().map_err(failed)?;
+        command.process_group(guard.group.as_raw_nonzero().get()).kill_on_drop(true);
         let child =
             command.spawn().map_err(|e| Failure::new(Cause::Spawn, format!("{name} could not be started: {e}")))?;
-        let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let mut group = Self { child, id, guard: None, done: false };
-        if let Some(id) = id {
-            let failed = |e| Failure::new(Cause::Spawn, format!("nobody could be started to end {name} with us: {e}"));
-            group.guard = Some(Guard::of(id).map_err(failed)?);
-        }
-        Ok(group)
+        Ok(Self { child, guard, done: false })
     }
 }
 
-/// A shell that waits for the end of a pipe of which only this process has the other end, and kills a group then. No signal
-/// can be caught that ends a process for sure, and none follows a whole process on every system.
-struct Guard(std::process::Child);
+/// A shell that waits for the end of a pipe of which only this process has the other end, and kills its own group then. No
+/// signal can be caught that ends a process for sure, and none follows a whole process on every system. It leads the group,
+/// and is there before the child is: so there is no moment in which a child has nobody to end it.
+struct Guard {
+    shell: std::process::Child,
+    group: Pid,
+}
 
 impl Guard {
-    fn of(group: Pid) -> io::Result<Self> {
+    fn start() -> io::Result<Self> {
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", "read -r _; kill -s KILL -- \"-$0\"", &group.as_raw_nonzero().to_string()]);
         // What is sent to our own group must not end it first.
-        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        shell.spawn().map(Self)
+        shell.args(["-c", "read -r _; kill -s KILL 0"]).process_group(0);
+        let shell = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let group = Pid::from_child(&shell);
+        Ok(Self { shell, group })
     }
 }
 
 impl Drop for Guard {
     /// Before the pipe ends.
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.shell.kill();
+        let _ = self.shell.wait();
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if let (false, Some(id)) = (self.done, self.id) {
-            let _ = kill_process_group(id, Signal::KILL);
+        if !self.done {
+            let _ = kill_process_group(self.guard.group, Signal::KILL);
         }
     }
 }
