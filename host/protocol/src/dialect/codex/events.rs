@@ -99,10 +99,27 @@ pub(super) static SPECS: &[EventSpec] = &[
 /// field."
 pub(super) static OTHER: EventSpec = answered("", EventKind::OtherEvent, None, HALT);
 
-/// codex.md#events: "Any shell tool is `Bash`"; "`spawn_agent` and `view_image` go by their names." `Edit` and `Write` are
-/// what a file that serves Claude Code too calls `apply_patch`.
+/// codex.md#events: "Any shell tool is `Bash`"; "`spawn_agent` and `view_image` go by their names", and so does what else Codex
+/// 0.169.0 offers to its model. `Edit` and `Write` are what a file that serves Claude Code too calls `apply_patch`.
 pub(super) const USAGE: Usage = Usage {
-    tools: &["Bash", "apply_patch", "Edit", "Write", "spawn_agent", "update_plan", "view_image", "web_search"],
+    tools: &[
+        "Bash",
+        "apply_patch",
+        "close_agent",
+        "create_goal",
+        "Edit",
+        "get_goal",
+        "request_user_input",
+        "resume_agent",
+        "send_input",
+        "spawn_agent",
+        "update_goal",
+        "update_plan",
+        "view_image",
+        "wait_agent",
+        "web_search",
+        "Write",
+    ],
     renamed: &[("shell", "Bash"), ("exec_command", "Bash"), ("local_shell", "Bash")],
     milliseconds_from: None,
     project_variable: None,
