@@ -79,19 +79,23 @@ impl<'a> Selected<'a> {
 /// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
 pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>) -> Vec<Selected<'a>> {
     let spec = hooks.dialect().spec_of(event);
-    let field = spec.matched.and_then(|field| event.field(field));
+    let field = spec.matched.and_then(|field| event.field(field)).filter(|field| !field.is_empty());
     // Only a tool can have other names.
     let also_called = match (spec.matched, &field) {
         (Some("tool_name"), Some(tool)) => hooks.dialect().also_called(tool),
         _ => &[],
     };
+    // decisions.md#matchers: "Where the event is about a tool or can be blocked, a field that it lacks may be any, and every
+    // pattern takes it".
+    let any = terms.unread.is_some() || field.is_none() && (spec.blockable || spec.kind.has_tool());
     let load_due = terms.load_due();
     let selected = hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())).map(|entry| {
         // A row without a matched field ignores matchers, as its specification says.
         let matches = spec.matched.is_none()
-            || match terms.unread {
-                None => entry.hook.matcher.takes(event, field.as_deref(), also_called),
-                Some(_) => entry.hook.matcher.may_take(field.as_deref(), also_called),
+            || if any {
+                entry.hook.matcher.may_take(field.as_deref(), also_called)
+            } else {
+                entry.hook.matcher.takes(event, field.as_deref(), also_called)
             };
         async move {
             let decision = match (matches, terms.unread) {
