@@ -24,6 +24,7 @@ struct Made {
     wire: Option<Value>,
     notes: BTreeSet<String>,
     clause: String,
+    feedback: Option<String>,
 }
 
 static PAGES: LazyLock<Pages> = LazyLock::new(Pages::read);
@@ -49,7 +50,8 @@ fn library(config: &Path, vector: &Vector) -> Made {
                 notes.extend(ran.result.is_err().then(|| "failed".to_owned()));
             }
         }
-        Made { wire: verdict.wire.clone(), notes, clause: verdict.outcome.clause.to_owned() }
+        let feedback = verdict.feedback().map(str::to_owned);
+        Made { wire: verdict.wire.clone(), notes, clause: verdict.outcome.clause.to_owned(), feedback }
     })
 }
 
@@ -62,6 +64,13 @@ fn command_line(config: &Path, vector: &Vector) -> Made {
     // Without a newline, as some clients send it.
     let output = fed(&mut command, vector.event.to_string().as_bytes());
     let stderr = String::from_utf8(output.stderr).unwrap();
+    if vector.feedback.is_some() {
+        // decisions.md#blade-config: "`hookbox run` ends so too, with that stderr alone".
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{stderr}");
+        let Vector { expect, notes, clause, .. } = vector;
+        let feedback = Some(stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned());
+        return Made { wire: Some(expect.clone()), notes: notes.clone(), clause: clause.clone(), feedback };
+    }
     // decisions.md#what-every-dialect-shares: "a verdict decided by hooks is always JSON on stdout with exit 0".
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let (mut notes, mut clause) = (BTreeSet::new(), String::new());
@@ -72,7 +81,7 @@ fn command_line(config: &Path, vector: &Vector) -> Made {
         clause.extend(line["clause"].as_str());
     }
     let wire = (!output.stdout.is_empty()).then(|| read_stdout(output.stdout));
-    Made { wire, notes, clause }
+    Made { wire, notes, clause, feedback: None }
 }
 
 /// One JSON object, or plain text as it stands, without the newline that ends the last line.
@@ -120,6 +129,9 @@ fn check(dialect: &str, vector: &Vector, front: &FrontEnd) -> Result<(), String>
     if !fits(expected, made.wire.as_ref()) {
         let show = |wire: Option<&Value>| wire.map_or("nothing".into(), Value::to_string);
         return Err(format!("expected {}\n  found    {}", show(expected), show(made.wire.as_ref())));
+    }
+    if vector.feedback != made.feedback {
+        return Err(format!("the model should be told {:?}, and is told {:?}", vector.feedback, made.feedback));
     }
     // Where a client reads stderr, silence is complete.
     let silent = made.wire.is_none() && made.clause.is_empty();

@@ -16,7 +16,8 @@ Exit codes:
   1   `run` under blade@observed, which blocks on the codes below: hookbox itself failed and need
       not block
   2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
-      told to block
+      told to block. Under blade also stderr of a command hook that ended with 2, on an event
+      where Claude hears of it in no other way
   64  wrong usage
   65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
   70  hookbox could not do its work (a file, a process, a bug)

@@ -29,7 +29,18 @@ pub fn err(line: impl Display) {
 
 /// Why the client has to block, on stderr: it reads the line, so it stays text.
 pub fn block(line: impl Display) {
-    to_stderr(plain(&line.to_string()));
+    let line = plain(&line.to_string());
+    match &mut *held() {
+        Some(lines) => lines.insert(0, line),
+        None => write(io::stderr().lock(), &line),
+    }
+}
+
+/// What the model is told by stderr, and nothing beside it: lines that wait are dropped.
+pub fn feedback(text: &str) {
+    forget();
+    let lines: Vec<String> = text.split('\n').map(plain).collect();
+    write(io::stderr().lock(), &lines.join("\n"));
 }
 
 /// One JSON value on a line of its own, on stderr.

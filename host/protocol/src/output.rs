@@ -26,6 +26,9 @@ pub struct HookOutput {
     pub context: Option<String>,
     /// A warning for the user.
     pub system_message: Option<String>,
+    /// Text for the model on an event whose JSON has no field for it: only exit code 2 takes it there, by stderr. Where
+    /// there is no exit code, [`HookOutput::system_message`] has it.
+    pub feedback: Option<String>,
     /// Keep the hook's output out of the transcript.
     pub suppress_output: bool,
     /// Stop working.

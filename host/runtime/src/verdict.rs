@@ -95,6 +95,15 @@ impl Verdict {
         halt.or(output.reason.as_deref())
     }
 
+    /// What a front end with an exit code gives to the model by 2 and stderr, because the client has no field for it here.
+    /// Only where nothing else is said: beside that code the client reads no JSON.
+    pub fn feedback(&self) -> Option<&str> {
+        let output = self.output();
+        let text = &output.feedback;
+        let alone = HookOutput { feedback: text.clone(), system_message: text.clone(), ..HookOutput::default() };
+        text.as_deref().filter(|_| *output == alone)
+    }
+
     /// Whether some hook that ran failed.
     pub fn any_failed(&self) -> bool {
         self.hooks.iter().filter_map(HookReport::run).any(|run| run.result.is_err())

@@ -30,6 +30,8 @@ pub struct Vector {
     #[serde(default)]
     pub hooks: Vec<HookCase>,
     pub expect: Value,
+    /// What `hookbox run` says by exit code 2 and stderr instead.
+    pub feedback: Option<String>,
     /// The kinds of all notes there are.
     #[serde(default)]
     pub notes: BTreeSet<String>,

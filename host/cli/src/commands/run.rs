@@ -110,7 +110,9 @@ impl Run {
         let counted = judged.verdict.as_ref().filter(|_| judged.failed.is_none());
         let beyond = counted.and_then(|verdict| stops::beyond(verdict, &event.read));
         // The verdict goes first: whatever else is written may block, or fail.
-        let unheard = verdict_out(within_stops(beyond, || judged.to_bytes())).err();
+        let feedback = counted.and_then(Verdict::feedback);
+        let words = || if feedback.is_some() { Vec::new() } else { judged.to_bytes() };
+        let unheard = verdict_out(within_stops(beyond, words)).err();
         if let (Some(why), Some(reason)) = (&unheard, judged.holds()) {
             // A client that was told nothing goes on; this it takes for a block.
             print::release();
@@ -125,6 +127,10 @@ impl Run {
         }
         let exit = match (&judged.failed, &judged.verdict) {
             (Some(failed), verdict) => tell(failed, verdict.as_ref(), error),
+            (None, Some(_)) if let Some(text) = feedback => {
+                print::feedback(text);
+                Exit::Told(2)
+            }
             (None, Some(verdict)) => {
                 verdict.unusable().for_each(report::problem);
                 match self.diagnostics {

@@ -69,7 +69,7 @@ impl Authority {
     }
 
     fn limit_words(&self, dialect: &dyn Dialect, output: &mut HookOutput, notes: &mut Vec<Note>) {
-        if !self.context && output.context.take().is_some() {
+        if !self.context && output.context.take().or(output.feedback.take()).is_some() {
             lost(notes, "add context");
         }
         if !self.system_message && output.system_message.take().is_some() {

@@ -123,13 +123,20 @@ impl Dialect for Blade {
     }
 
     /// decisions.md#exit-codes: "Under `blade@observed` an object on stdout counts beside every exit code but 2".
+    /// decisions.md#blade-config: "On an event that cannot be blocked and has no field for context, only exit code 2 takes
+    /// stderr to Claude".
     fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
         let object = ended.stdout.trim_ascii_start().starts_with(b"{");
         let beside = ended.code.is_some_and(|code| !matches!(code, 0 | 2));
         if self.observed && object && beside {
             return printed(self, event, ended.stdout);
         }
-        by_exit_code(self, event, ended)
+        let (mut output, notes) = by_exit_code(self, event, ended)?;
+        let spec = self.spec_of(event);
+        if !self.observed && ended.code == Some(2) && !spec.blockable && !spec.expressible.context {
+            output.feedback.clone_from(&output.reason);
+        }
+        Ok((output, notes))
     }
 
     /// decisions.md#blades-canusetool: "`canUseTool` runs first." decisions.md#blade-observed: "In the real programs

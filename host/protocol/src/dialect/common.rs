@@ -274,6 +274,7 @@ pub(crate) fn merge_effects(outputs: &[HookOutput]) -> HookOutput {
     let mut outcome = HookOutput {
         context: join(outputs.iter().map(|a| &a.context)),
         system_message: join(outputs.iter().map(|a| &a.system_message)),
+        feedback: join(outputs.iter().map(|a| &a.feedback)),
         suppress_output: outputs.iter().any(|a| a.suppress_output),
         ..HookOutput::default()
     };

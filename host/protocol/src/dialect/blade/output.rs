@@ -88,7 +88,9 @@ fn misplaced_continue(kind: EventKind, wire: &Object, output: &HookOutput) -> Op
     }
     let belongs = "to keep the agent going, `continue` and its reason stand in `hookSpecificOutput`";
     match (kind, wire.get("continue").and_then(Value::as_bool)) {
-        (EventKind::SubagentStop, Some(false)) if wire.contains_key("continueReason") => {
+        (EventKind::SubagentStop, Some(false))
+            if wire.contains_key("continueReason") || !wire.contains_key("stopReason") =>
+        {
             Some(Note::warning(format!("/continue: `false` here stops everything; {belongs}")))
         }
         (EventKind::Stop, Some(true)) => Some(Note::dropped(format!("/continue: `true` says nothing here; {belongs}"))),
