@@ -172,6 +172,7 @@ struct Told {
 
 fn run(dir: &Path, options: &[&str], wire: &[u8]) -> Told {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    command.env("XDG_STATE_HOME", dir);
     let output = fed(command.current_dir(dir).args(["run", "--config", "hooks.json"]).args(options), wire);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Told { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
@@ -348,6 +349,9 @@ fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
         let escaped = closed.replace("failClosed", "fail\\u0043losed");
         let named = ["--dialect", dialect, "--fail-closed"];
         let wrong = config(dialect, event, &json!({ "failClosed": true, "limits": 5 }), &json!({})).to_string();
+        let as_text = config(dialect, event, &json!({ "failClosed": "true" }), &json!({})).to_string();
+        let of_a_hook =
+            config(dialect, event, &json!({}), &json!({ "onFailure": "block", "timeout": "soon" })).to_string();
         for (why, text, options) in [
             ("it is missing", None, &named[..]),
             ("it is broken", Some(closed.as_bytes()), &[]),
@@ -355,6 +359,8 @@ fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
             ("it is UTF-16", Some(&utf16), &[]),
             ("its key is escaped", Some(escaped.as_bytes()), &[]),
             ("it has an error", Some(wrong.as_bytes()), &[]),
+            ("its `failClosed` is the error", Some(as_text.as_bytes()), &[]),
+            ("its hook's own failures block", Some(of_a_hook.as_bytes()), &[]),
             ("it says nothing", Some(b"{"), &named),
         ] {
             let path = dir.join("hooks.json");
@@ -374,6 +380,44 @@ fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
         fs::write(dir.join("hooks.json"), format!(r#"{{"dialect":"{dialect}","hooks":"#)).unwrap();
         assert_open(&run(dir, &[], wire.as_bytes()), dialect, 78, &format!("{dialect} {event}: nothing is to block"));
     });
+}
+
+/// Under exit code 2 the client gives stderr to the model: the reason stands first, and warnings after it.
+#[test]
+fn the_reason_is_the_first_thing_on_stderr() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = json!({
+        "dialect": "claude", "failClosed": true, "unheardOf": 1,
+        "hooks": { "PreToolUse": [{ "matcher": "Task", "hooks": [{ "type": "command", "command": "cat" }] }] },
+    });
+    for options in [&[][..], &["--diagnostics", "json"]] {
+        write(dir.path(), &config);
+        // Warnings are printed once for each state of the file.
+        let _ = fs::remove_dir_all(dir.path().join("hookbox"));
+        let told = run(dir.path(), options, b"{");
+        assert_eq!(told.code, Some(2), "{}", told.stderr);
+        assert!(told.stderr.starts_with("hookbox failed, and is to fail closed: "), "{}", told.stderr);
+        assert!(told.stderr.contains("`unheardOf` means nothing"), "{}", told.stderr);
+    }
+}
+
+/// `--fail-closed` says what `failClosed` would say, and to every rule that asks for it.
+#[test]
+fn the_command_line_says_what_a_failure_counts_as() {
+    let dir = tempfile::tempdir().unwrap();
+    let wire = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    write(dir.path(), &config("claude", "PreToolUse", &json!({}), &json!({})));
+    let told = run(dir.path(), &["--fail-closed"], wire);
+    assert!(!told.stderr.contains("nothing says what a failure counts as"), "{}", told.stderr);
+    let told = run(dir.path(), &[], wire);
+    assert!(told.stderr.contains("nothing says what a failure counts as"), "{}", told.stderr);
+
+    // A `failureBehavior` says nothing about timeouts, and so leaves them to `--fail-closed`.
+    let slow = json!({ "type": "command", "command": "sleep 60", "timeoutMs": 50 });
+    let hooks = json!({ "failureBehavior": "ask", "PreToolUse": [{ "hooks": [slow] }] });
+    write(dir.path(), &json!({ "dialect": "blade", "hooks": hooks }));
+    let told = run(dir.path(), &["--fail-closed"], wire);
+    assert!(told.stdout.contains(r#""permissionDecision":"deny""#), "{} {}", told.stdout, told.stderr);
 }
 
 /// The event's name may come with the command line.

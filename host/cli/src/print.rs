@@ -24,10 +24,10 @@ pub fn out(line: impl Display) {
 
 /// One line for people, on stderr; under [`json_only`] the `message` of an object.
 pub fn err(line: impl Display) {
-    if is_json() { json_line(&json!({ "message": line.to_string() })) } else { block(line) }
+    if is_json() { json_line(&json!({ "message": line.to_string() })) } else { to_stderr(plain(&line.to_string())) }
 }
 
-/// Why the client has to block, on stderr: it reads the line, so it stays text.
+/// Why the client has to block, on stderr: it gives what it reads there to the model, so this stands first and stays text.
 pub fn block(line: impl Display) {
     let line = plain(&line.to_string());
     match &mut *held() {

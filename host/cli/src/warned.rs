@@ -13,8 +13,9 @@ pub fn first(config: &Config) -> bool {
     let Some(folder) = folders::state().and_then(|state| Folder::open(&state.join("warned")).ok()) else { return true };
     let file = std::path::absolute(&config.file).unwrap_or_else(|_| config.file.clone());
     let place = sha256(file.as_os_str().as_encoded_bytes());
-    // Another version may warn of more.
-    let state = format!("{} {} {}", config.digest, config.dialect.name(), env!("CARGO_PKG_VERSION"));
+    // Another version may warn of more, and so may a call without `--fail-closed`.
+    let shut = if config.fail_closed { "closed" } else { "open" };
+    let state = format!("{} {} {shut} {}", config.digest, config.dialect.name(), env!("CARGO_PKG_VERSION"));
     let line = format!("{place} {state}");
     let known = folder.read(FILE).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     if known.lines().any(|known| known == line) {

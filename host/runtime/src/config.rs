@@ -138,7 +138,7 @@ pub struct Hook {
     pub timeout_given: bool,
     /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).
     pub on_failure: Option<FailurePolicy>,
-    /// What running past the timeout counts as; `None`: as `on_failure`.
+    /// What running past the timeout counts as; `None`: nothing says.
     pub on_timeout: Option<FailurePolicy>,
     /// What it may decide, where that is written; see [`Hook::bounds`].
     pub authority: Option<Authority>,

@@ -244,7 +244,7 @@ fn count(
 
 pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {
     let configured = match cause {
-        Cause::Timeout => hook.on_timeout.or(hook.on_failure),
+        Cause::Timeout => hook.on_timeout,
         _ => hook.on_failure,
     };
     configured.unwrap_or_else(|| {

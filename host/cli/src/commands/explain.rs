@@ -43,7 +43,7 @@ impl Explain {
         };
         let source = Source { config: self.config, dialect: self.dialect, event: self.name, untrusted: self.untrusted };
         let judged = block_on(async {
-            let config = source.load(&source.path()?)?;
+            let config = source.load(&source.path()?, false)?;
             let host = host(config).await?;
             let judged = host.judge(&event.asked().named(source.event.as_deref())).await;
             host.close(GRACE).await;

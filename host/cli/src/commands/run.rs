@@ -16,7 +16,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::{
     Asked, Dialect, EVENT_LIMIT, Fault, Judged, OurFailure, Record, Verdict,
-    config::{self, Config},
+    config::{self, Config, Reader},
 };
 
 use rustix::process::Signal;
@@ -115,8 +115,8 @@ impl Run {
         let unheard = verdict_out(within_stops(beyond, words)).err();
         if let (Some(why), Some(reason)) = (&unheard, judged.holds()) {
             // A client that was told nothing goes on; this it takes for a block.
-            print::release();
             print::block(format_args!("{reason} ({why:#})"));
+            print::release();
             end(living, Some(began));
             return Ok(Exit::Told(2));
         }
@@ -178,14 +178,13 @@ fn tell(failed: &OurFailure, verdict: Option<&Verdict>, error: Option<anyhow::Er
         Fault::Config => Exit::Config,
         Fault::Internal => Exit::Software,
     };
-    if failed.told.stderr {
+    if !failed.told.stderr {
+        print::forget();
+    } else if failed.blocks {
+        print::block(&failed.message);
         print::release();
     } else {
-        print::forget();
-    }
-    if failed.told.stderr && failed.blocks {
-        print::block(&failed.message);
-    } else if failed.told.stderr {
+        print::release();
         let unusable = || verdict.map(|verdict| verdict.unusable().cloned().collect()).unwrap_or_default();
         let error = error.unwrap_or_else(|| match failed.fault {
             Fault::Config => own.unusable(unusable()),
@@ -233,7 +232,7 @@ fn judge(source: &Source, closed: bool, recorded: bool, event: &EventText, asked
         let judged = Judged::without_hooks(asked, dialect, closed, fault, &report::one_line(&error));
         Outcome::failed(judged, Some(error))
     };
-    let mut config = match source.path().and_then(|path| source.load(&path)) {
+    let config = match source.path().and_then(|path| source.load(&path, closed)) {
         Ok(config) => config,
         Err(error) => {
             let (dialect, shut) = source.hints();
@@ -241,7 +240,6 @@ fn judge(source: &Source, closed: bool, recorded: bool, event: &EventText, asked
             return without(error, calling, closed || shut);
         }
     };
-    config.fail_closed |= closed;
     let closed = config.fail_closed;
     let config = match caller::answer(config, source.event.as_deref(), &event.read) {
         Ok(config) => config,
@@ -301,9 +299,10 @@ impl Source {
     }
 
     /// Loads the configuration, telling of warnings. Of one that was found, what its user trusts may run; of one that
-    /// was named, everything, unless its caller says otherwise.
-    pub fn load(&self, path: &Path) -> anyhow::Result<Config> {
-        let loaded = Config::load(path, self.named())?;
+    /// was named, everything, unless its caller says otherwise. `closed`: failures block, whatever it says.
+    pub fn load(&self, path: &Path, closed: bool) -> anyhow::Result<Config> {
+        let reader = self.named().into_iter().fold(Reader::new(), Reader::dialect);
+        let loaded = reader.fail_closed(closed).file(path)?;
         report::warnings(&loaded);
         let mut config = loaded.config;
         if self.untrusted {

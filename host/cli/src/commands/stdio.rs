@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use clap::Args;
 use hookbox::{
     Host,
-    config::{self, Config},
+    config::{self, Reader},
     transport::stdio::{Broken, Budget, Load, Reloading, Tell, Told, serve},
 };
 use tokio::signal::unix::{SignalKind, signal};
@@ -70,7 +70,7 @@ impl Stdio {
 /// A host of the file as it is now; its hooks are loaded behind it.
 async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Broken> {
     let broken = |reason: String, said: bool| Broken { reason, closed: closed || said };
-    let mut config = match Config::load(&path, Some("picoclaw")) {
+    let config = match Reader::new().dialect("picoclaw").fail_closed(closed).file(&path) {
         Ok(loaded) => {
             loaded.warnings.iter().for_each(report::problem);
             loaded.config
@@ -83,7 +83,6 @@ async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Br
             return Err(broken(reason, said));
         }
     };
-    config.fail_closed |= closed;
     let (dialect, fail_closed) = (config.dialect.name(), config.fail_closed);
     if dialect != "picoclaw" {
         let reason = format!("{}: stdio speaks picoclaw, and this file is of {dialect}", path.display());

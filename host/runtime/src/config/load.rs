@@ -68,7 +68,7 @@ impl Config {
     /// # Errors
     /// As [`Config::parse`].
     pub fn parse_for(text: &str, file: &Path, dialect: &'static dyn Dialect) -> Result<Loaded, ConfigErrors> {
-        parse(text, file, &[], |_, _| Some(dialect))
+        parse(text, file, &Reader::new(), |_, _| Some(dialect))
     }
 }
 
@@ -78,6 +78,7 @@ impl Config {
 pub struct Reader {
     dialect: Option<String>,
     handlers: Vec<String>,
+    fail_closed: bool,
 }
 
 impl Reader {
@@ -96,6 +97,12 @@ impl Reader {
     /// those of its runtime.
     pub fn handler(mut self, kind: impl Into<String>) -> Self {
         self.handlers.push(kind.into());
+        self
+    }
+
+    /// Whether failures block, whatever a file says: as if it said `"failClosed": true`.
+    pub fn fail_closed(mut self, closed: bool) -> Self {
+        self.fail_closed = closed;
         self
     }
 
@@ -129,14 +136,14 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with the text, at once.
     pub fn text(&self, text: &str, file: &Path) -> Result<Loaded, ConfigErrors> {
-        parse(text, file, &self.handlers, |object, found| choose_dialect(object, self.dialect.as_deref(), found))
+        parse(text, file, self, |object, found| choose_dialect(object, self.dialect.as_deref(), found))
     }
 }
 
 fn parse(
     text: &str,
     file: &Path,
-    handlers: &[String],
+    reader: &Reader,
     choose: impl FnOnce(&Object, &mut Vec<Finding>) -> Option<&'static dyn Dialect>,
 ) -> Result<Loaded, ConfigErrors> {
     let mut value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
@@ -149,7 +156,7 @@ fn parse(
     let Some(dialect) = choose(object, &mut found) else {
         return Err(located(file, Some(text), found));
     };
-    let config = read(object, file, dialect, text, handlers, &mut found);
+    let config = read(object, file, dialect, text, reader, &mut found);
     let diagnostics = located(file, Some(text), found).diagnostics;
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(ConfigErrors { diagnostics });
@@ -174,12 +181,19 @@ pub fn find(dir: &Path) -> Option<PathBuf> {
     ["hooks.json", ".claude/settings.json"].iter().map(|name| dir.join(name)).find(|path| path.is_file())
 }
 
-/// Whether a text that is no valid configuration says `"failClosed": true` all the same, so that a typo elsewhere in
-/// the file does not open the gate.
+/// Whether a text that is no valid configuration says all the same that failures block, or that those of some hook do: it
+/// could be the hook of any event. A mistake elsewhere does not open the gate, and no mistake in saying so does.
 pub fn fail_closed_hint(text: &str) -> bool {
-    text.match_indices("\"failClosed\"").any(|(at, key)| {
-        let rest = text.get(at + key.len()..).unwrap_or_default().trim_start();
-        rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with("true"))
+    let strings = text.match_indices('"').map(|(at, _)| text.get(at + 1..).unwrap_or_default());
+    strings.filter_map(|rest| rest.split_once('"')).any(|(key, rest)| {
+        let Some(value) = rest.trim_start().strip_prefix(':').map(str::trim_start) else { return false };
+        let value = value.strip_prefix('"').unwrap_or(value);
+        let is = |words: &[&str]| words.iter().any(|word| value.starts_with(word));
+        match key.replace(['_', '-'], "").to_ascii_lowercase().as_str() {
+            "failclosed" => !value.is_empty() && !is(&["false", "null", "0"]),
+            "onfailure" | "failurebehavior" => is(&["block", "deny", "ask"]),
+            _ => false,
+        }
     })
 }
 
@@ -255,7 +269,7 @@ fn read(
     file: &Path,
     dialect: &'static dyn Dialect,
     text: &str,
-    handlers: &[String],
+    reader: &Reader,
     found: &mut Vec<Finding>,
 ) -> Config {
     let shape = dialect.shape();
@@ -270,7 +284,7 @@ fn read(
     {
         object.shift_remove("dialect");
     }
-    let schema = schema::of_shape(shape, handlers);
+    let schema = schema::of_shape(shape, &reader.handlers);
     top_level_keys(&schema, object, found);
     // What the client has for itself is nothing that is missing here.
     let own = |finding: &Finding| {
@@ -281,7 +295,7 @@ fn read(
 
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut resolver = Resolver::new(dialect, base, handlers.to_vec());
+    let mut resolver = Resolver::new(dialect, base, reader.handlers.clone(), reader.fail_closed);
     let settings = match shape {
         ConfigShape::Groups => resolver.file(value, Resolver::groups),
         ConfigShape::Flat => resolver.file(value, Resolver::flat),

@@ -70,7 +70,7 @@ struct Place {
 }
 
 impl Resolver {
-    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf, handlers: Vec<String>) -> Self {
+    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf, handlers: Vec<String>, fail_closed: bool) -> Self {
         Self {
             dialect,
             base,
@@ -78,7 +78,7 @@ impl Resolver {
             limits: Limits::default(),
             limits_given: BTreeMap::new(),
             mode: Mode::default(),
-            fail_closed: false,
+            fail_closed,
             defaults: Defaults::default(),
             enabled: true,
             max_concurrent: None,
@@ -100,7 +100,7 @@ impl Resolver {
         // What stands beside `hooks` is first, because hooks take their defaults from it.
         self.limits = self.take(file.limits, "/limits").unwrap_or_default();
         self.mode = self.take(file.mode, "/mode").unwrap_or_default();
-        self.fail_closed = self.take(file.fail_closed, "/failClosed") == Some(true);
+        self.fail_closed |= self.take(file.fail_closed, "/failClosed") == Some(true);
         let off = self.take(file.hooks_config, "/hooksConfig").is_some_and(|config| config.enabled == Some(false));
         self.enabled = self.take(file.disable_all_hooks, "/disableAllHooks") != Some(true) && !off;
         if let Some(written) = self.take(file.hooks, "/hooks") {
@@ -143,8 +143,7 @@ impl Resolver {
         let on_failure = groups.failure_behavior.map(FailurePolicy::from);
         // blade.md#configuration: "`timeoutBehavior` | `ignore`, `deny` or `ask` | `ignore` | what a timeout counts
         // as": a `failureBehavior` alone says nothing about timeouts.
-        let silent = on_failure.map(|_| if self.fail_closed { FailurePolicy::Deny } else { FailurePolicy::Ignore });
-        let on_timeout = groups.timeout_behavior.map(FailurePolicy::from).or(silent);
+        let on_timeout = groups.timeout_behavior.map(FailurePolicy::from);
         self.defaults = Defaults { timeout: groups.default_timeout, on_failure, on_timeout, stages: Stages::default() };
         for (event, groups) in groups.events.0 {
             let pointer = self.event_pointer(&event);

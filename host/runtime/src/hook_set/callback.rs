@@ -128,7 +128,7 @@ impl Callback {
             timeout: self.timeout,
             timeout_given: true,
             on_failure: self.on_failure,
-            on_timeout: self.on_timeout,
+            on_timeout: self.on_timeout.or(self.on_failure),
             authority: self.authority,
             mode: self.mode,
             handler: Handler::Callback,

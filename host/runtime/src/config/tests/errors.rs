@@ -206,11 +206,34 @@ fn the_dialect_is_seen_in_a_broken_file() {
 
 #[test]
 fn fail_closed_is_seen_in_a_broken_file() {
-    for text in ["{\"failClosed\": true,", "{ \"failClosed\"\n:\ttrue, }", "}{\"failClosed\":false \"failClosed\":true"]
-    {
+    for text in [
+        "{\"failClosed\": true,",
+        "{ \"failClosed\"\n:\ttrue, }",
+        "}{\"failClosed\":false \"failClosed\":true",
+        // Mistakes of its own.
+        "{\"failClosed\": \"true\"}",
+        "{\"failClosed\": 1}",
+        "{\"failclosed\": true}",
+        "{\"fail_closed\": true}",
+        // What a hook says of its own failures.
+        "{\"onFailure\": \"block\"",
+        "{\"on_failure\": \"ask\"",
+        "{\"failureBehavior\" : \"deny\"",
+    ] {
         assert!(fail_closed_hint(text), "{text}");
     }
-    for text in ["{\"failClosed\": false,", "failClosed: true", "{\"failClosed\"", ""] {
+    for text in [
+        "{\"failClosed\": false,",
+        "{\"failClosed\": \"false\",",
+        "{\"failClosed\": null,",
+        "failClosed: true",
+        "{\"failClosed\"",
+        "{\"failClosed\":",
+        "{\"onFailure\": \"ignore\"",
+        "{\"failureBehavior\": \"ignore\", \"timeoutBehavior\": \"deny\"",
+        "{\"command\": \"echo onFailure: block\"}",
+        "",
+    ] {
         assert!(!fail_closed_hint(text), "{text}");
     }
 }

@@ -158,8 +158,8 @@ fn behaviors_come_from_the_handler_then_the_file() {
         ("", "", "", None, None),
         ("", "", r#","onFailure":"block""#, Some(Deny), Some(Deny)),
         ("", "", r#","onFailure":"block","onTimeout":"ask""#, Some(Deny), Some(Ask)),
-        ("", r#""failureBehavior":"deny","#, "", Some(Deny), Some(Ignore)),
-        (r#""failClosed":true,"#, r#""failureBehavior":"ask","#, "", Some(Ask), Some(Deny)),
+        ("", r#""failureBehavior":"deny","#, "", Some(Deny), None),
+        (r#""failClosed":true,"#, r#""failureBehavior":"ask","#, "", Some(Ask), None),
         ("", r#""timeoutBehavior":"ask","#, "", None, Some(Ask)),
         (
             "",
