@@ -166,13 +166,13 @@ fn a_case_may_have_a_configuration_of_its_own() {
   permissions: {{"state": {{"maxKeys": 1}}}}
   state: {{"calls/t/Bash": 1}}
   event: {event}
-  expect: {{"decision": "deny", "fault": "keys"}}
+  expect: {{"decision": "deny", "output": {{"hookSpecificOutput": {{"hookEventName": "PreToolUse",
+    "permissionDecision": "deny", "permissionDecisionReason": "there are too many counts to make another"}}}}}}
 - name: "another policy"
   configuration: {{"failClosed": false}}
-  permissions: {{"state": {{"maxKeys": 1}}}}
-  state: {{"calls/t/Bash": 1}}
+  state: {{"calls/s/Bash": many}}
   event: {event}
-  expect: {{"decision": "none", "fault": "keys"}}
+  expect: {{"decision": "none", "fault": "not a whole number"}}
 - name: "a recorded line under another dialect"
   dialect: blade-callback
   configuration: {{"hooks": {{"PreToolUse": [{{"type": "wasm", "component": "rate-limit.wasm", "permissions": {{"state": true}},

@@ -3,9 +3,14 @@
 //! Entries are `entry/SESSION/NUMBER`, numbered from 1, each a JSON object. There is no clock in a hook: an entry has a
 //! time only where the client sends one.
 
+use std::time::Duration;
+
 use hookbox_guest::prelude::*;
 
 struct AuditLog;
+
+/// How long an entry is kept, so that the state does not fill up: 30 days.
+const KEPT: Duration = Duration::from_hours(30 * 24);
 
 /// Characters of a tool's input that are kept. Files that are written would fill the state.
 const INPUT: usize = 1024;
@@ -30,9 +35,9 @@ hookbox_guest::export!(AuditLog: PreToolUse, SessionEnd);
 /// Hooks run at once may append at once: the number is counted atomically, so that no entry overwrites another.
 fn append(context: &EventContext, entry: Value) -> Result<()> {
     let session = context.session_id.as_deref().unwrap_or_default();
-    let number = state::increment(&format!("count/{session}"), 1)?;
+    let number = state::increment_for(KEPT, &format!("count/{session}"), 1)?;
     let entry = Json::from(entry).with("/timestamp", context.timestamp.clone())?;
-    state::set(&format!("entry/{session}/{number:06}"), entry.to_string())?;
+    state::set_for(KEPT, &format!("entry/{session}/{number:06}"), entry.to_string())?;
     Ok(())
 }
 

@@ -1,10 +1,13 @@
 //! Limits how often a tool is called in a session.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use hookbox_guest::prelude::*;
 
 struct RateLimit;
+
+/// How long a count is kept: those of sessions that are over must not fill the state.
+const DAY: Duration = Duration::from_hours(24);
 
 #[derive(serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -27,8 +30,13 @@ impl PreToolUse for RateLimit {
         let Config { max, tools } = config::get()?;
         let max = tools.get(tool).copied().unwrap_or(max);
         let session = context.session_id.as_deref().unwrap_or_default();
-        let calls = state::increment(&format!("calls/{session}/{tool}"), 1)?;
-        Ok(if calls > max { skip(format!("{tool} is limited to {max} calls per session")) } else { pass() })
+        Ok(match state::increment_for(DAY, &format!("calls/{session}/{tool}"), 1) {
+            Ok(calls) if calls > max => skip(format!("{tool} is limited to {max} calls per session and day")),
+            Ok(_) => pass(),
+            // What cannot be counted is not let through.
+            Err(state::Error::Quota(_)) => deny("there are too many counts to make another"),
+            Err(error) => return Err(error.into()),
+        })
     }
 }
 
@@ -50,7 +58,7 @@ mod tests {
         testing::host().config(json!({"max": 2}));
         assert_eq!(decide("s", "Bash"), Ok(pass()));
         assert_eq!(decide("s", "Bash"), Ok(pass()));
-        assert_eq!(decide("s", "Bash"), Ok(skip("Bash is limited to 2 calls per session")));
+        assert_eq!(decide("s", "Bash"), Ok(skip("Bash is limited to 2 calls per session and day")));
     }
 
     #[test]
@@ -59,7 +67,7 @@ mod tests {
         assert_eq!(decide("a", "Bash"), Ok(pass()));
         assert_eq!(decide("a", "Read"), Ok(pass()));
         assert_eq!(decide("b", "Bash"), Ok(pass()));
-        assert_eq!(decide("b", "WebFetch"), Ok(skip("WebFetch is limited to 0 calls per session")));
+        assert_eq!(decide("b", "WebFetch"), Ok(skip("WebFetch is limited to 0 calls per session and day")));
         assert_eq!(host.state("calls/a/Bash").as_deref(), Some("1"));
     }
 
@@ -67,7 +75,7 @@ mod tests {
     fn fifty_unless_configured() {
         testing::host().set_state("calls/s/Bash", "49");
         assert_eq!(decide("s", "Bash"), Ok(pass()));
-        assert_eq!(decide("s", "Bash"), Ok(skip("Bash is limited to 50 calls per session")));
+        assert_eq!(decide("s", "Bash"), Ok(skip("Bash is limited to 50 calls per session and day")));
     }
 
     #[test]

@@ -2,7 +2,12 @@
 //!
 //! A test command that succeeds is remembered; a file that is changed afterwards takes it back.
 
+use std::time::Duration;
+
 use hookbox_guest::prelude::*;
+
+/// How long it is remembered, so that sessions that are over do not fill the state.
+const DAY: Duration = Duration::from_hours(24);
 
 struct StopUntilTestsPass;
 
@@ -33,7 +38,7 @@ impl PostToolUse for StopUntilTestsPass {
         } else if let Some(command) = call.input.str("/command") {
             let Config { commands } = config::get()?;
             if commands.iter().any(|tests| command.contains(tests.as_str())) && succeeded(&output.value) {
-                state::set(&key(context), command)?;
+                state::set_for(DAY, &key(context), command)?;
             }
         }
         Ok(pass())
