@@ -6,9 +6,6 @@ use hookbox_testing::guest;
 
 use crate::stage::{End::*, Guest, gate, handling};
 
-/// What every lie about a value is called.
-const MALFORMED: &str = "handed the host something malformed";
-
 /// A `cabi_realloc` that returns this.
 fn realloc(result: &str) -> Guest {
     let module = guest::gate("", "").replace("(local.get $at))\n", &format!("{result})\n"));
@@ -47,42 +44,42 @@ fn case(kind: EventKind, at: u32, case: u32) -> Guest {
 }
 
 hostile! {
-    realloc_outside_memory: realloc("(i32.const -16)") => Fails(Trap, MALFORMED);
-    realloc_at_the_very_end: realloc("(i32.const 65535)") => Fails(Trap, MALFORMED);
-    realloc_unaligned: realloc("(i32.const 16385)") => Fails(Trap, MALFORMED);
+    realloc_outside_memory: realloc("(i32.const -16)") => Fails(Trap, "realloc return: beyond end of memory");
+    realloc_at_the_very_end: realloc("(i32.const 65528)") => Fails(Trap, "realloc return: beyond end of memory");
+    realloc_unaligned: realloc("(i32.const 16385)") => Fails(Trap, "realloc return: result not aligned");
     /// Every string of the event over the other: the guest's own loss.
     realloc_always_the_same: realloc("(i32.const 16384)") => Answers(|report| report.notes.is_empty());
-    realloc_over_the_result: realloc("(i32.const 0)") => Fails(Trap, MALFORMED);
+    realloc_over_the_result: realloc("(i32.const 0)") => Fails(Trap, "invalid expected discriminant");
     realloc_that_traps: realloc("(unreachable)") => Fails(Trap, "gave up");
-    a_result_outside_memory: gate("(return (i32.const -4))", "") => Fails(Trap, MALFORMED);
-    a_result_at_the_edge_of_memory: gate("(return (i32.const 65532))", "") => Fails(Trap, MALFORMED);
-    a_result_unaligned: gate("(return (i32.const 2))", "") => Fails(Trap, MALFORMED);
-    text_outside_memory: gate(&reason("-16", "32"), "") => Fails(Trap, MALFORMED);
-    text_that_wraps_around: gate(&reason("4096", "-1"), "") => Fails(Trap, MALFORMED);
-    text_that_ends_after_memory: gate(&reason("65535", "2"), "") => Fails(Trap, MALFORMED);
-    text_of_no_bytes_outside_memory: gate(&reason("-1", "0"), "") => Fails(Trap, MALFORMED);
-    text_that_is_not_utf8: gate(&reason("4096", "2"), r#"(data (i32.const 4096) "\c3\28")"#) => Fails(Trap, MALFORMED);
+    a_result_outside_memory: gate("(return (i32.const -4))", "") => Fails(Trap, "pointer out of bounds of memory");
+    a_result_at_the_edge_of_memory: gate("(return (i32.const 65532))", "") => Fails(Trap, "pointer out of bounds of memory");
+    a_result_unaligned: gate("(return (i32.const 2))", "") => Fails(Trap, "return pointer not aligned");
+    text_outside_memory: gate(&reason("-16", "32"), "") => Fails(Trap, "string pointer/length out of bounds of memory");
+    text_that_wraps_around: gate(&reason("4096", "-1"), "") => Fails(Trap, "string pointer/length out of bounds of memory");
+    text_that_ends_after_memory: gate(&reason("65535", "2"), "") => Fails(Trap, "string pointer/length out of bounds of memory");
+    text_of_no_bytes_outside_memory: gate(&reason("-1", "0"), "") => Fails(Trap, "string pointer/length out of bounds of memory");
+    text_that_is_not_utf8: gate(&reason("4096", "2"), r#"(data (i32.const 4096) "\c3\28")"#) => Fails(Trap, "invalid utf-8 sequence of 1 bytes from index 0");
     text_cut_within_a_character: gate(&reason("4096", "2"), r#"(data (i32.const 4096) "\e2\82\ac")"#)
-        => Fails(Trap, MALFORMED);
+        => Fails(Trap, "incomplete utf-8 byte sequence from index 0");
     text_with_surrogates: gate(&reason("4096", "3"), r#"(data (i32.const 4096) "\ed\a0\80")"#)
-        => Fails(Trap, MALFORMED);
+        => Fails(Trap, "invalid utf-8 sequence of 1 bytes from index 0");
     text_with_overlong_forms: gate(&reason("4096", "2"), r#"(data (i32.const 4096) "\c0\af")"#)
-        => Fails(Trap, MALFORMED);
-    a_list_of_2_to_the_28_entries: env("0x10000000") => Fails(Trap, MALFORMED);
-    a_list_of_2_to_the_32_entries: env("-1") => Fails(Trap, MALFORMED);
+        => Fails(Trap, "invalid utf-8 sequence of 1 bytes from index 0");
+    a_list_of_2_to_the_28_entries: env("0x10000000") => Fails(Trap, "list pointer/length out of bounds of memory");
+    a_list_of_2_to_the_32_entries: env("-1") => Fails(Trap, "list pointer/length out of bounds of memory");
     a_list_of_aliases: handling(EventKind::SessionStart, ALIASES, "") => Fails(OutputTooLarge, "1024 KiB");
-    a_result_of_no_case: case(EventKind::PreToolUse, 0, 2) => Fails(Trap, MALFORMED);
-    a_rule_of_no_case: case(EventKind::PreToolUse, 4, 6) => Fails(Trap, MALFORMED);
-    an_option_of_no_case: case(EventKind::PreToolUse, 44, 2) => Fails(Trap, MALFORMED);
-    a_gate_of_no_case: case(EventKind::Stop, 4, 255) => Fails(Trap, MALFORMED);
-    a_permission_of_no_case: case(EventKind::PermissionRequest, 4, 4) => Fails(Trap, MALFORMED);
+    a_result_of_no_case: case(EventKind::PreToolUse, 0, 2) => Fails(Trap, "invalid expected discriminant");
+    a_rule_of_no_case: case(EventKind::PreToolUse, 4, 6) => Fails(Trap, "unexpected discriminant: 6");
+    an_option_of_no_case: case(EventKind::PreToolUse, 44, 2) => Fails(Trap, "invalid option discriminant");
+    a_gate_of_no_case: case(EventKind::Stop, 4, 255) => Fails(Trap, "unexpected discriminant: 255");
+    a_permission_of_no_case: case(EventKind::PermissionRequest, 4, 4) => Fails(Trap, "unexpected discriminant: 4");
     /// `halt` with a scope beyond the last.
     an_enum_of_no_case: handling(EventKind::PreToolUse,
         "(i32.store8 (i32.const 96) (i32.const 1)) (i32.store8 (i32.const 100) (i32.const 2))", "")
-        => Fails(Trap, MALFORMED);
+        => Fails(Trap, "unexpected discriminant: 2");
     a_fault_of_no_case: handling(EventKind::PreToolUse,
         "(i32.store8 (i32.const 0) (i32.const 1)) (i32.store8 (i32.const 4) (i32.const 9))", "")
-        => Fails(Trap, MALFORMED);
+        => Fails(Trap, "unexpected discriminant: 9");
     /// The canonical ABI: every value but 0 is true.
     a_bool_of_77: case(EventKind::PreToolUse, 92, 77) => Answers(|report| report.result.as_ref().unwrap().suppress_output);
 }

@@ -118,7 +118,7 @@ hostile! {
     known_keys_without_end: text(PreToolUse, at::pre_tool_use::EXTRA, &known_keys())
         => Answers(|report| report.notes.len() == 1);
     a_fault_with_a_long_message: fault(3 << 20) => Fails(OutputTooLarge, "1024 KiB");
-    a_fault_with_a_message_from_outside_memory: fault(1 << 30) => Fails(Trap, "malformed");
+    a_fault_with_a_message_from_outside_memory: fault(1 << 30) => Fails(Trap, "string pointer/length out of bounds of memory");
     /// Only stop is exported, and a tool is about to run.
     an_answer_to_another_event: Guest { kind: PreToolUse, ..handling(Stop, "", "") }
         => Fails(Load, "does not handle PreToolUse");

@@ -123,21 +123,21 @@ hostile! {
     no_wasm_at_all: Guest::of(b"#!/bin/sh\nrm -rf /\n".to_vec()) => Refused("NotWasm", "not a WebAssembly file");
     nothing: Guest::of(Vec::new()) => Refused("NotWasm", "not a WebAssembly file");
     a_header_and_nothing_else: Guest::of(HEADER.to_vec()) => Refused("NoEvent", "handles no event");
-    a_header_of_another_world: Guest::of(b"\0asm\x0e\0\x01\0".to_vec()) => Refused("NotWasm", "");
+    a_header_of_another_world: Guest::of(b"\0asm\x0e\0\x01\0".to_vec()) => Refused("NotWasm", "not a WebAssembly file");
     a_core_module: Guest::of(wat::parse_str("(module)").unwrap()) => Refused("CoreModule", "a core WebAssembly module");
-    a_component_cut_short: truncated(9) => Refused("Invalid", "");
-    a_component_cut_in_half: truncated(5) => Refused("Invalid", "");
-    a_component_cut_early: truncated(1) => Refused("Invalid", "");
+    a_component_cut_short: truncated(9) => Refused("Invalid", "unexpected end-of-file");
+    a_component_cut_in_half: truncated(5) => Refused("Invalid", "unexpected end-of-file");
+    a_component_cut_early: truncated(1) => Refused("Invalid", "unexpected end-of-file");
     /// A section that says that it has 4 GiB.
-    a_length_beyond_the_file: Guest::of([HEADER, b"\x04\xff\xff\xff\xff\x0f"].concat()) => Refused("Invalid", "");
-    a_count_beyond_the_file: Guest::of([HEADER, b"\x07\x05\xff\xff\xff\xff\x0f"].concat()) => Refused("Invalid", "");
+    a_length_beyond_the_file: Guest::of([HEADER, b"\x04\xff\xff\xff\xff\x0f"].concat()) => Refused("Invalid", "component  section is too large");
+    a_count_beyond_the_file: Guest::of([HEADER, b"\x07\x05\xff\xff\xff\xff\x0f"].concat()) => Refused("Invalid", "types count exceeds limit of 1000000");
     a_custom_section_of_32_mib: with_custom_section(32 << 20) => Answers(|_| true);
-    components_in_components: nested(5000) => Refused("Invalid", "");
+    components_in_components: nested(5000) => Refused("Invalid", "components are nested too deeply in it");
     types_in_types: nested_types(100_000) => Refused("Invalid", "types are nested too deeply");
     /// As deep as we let the engine look.
-    types_in_types_as_far_as_allowed: nested_types(200) => Refused("Invalid", "");
-    lists_of_lists: nested_lists(10_000) => Refused("Invalid", "");
-    types_that_double: doubling_types(60) => Refused("Invalid", "");
+    types_in_types_as_far_as_allowed: nested_types(200) => Refused("Invalid", "types are nested too deeply in it");
+    lists_of_lists: nested_lists(10_000) => Refused("Invalid", "type nesting is too deep");
+    types_that_double: doubling_types(60) => Refused("Invalid", "effective type size exceeds the limit of 1000000");
     instances_that_double: doubling(40) => Refused("Invalid", "instances");
     too_many_core_instances:
         component(&format!("(component (core module $m) {})", "(core instance (instantiate $m))".repeat(65)))
@@ -145,19 +145,19 @@ hostile! {
     too_many_memories: gate("", &"(memory 1)".repeat(8)) => Refused("Invalid", "memories");
     too_many_tables: gate("", &"(table 1 funcref)".repeat(33)) => Refused("Invalid", "tables");
     thousands_of_exports: exporting(&repeated(900, |n| format!(r#"(export "e{n}" (instance $i))"#)))
-        => Refused("NoEvent", "");
+        => Refused("NoEvent", "handles no event: it exports no interface of hookbox:hooks@0.2.0");
     more_exports_than_there_can_be: exporting(&repeated(5000, |n| format!(r#"(export "e{n}" (instance $i))"#)))
-        => Refused("Invalid", "");
+        => Refused("Invalid", "instances count exceeds limit of 1000");
     thousands_of_imports:
         component(&format!("(component {})", repeated(5000, |n| format!(r#"(import "i{n}" (func))"#))))
         => Refused("Refused", "i4999");
     thousands_of_types: component(&format!("(component {})", "(type (tuple u8 u16 u32))".repeat(20_000)))
-        => Refused("NoEvent", "");
+        => Refused("NoEvent", "handles no event: it exports no interface of hookbox:hooks@0.2.0");
     thousands_of_functions: gate("", &"(func (param i32) (result i32) (local.get 0))".repeat(5000)) => Answers(|_| true);
     thousands_of_locals: gate("", &format!("(func {})", "(local i64)".repeat(20_000))) => Answers(|_| true);
     more_locals_than_there_can_be: locals_beyond() => Refused("Invalid", "locals");
     a_function_of_a_million_instructions:
-        gate("", &format!("(func (param i32) {})", "(drop (local.get 0))".repeat(300_000))) => Answers(|_| true);
+        gate("", &format!("(func (param i32) {})", "(drop (local.get 0))".repeat(500_000))) => Answers(|_| true);
     blocks_in_blocks: gate("", &format!("(func {}{})", "(block ".repeat(5000), ")".repeat(5000))) => Answers(|_| true);
     data_beyond_its_memory: gate("", &format!(r#"(data (i32.const 65530) "{}")"#, "x".repeat(1 << 20)))
         => Fails(Trap, "out of bounds");
@@ -167,7 +167,7 @@ hostile! {
     a_handle_of_another_type: of_another_type("(param i32) (result i32) (local.get 0)")
         => Refused("WrongType", "hookbox:hooks/pre-tool-use@0.2.0");
     an_interface_twice: exporting(&r#"(export "hookbox:hooks/stop@0.2.0" (instance $i))"#.repeat(2))
-        => Refused("Invalid", "");
+        => Refused("Invalid", "export name `hookbox:hooks/stop@0.2.0` conflicts with previous name `hookbox:hooks/stop@0.2.0`");
     an_interface_in_two_versions: of_two_versions() => Refused("WrongType", "twice");
     an_interface_of_a_later_contract: exporting(r#"(export "hookbox:hooks/stop@9.9.9" (instance $i))"#)
         => Refused("Version", "hookbox:hooks/stop@9.9.9");

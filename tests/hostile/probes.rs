@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use hookbox::{LoadError, Permissions};
+use hookbox::{Cause, LoadError, Permissions};
 
 use hookbox_testing::guest;
 
@@ -61,6 +61,23 @@ const DIRECTORY: &str = r#"
     (import "wasi:filesystem/types@0.2.3" "[method]descriptor.symlink-at"
         (func $symlink (param i32 i32 i32 i32 i32 i32)))"#;
 
+const FILE_IMPORTS: &str = "import wasi:filesystem/preopens@0.2.3; import wasi:filesystem/types@0.2.3;";
+
+/// Begins a body: the granted directory in `$dir`, and room for what is read.
+const DIR: &str = "(local $dir i32) (drop (memory.grow (i32.const 2))) (call $directories (i32.const 8192))
+    (local.set $dir (i32.load (i32.load (i32.const 8192))))";
+
+/// The file just opened takes the directory's place.
+const OPENED: &str = "(local.set $dir (i32.load (i32.const 8196)))";
+
+/// Reads from the start of that file, all there is.
+const READ: &str = "(call $read (local.get $dir) (i64.const -1) (i64.const 0) (i32.const 8192))";
+
+/// Traps unless so many bytes were read.
+fn traps_unless_read(bytes: u32) -> String {
+    format!("(if (i32.ne (i32.load (i32.const 8200)) (i32.const {bytes})) (then (unreachable)))")
+}
+
 /// A folder with `data/inside`, `data/out` → `..`, `data/etc` → `/etc/passwd`, and `secret` beside `data`.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -83,14 +100,9 @@ fn writes(name: &str) -> Permissions {
 
 /// Whether this call on the granted directory succeeds. `$dir` is the directory, 8192 the result, 4096 the path.
 async fn succeeds(call: &str, path: &str, permissions: Permissions, folder: &Path) -> bool {
-    let body = format!(
-        "(local $dir i32) (call $directories (i32.const 8192))
-         (local.set $dir (i32.load (i32.load (i32.const 8192))))
-         {call} (if (i32.load8_u (i32.const 8192)) (then (unreachable)))"
-    );
+    let body = format!("{DIR} {call} (if (i32.load8_u (i32.const 8192)) (then (unreachable)))");
     let items = format!(r#"{DIRECTORY} (data (i32.const 4096) "{path}")"#);
-    let world = "import wasi:filesystem/preopens@0.2.3; import wasi:filesystem/types@0.2.3;";
-    let guest = importing(&body, &items, world, FILES).granted(permissions, folder);
+    let guest = importing(&body, &items, FILE_IMPORTS, FILES).granted(permissions, folder);
     let report = guest.run().await.unwrap();
     host_is_intact().await;
     report.result.is_ok()
@@ -149,14 +161,24 @@ hostile_tests! {
         assert!(!succeeds(unlink, "inside", reads("data"), folder.path()).await);
         assert_eq!(fs::read_to_string(folder.path().join("data/inside")).unwrap(), "inside");
     }
-    /// A device that never ends, read with a length that never fits: an error or a little, and no memory.
+    /// A length that never fits: as much as there is.
     async fn reading_more_than_there_is_memory() {
         let folder = folder();
-        let read = format!(
-            "{} (call $read (i32.load (i32.const 8196)) (i64.const -1) (i64.const 0) (i32.const 8192))",
-            open("inside", false, 1)
-        );
-        succeeds(&read, "inside", reads("data"), folder.path()).await;
+        let read = format!("{} {OPENED} {READ} {}", open("inside", false, 1), traps_unless_read(6));
+        assert!(succeeds(&read, "inside", reads("data"), folder.path()).await);
+    }
+    /// As much as the host gives at once, and no memory beside that.
+    async fn a_device_that_never_ends() {
+        let read = format!("{} {OPENED} {READ} {}", open("zero", false, 1), traps_unless_read(64 << 10));
+        assert!(succeeds(&read, "zero", reads("/dev"), Path::new("/")).await);
+    }
+    async fn a_device_that_never_ends_read_to_its_end() {
+        let body = format!("{} {} {OPENED} (loop $again (global.set $free (i32.const 16384)) {READ} (br $again))",
+            DIR, open("zero", false, 1));
+        let items = format!(r#"{DIRECTORY} (data (i32.const 4096) "zero")"#);
+        let guest = importing(&body, &items, FILE_IMPORTS, FILES).granted(reads("/dev"), Path::new("/")).until(200);
+        let failure = guest.run().await.unwrap().result.unwrap_err();
+        assert_eq!(failure.cause, Cause::Timeout, "{failure}");
     }
     async fn a_name_with_a_nul() {
         let folder = folder();
