@@ -208,3 +208,6 @@ impl Drop for Ticking {
         self.0.change(|state| state.calls = state.calls.saturating_sub(1));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,41 +36,28 @@ async fn fuel_is_the_same_every_time() {
     }
 }
 
-/// "A runaway guest is gone within its timeout + 5 ms": in one of many calls at least, because the machine that runs the
-/// tests may be busy with others.
-async fn gone_in_time(component: &Component) {
-    gone_within(component, Duration::from_millis(5)).await;
-}
-
-async fn gone_within(component: &Component, grace: Duration) {
-    let timeout = Duration::from_millis(40);
-    let mut best = Duration::MAX;
-    for _ in 0..200 {
-        let begin = Instant::now();
-        let report = component.call(&event(), claude(), &context(endless(), timeout)).await;
-        assert_eq!(report.result.unwrap_err().to_string(), "timeout: did not answer within its timeout");
-        best = best.min(begin.elapsed());
-        if best < timeout + grace {
-            break;
-        }
-    }
-    assert!(best >= timeout && best < timeout + grace, "{best:?}");
+/// Not before its timeout, and then by the engine's clock. At which of its ticks, `src/engine/tests.rs` holds.
+async fn gone_after_its_timeout(component: &Component) {
+    let (begin, timeout) = (Instant::now(), Duration::from_millis(40));
+    let report = component.call(&event(), claude(), &context(endless(), timeout)).await;
+    assert_eq!(report.result.unwrap_err().to_string(), "timeout: did not answer within its timeout");
+    assert!(begin.elapsed() >= timeout, "{:?}", begin.elapsed());
 }
 
 #[tokio::test]
 async fn a_loop_is_gone_after_its_timeout() {
-    gone_in_time(&load_gate(SPIN, "")).await;
+    gone_after_its_timeout(&load_gate(SPIN, "")).await;
 }
 
 #[tokio::test]
 async fn a_loop_in_a_start_function_is_gone_after_its_timeout() {
-    gone_in_time(&load_gate("", "(func $start (loop $again (br $again))) (start $start)")).await;
+    gone_after_its_timeout(&load_gate("", "(func $start (loop $again (br $again))) (start $start)")).await;
 }
 
 #[tokio::test]
 async fn a_loop_in_realloc_is_gone_after_its_timeout() {
     let module = gate("", "").replace("(local $at i32)", "(local $at i32) (loop $again (br $again))");
-    gone_in_time(&load(&encode(&module, guest::GATE, "")).unwrap()).await;
+    gone_after_its_timeout(&load(&encode(&module, guest::GATE, "")).unwrap()).await;
 }
 
 /// One thread only: if the guest did not yield, nothing else would run.
@@ -227,5 +214,5 @@ async fn nothing_survives_a_call() {
 async fn filling_memory_again_and_again_is_gone_after_its_timeout() {
     let fill = "(drop (memory.grow (i32.const 900)))
         (loop $again (memory.fill (i32.const 65536) (i32.const 1) (i32.const 58000000)) (br $again))";
-    gone_within(&load_gate(fill, ""), Duration::from_millis(100)).await;
+    gone_after_its_timeout(&load_gate(fill, "")).await;
 }
