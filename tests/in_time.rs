@@ -203,6 +203,7 @@ fn commands_end_with_us() {
 
 /// What nobody waits for any more is gone too.
 fn gone(pid: Pid) -> bool {
+    assert!(Path::new("/proc/self/stat").exists(), "processes are looked for there");
     let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     test_kill_process(pid).is_err() || status.contains(") Z ")
 }

@@ -641,7 +641,11 @@ fn a_hook_process_behind_it_serves_and_ends_with_it() {
     assert_eq!(hello["result"], json!({ "ok": true }));
     assert_eq!(process.ask("hook.approve_tool", exec("rm -rf /"))["result"]["approved"], false);
     assert_eq!(process.ask("hook.approve_tool", exec("ls"))["result"], json!({ "approved": true }));
-    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", process.child.id())).unwrap_or_default();
+    let threads = fs::read_dir(format!("/proc/{}/task", process.child.id())).unwrap();
+    // Whichever thread started it.
+    let children: String =
+        threads.map(|thread| fs::read_to_string(thread.unwrap().path().join("children")).unwrap()).collect();
+    assert!(!children.is_empty(), "the hook process runs");
     let (code, stderr, _) = process.end();
     assert_eq!(code, Some(0), "{stderr}");
     for child in children.split_whitespace() {

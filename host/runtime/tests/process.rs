@@ -95,6 +95,7 @@ async fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
 }
 
 fn gone(pid: &str) -> Option<()> {
+    assert!(Path::new("/proc/self/status").exists(), "processes are looked for there");
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     (status.is_empty() || status.contains("State:\tZ")).then_some(())
 }
