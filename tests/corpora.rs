@@ -53,19 +53,14 @@ fn every_seed_holds() {
     fuzzing::component(&frozen);
 }
 
-/// The fuzz crate needs a nightly compiler, so no ordinary build compiles it: each of its files is one call of what is
-/// compiled and run here.
+/// What is run here is what the target of that name runs; that it compiles, every build of the workspace sees.
 #[test]
-fn every_target_is_one_call() {
+fn every_target_has_its_seeds() {
     let known: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
     assert_eq!(names(&fuzz().join("fuzz_targets")), known);
-    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
     for (name, _) in TARGETS {
         let text = fs::read_to_string(fuzz().join("fuzz_targets").join(format!("{name}.rs"))).unwrap();
-        let call = format!("hookbox_testing::fuzzing::{name}(data)");
-        let body = text.strip_prefix("#![no_main]\nlibfuzzer_sys::fuzz_target!(|data: &[u8]| ").unwrap();
-        assert!([format!("{call});\n"), format!("_ = {call});\n")].contains(&body.to_owned()), "{text}");
-        assert!(manifest.contains(&format!("name = \"{name}\"\npath = \"fuzz_targets/{name}.rs\"")), "{name}");
+        assert!(text.contains(&format!("(hookbox_testing::fuzzing::{name});")), "{text}");
     }
 }
 

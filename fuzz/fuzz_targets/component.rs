@@ -1,2 +1,2 @@
-#![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hookbox_testing::fuzzing::component(data));
+#![cfg_attr(fuzzing, no_main)]
+hookbox_fuzz::target!(hookbox_testing::fuzzing::component);
