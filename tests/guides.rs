@@ -1,16 +1,26 @@
 //! Every guide in `docs/` works as written. A block ` ```go file=main.go ` is a file; in a `console` block each line
-//! that begins with `$` is a command, and the lines below it are in what it prints, up to a `…`.
+//! that begins with `$` is a command, and the lines below it are in what it prints, up to a `…`. Who is asked says yes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use std::{env, fs, path::Path, process::Command};
+use std::{env, fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+
+use hookbox_testing::{examples, process::fed};
 
 fn follow(guide: &str) {
+    follow_with(guide, None);
+}
+
+/// Of a guide that begins where the reader has hooks already, and that writes into a home.
+fn follow_with(guide: &str, hooks: Option<fn(&Path)>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let text = fs::read_to_string(root.join("docs").join(guide)).unwrap();
     let dir = tempfile::tempdir().unwrap();
     // The folder's name is in what Go prints.
     let folder = dir.path().join("guard");
     fs::create_dir(&folder).unwrap();
+    if let Some(lay_out) = hooks {
+        lay_out(&folder);
+    }
     let program = Path::new(env!("CARGO_BIN_EXE_hookbox")).parent().unwrap();
     let path = env::join_paths([program.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap())))
         .unwrap();
@@ -25,15 +35,14 @@ fn follow(guide: &str) {
         } else if info == "console" {
             for step in format!("\n{body}").split("\n$ ").skip(1) {
                 let (command, expected) = step.split_once('\n').unwrap_or((step, ""));
-                let output = Command::new("sh")
-                    .args(["-c", command])
-                    .current_dir(&folder)
-                    .env("PATH", &path)
-                    .env("HOOKBOX", &root)
-                    .env("XDG_STATE_HOME", dir.path())
-                    .env("PICOCLAW_HOME", dir.path())
-                    .output()
-                    .unwrap();
+                let mut shell = Command::new("sh");
+                shell.args(["-c", command]).current_dir(&folder);
+                shell.env("PATH", &path).env("HOOKBOX", &root).env("XDG_STATE_HOME", dir.path());
+                shell.env("PICOCLAW_HOME", dir.path());
+                if hooks.is_some() {
+                    shell.env("HOME", dir.path());
+                }
+                let output = fed(&mut shell, b"y\n");
                 let printed =
                     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
                 assert!(output.status.success(), "{guide}: {command}\n{printed}");
@@ -45,7 +54,51 @@ fn follow(guide: &str) {
             }
         }
     }
-    assert!(commands > 3, "{guide} has no commands");
+    assert!(commands > 0, "{guide} has no commands");
+}
+
+/// The hooks that the guides of the clients are about: examples of ours, and scripts that have nothing to say.
+fn with_hooks(folder: &Path) {
+    fs::create_dir(folder.join("hooks")).unwrap();
+    let components = [
+        ("guard", "command-guard"),
+        ("context", "context-injector"),
+        ("paths", "path-rewriter"),
+        ("redact", "secret-redactor"),
+    ];
+    for (name, example) in components {
+        fs::copy(examples::component(example), folder.join("hooks").join(name).with_extension("wasm")).unwrap();
+    }
+    for script in ["legacy.sh", "tests-pass.sh"] {
+        fs::write(folder.join(script), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(folder.join(script), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// No guide is forgotten, and no command of it stands where nobody runs it.
+#[test]
+fn every_guide_is_followed() {
+    let own = include_str!("guides.rs");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for folder in ["hooks", "use"] {
+        for entry in fs::read_dir(docs.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let followed =
+                [format!("\"{name}\""), format!("\"{folder}/{name}.md\"")].iter().any(|text| own.contains(text));
+            assert!(followed, "{} is not followed", path.display());
+            let text = fs::read_to_string(&path).unwrap();
+            let untried = ["```sh", "```bash", "```shell"].into_iter().find(|fence| text.contains(fence));
+            assert_eq!(untried, None, "{name}: commands stand in `console` blocks");
+        }
+    }
+}
+
+#[test]
+fn clients() {
+    for guide in ["blade", "claude-code", "codebuddy", "codex", "copilot", "gemini", "opencode"] {
+        follow_with(&format!("use/{guide}.md"), Some(with_hooks));
+    }
 }
 
 #[test]
