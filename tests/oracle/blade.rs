@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
-const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
+pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
     "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "updatedPrompt",
     "updatedOutput", "additionalContext", "contextInjection", "env", "continueReason", "blockCompletion",
     "blockCompaction", "blockReason"];

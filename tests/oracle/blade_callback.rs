@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::outcomes::{FAILED, Outcome, all, at};
+use crate::outcomes::{FAILED, OURS, Outcome, all, at};
 
 const BLOCKABLE: [&str; 3] = ["UserPromptSubmit", "PreToolUse", "PermissionRequest"];
 
@@ -19,11 +19,7 @@ pub fn verdict(observed: bool, wire: &Value, outcomes: &[Outcome]) -> Value {
         "PostToolUse" | "PostToolUseFailure" => Some("modifiedOutput"),
         _ => None,
     };
-    let lost = match event {
-        "UserPromptSubmit" if !observed => Some("the prompt"),
-        "PostToolUseFailure" if !observed => Some("the result"),
-        _ => None,
-    };
+    let lost = !observed && ["UserPromptSubmit", "PostToolUseFailure"].contains(&event);
     // "A block is `skip` on `PreToolUse` and `PermissionRequest`, and `abort` on every other event."
     let block = if observed && !["PreToolUse", "PermissionRequest"].contains(&event) { "abort" } else { "skip" };
     let mut verdict = json!({ "action": "continue" });
@@ -60,23 +56,18 @@ pub fn verdict(observed: bool, wire: &Value, outcomes: &[Outcome]) -> Value {
                 }
                 changed = json!({ "userPrompt": prompt });
             }
-            if let Some(lost) = lost {
-                return json!({ "action": "skip", "reason": format!("a hook replaced {lost}, which this agent cannot do") });
+            if lost {
+                return json!({ "action": "skip", "reason": OURS });
             }
             verdict[key.unwrap()] = changed;
         }
     }
     // "A rewrite that takes keys away cannot be said: it is a refusal."
     let (input, changed) = (wire["toolInput"].as_object(), verdict.get("modifiedInput"));
-    if let (true, "PreToolUse", Some(input), Some(changed)) = (observed, event, input, changed) {
-        let gone = match changed {
-            Value::Object(changed) => input.keys().find(|key| !changed.contains_key(*key)).map(|key| format!("/{key}")),
-            _ => Some("everything".to_owned()),
-        };
-        if let Some(gone) = gone {
-            let why = format!("a hook took {gone} out of the call, which this agent cannot do");
-            return json!({ "action": "skip", "reason": why });
-        }
+    if let (true, "PreToolUse", Some(input), Some(changed)) = (observed, event, input, changed)
+        && input.keys().any(|key| changed.get(key).is_none())
+    {
+        return json!({ "action": "skip", "reason": OURS });
     }
     verdict
 }
@@ -98,13 +89,13 @@ fn can_use_tool(observed: bool, outcome: Option<&Outcome>) -> Value {
             Value::Null => json!({ "behavior": "allow" }),
             // "`allow` with `updatedInput` would run the original call: it is a denial."
             _ if observed => {
-                json!({ "behavior": "deny", "message": "a hook rewrote the call, which this agent would run as it was" })
+                json!({ "behavior": "deny", "message": OURS })
             }
             updated => json!({ "behavior": "allow", "updatedInput": updated }),
         },
         Some("deny") if well => {
             let message = at(&printed, "/message");
-            let message = if message.is_null() { "denied by a hook".into() } else { message };
+            let message = if message.is_null() { OURS.into() } else { message };
             let mut verdict = json!({ "behavior": "deny", "message": message });
             if printed["interrupt"] == true {
                 verdict["interrupt"] = true.into();

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
+use crate::outcomes::{OURS, Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
-const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
+pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
     "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "updatedPrompt",
     "updatedOutput", "additionalContext", "contextInjection", "env", "continueReason", "blockCompletion",
     "blockCompaction", "blockReason"];
@@ -103,24 +103,25 @@ fn halted(event: &str, words: &[&str], mut said: Said) -> Said {
 fn sayable(wire: &Value, mut said: Said) -> Said {
     let (event, input) = (wire["hook_event_name"].as_str().unwrap(), &wire["tool_input"]);
     let gone = match (input.as_object(), said.updated.as_object()) {
-        (Some(input), Some(updated)) => input.keys().find(|key| !updated.contains_key(*key)),
-        _ => None,
+        (Some(input), Some(updated)) => input.keys().any(|key| !updated.contains_key(key)),
+        _ => false,
     };
-    let why = match said.decision {
-        "ask" if wire["permission_mode"] == "yolo" && GATES.contains(&event) => {
-            "a hook wants the user to be asked, and mode yolo asks nobody".to_owned()
-        }
-        "ask" if event == "PreToolUse" && !said.updated.is_null() => {
-            "a hook wants the user to be asked about a rewritten call, which this agent cannot do".to_owned()
-        }
-        "" | "allow" if event == "PreToolUse" && gone.is_some() => {
-            format!("a hook took /{} out of the call, which this agent cannot do", gone.unwrap())
-        }
-        _ => return said,
+    let cannot = match said.decision {
+        // "`ask` where `permission_mode` is `yolo` would be an `allow`: it is a denial."
+        "ask" if wire["permission_mode"] == "yolo" => GATES.contains(&event),
+        // "`ask` beside a rewrite cannot be said: it is a denial."
+        "ask" => event == "PreToolUse" && !said.updated.is_null(),
+        // "A rewrite that takes keys away cannot be said: it is a denial."
+        "" | "allow" => event == "PreToolUse" && gone,
+        _ => false,
     };
-    // "A denial that stands for an `ask` keeps its reason."
+    if !cannot {
+        return said;
+    }
+    // "A denial that stands for an `ask` keeps its reason. Where there is none, and for a rewrite, the reason says what
+    // could not be said."
     if said.decision != "ask" || said.reason.is_null() {
-        said.reason = why.into();
+        said.reason = OURS.into();
     }
     Said { decision: "deny", updated: Value::Null, ..said }
 }

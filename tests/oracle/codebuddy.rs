@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
-const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "continue_", "stopReason", "suppressOutput", "systemMessage",
+pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "continue_", "stopReason", "suppressOutput", "systemMessage",
     "decision", "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput",
     "additionalContext"];
 const WORDS: [&str; 3] = ["deny", "ask", "allow"];

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::outcomes::{Outcome, Said, at, fit, joined, output, read, strictest, word};
+use crate::outcomes::{OURS, Outcome, Said, at, fit, joined, output, read, strictest, word};
 
 const COMMON: [&str; 4] = ["continue", "stopReason", "suppressOutput", "systemMessage"];
 const BLOCKS: [&str; 5] = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop"];
@@ -26,7 +26,7 @@ pub fn verdict(event: &Value, outcomes: &[Outcome]) -> Value {
         (denied, reason) = (true, new.as_str().map_or_else(|| json!(new.to_string()), |text| json!(text)));
     }
     if reason.as_str().is_none_or(|text| text.trim().is_empty()) {
-        reason = "a hook denied it".into();
+        reason = OURS.into();
     }
     let (mut top, mut inside) = (Map::new(), Map::new());
     let halt = hooks.iter().map(|h| h.halt_reason.clone()).find(|r| !r.is_null());

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, read, tidy, unknown, word};
+use crate::outcomes::{OURS, Outcome, Said, all, at, effects, fit, joined, read, tidy, unknown, word};
 
 #[rustfmt::skip]
-const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
+pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
     "reason", "hookEventName", "additionalContext", "tool_input", "llm_request", "llm_response", "tool_output",
     "permissionDecision", "updatedInput"];
 const ORDER: [&str; 3] = ["deny", "ask", "allow"];
@@ -31,7 +31,7 @@ pub fn verdict(wire: &Value, outcomes: &[Outcome]) -> Value {
     let mut rewrites = hooks.iter().map(|h| &h.updated).filter(|u| !u.is_null() && rule != "deny");
     let parts = |new: &Value| at(new, "/candidates/0/content/parts").as_array().is_some_and(|parts| !parts.is_empty());
     if event == "AfterModel" && rewrites.clone().any(|new| !parts(new)) {
-        (rule, reason) = ("deny", "a hook emptied the response".into());
+        (rule, reason) = ("deny", OURS.into());
     } else if event == "BeforeModel" {
         // "Of several hooks' requests what each changed counts, and the later one wins."
         let changed = |(key, value): &(String, Value)| wire["llm_request"].get(key) != Some(value);

@@ -30,7 +30,7 @@ use hookbox_protocol::{
     dialect::{self, Flow},
     failure,
 };
-use outcomes::{Dice, Outcome, Table};
+use outcomes::{Dice, Outcome, Table, agrees};
 use serde_json::Value;
 use suites::{
     BLADE, BLADE_CALLBACK, BLADE_OBSERVED, CLAUDE, CODEBUDDY, CODEX, COPILOT, GEMINI, OPENCODE, PICOCLAW, Suite,
@@ -90,13 +90,35 @@ impl Suite {
             left = left.saturating_sub(hooks);
             let (expected, found) = (oracle(event, &outcomes), outcome(dialect, event, &outcomes));
             let case = || format!("{} {}\n{outcomes:#?}", self.dialect, event.name);
-            assert_eq!(found, expected, "\n{}\nmerge  {found}\noracle {expected}", case());
+            assert!(agrees(&expected, &found), "\n{}\nmerge  {found}\noracle {expected}", case());
             if !missing.is_empty() {
-                let text = found.to_string();
+                let text = expected.to_string();
                 missing.retain(|landmark| !text.contains(landmark));
             }
         }
         assert!(missing.is_empty(), "{}: no verdict has {missing:?}", self.dialect);
+    }
+}
+
+/// decisions.md#outputs: "Fields nobody knows are passed on": what is known, the pages say.
+#[test]
+fn the_fields_that_an_oracle_knows_stand_in_its_pages() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/spec");
+    for (pages, known) in [
+        (&["claude", "claude-events-now"][..], claude::KNOWN),
+        // Its own program obeys Claude Code's form beside its own: decisions.md#the-real-codebuddy.
+        (&["codebuddy", "claude"], codebuddy::KNOWN),
+        (&["blade"], blade::KNOWN),
+        (&["blade", "blade-observed"], blade_observed::KNOWN),
+        (&["gemini"], gemini::KNOWN),
+        (&["opencode", "claude", "claude-events-now"], opencode::KNOWN),
+    ] {
+        let read = |page: &&str| std::fs::read_to_string(folder.join(format!("{page}.md"))).unwrap();
+        let text: String = pages.iter().chain(&["decisions"]).map(read).collect();
+        for field in known {
+            let quoted = [format!("`{field}"), format!(".{field}`"), format!("\"{field}\"")];
+            assert!(quoted.iter().any(|quoted| text.contains(quoted)), "{pages:?} do not have {field}");
+        }
     }
 }
 
@@ -126,7 +148,11 @@ fn blade_callback_observed_does_what_the_sdk_does() {
     let suite = Suite {
         dialect: "blade-callback@observed",
         outcomes: 50_000,
-        landmarks: &[r#""modifiedInput":{"userPrompt":"p1"}"#, "took /command out", "rewrote the call"],
+        landmarks: &[
+            r#""modifiedInput":{"userPrompt":"p1"}"#,
+            r#""action":"skip","reason":"(ours)""#,
+            r#""message":"(ours)""#,
+        ],
         ..BLADE_CALLBACK
     };
     suite.agrees_with(|event, outcomes| blade_callback::verdict(true, &event.raw, outcomes));

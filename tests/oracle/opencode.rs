@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::outcomes::{Outcome, Said, all, at, effects, joined, output, read, word};
 
 #[rustfmt::skip]
-const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
+pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
     "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext",
     "updatedToolOutput", "updatedPrompt"];
 

@@ -80,7 +80,7 @@ pub const CLAUDE: Suite = Suite {
         r#""systemMessage":"m2\nm1""#,
         r#"additionalContext":"c1\nc2"#,
         "stderr one",
-        "out of luck",
+        "(failed)",
         r#""mood":[null]"#,
     ],
 };
@@ -124,7 +124,7 @@ pub const BLADE_CALLBACK: Suite = Suite {
         r#""message":"m1","interrupt":true"#,
         r#"{"behavior":"ask"}"#,
         "stderr two",
-        "out of luck",
+        "(failed)",
     ],
 };
 
@@ -176,7 +176,7 @@ pub const PICOCLAW: Suite = Suite {
         r#""action":"modify","response":{"model":"m","response":{"content":"ho"}}"#,
         r#""action":"modify","result":{"#,
         "stderr two",
-        "out of luck",
+        "(failed)",
     ],
 };
 
@@ -217,7 +217,7 @@ pub const CODEBUDDY: Suite = Suite {
         r#""continue":false,"stopReason":"s1""#,
         r#""systemMessage":"m1\nc1""#,
         "stderr one",
-        "out of luck",
+        "(failed)",
     ],
 };
 
@@ -291,7 +291,7 @@ pub const BLADE: Suite = Suite {
         r#"{"continue":false,"stopReason":"s1""#,
         r#""decision":"block","reason":"r1""#,
         "stderr one",
-        "out of luck",
+        "(failed)",
     ],
 };
 
@@ -357,9 +357,7 @@ pub const BLADE_OBSERVED: Suite = Suite {
         r#""permissionDecision":"approve""#,
         r#""permissionDecision":"allow","updatedInput""#,
         r#""permissionDecision":"ask","permissionDecisionReason":"p1""#,
-        "took /timeout out",
-        "yolo asks nobody",
-        "about a rewritten call",
+        r#""permissionDecision":"deny","permissionDecisionReason":"(ours)""#,
         r#""updatedPrompt":"u1","contextInjection""#,
         r#""additionalContext":"","updatedOutput":[2]"#,
         r#""updatedOutput":{"llmContent":"{\"o\":1}"}"#,
@@ -373,7 +371,7 @@ pub const BLADE_OBSERVED: Suite = Suite {
         r#""blockCompaction":true"#,
         r#"{"decision":{"behavior":"block"},"systemMessage":"r1"#,
         "stderr one",
-        "out of luck",
+        "(failed)",
     ],
 };
 
@@ -448,11 +446,11 @@ pub const CODEX: Suite = Suite {
         r#""behavior":"allow"}"#,
         r#""behavior":"deny","message":"d1""#,
         r#"{"continue":false,"systemMessage":"m1\ns1"}"#,
-        "a hook denied it",
+        "(ours)",
         r#""reason":"{\"o\":2}""#,
         r#"additionalContext":"c1\nc2"#,
         "stderr one",
-        "out of luck",
+        "(failed)",
     ],
 };
 
@@ -518,13 +516,13 @@ pub const GEMINI: Suite = Suite {
         r#""tool_input":{"command":"b"}"#,
         r#""llm_request":{"model":"n","config":{"k":1}}"#,
         r#""llm_response":{"candidates":[{"content":{"parts":["q"]}}]}"#,
-        "a hook emptied the response",
+        "(ours)",
         r#""toolConfig":{"mode":"NONE","allowedFunctionNames":[]}"#,
         r#""toolConfig":{"mode":"ANY","allowedFunctionNames":["a","b"]}"#,
         r#""continue":false,"stopReason":"s2""#,
         r#"additionalContext":"c1\nc2"#,
         r#""mood":[null]"#,
         "stderr one",
-        "out of luck",
+        "(failed)",
     ],
 };

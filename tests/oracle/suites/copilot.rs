@@ -63,7 +63,7 @@ pub const COPILOT: Suite = Suite {
         r#""modifiedResponse":"q5""#,
         r#"additionalContext":"c1\nc2"#,
         r#""additionalContext":"stderr two"#,
-        "out of luck",
+        "(failed)",
         r#""later":{"deep":null}"#,
     ],
 };

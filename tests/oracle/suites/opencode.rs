@@ -39,7 +39,7 @@ pub const OPENCODE: Suite = Suite {
         r#""updatedPrompt":"u2""#,
         r#""additionalContext":"c1\nc2""#,
         "stderr one",
-        "out of luck",
+        "(failed)",
         r#""mood":"good""#,
     ],
 };

@@ -1,0 +1,351 @@
+//! What becomes of a gate, read off `decisions.md` and `configuration.md` once more, against the whole pipeline: real
+//! components that say, fail, run short or cannot be loaded, under every authority and failure policy, watched or deciding,
+//! in one stage or two. Whether the gate opens must be what the pages say, on thousands of random configurations.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::{collections::BTreeMap, path::Path};
+
+use hookbox::{ComponentSource, HookSet, LoadError, Runtime, Tenant, async_trait};
+use hookbox_testing::guest;
+use serde_json::{Value, json};
+
+/// What a component does when it is asked, and the body of its `handle`. In each interface that decides, the decision's case
+/// stands at 4: `allow` 1, `ask` 2, `deny` 3.
+const BODIES: [(&str, &str); 7] = [
+    ("pass", ""),
+    ("allow", "(i32.store8 (i32.const 4) (i32.const 1))"),
+    ("ask", "(i32.store8 (i32.const 4) (i32.const 2))"),
+    ("deny", "(i32.store8 (i32.const 4) (i32.const 3))"),
+    ("trap", "(unreachable)"),
+    ("out-of-fuel", "(loop $again (br $again))"),
+    ("timeout", "(loop $again (br $again))"),
+];
+
+/// Of an event: its dialect, its name in a configuration, its interface, and how its client writes it.
+const EVENTS: [(&str, &str, &str, &str); 8] = [
+    ("claude", "PreToolUse", "pre-tool-use", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#),
+    (
+        "codebuddy",
+        "PreToolUse",
+        "pre-tool-use",
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#,
+    ),
+    ("blade", "PreToolUse", "pre-tool-use", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#),
+    (
+        "blade",
+        "PermissionRequest",
+        "permission-request",
+        r#"{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{}}"#,
+    ),
+    (
+        "blade",
+        "canUseTool",
+        "permission-request",
+        r#"{"hook_event_name":"canUseTool","tool_name":"Bash","tool_input":{}}"#,
+    ),
+    ("blade-callback", "PreToolUse", "pre-tool-use", r#"{"event":"PreToolUse","toolName":"Bash","toolInput":{}}"#),
+    (
+        "picoclaw",
+        "before_tool",
+        "pre-tool-use",
+        r#"{"jsonrpc":"2.0","id":7,"method":"hook.before_tool","params":{"tool":"exec","arguments":{}}}"#,
+    ),
+    (
+        "picoclaw",
+        "approve_tool",
+        "permission-request",
+        r#"{"jsonrpc":"2.0","id":7,"method":"hook.approve_tool","params":{"tool":"exec","arguments":{}}}"#,
+    ),
+];
+
+/// What an authority is written as, the decisions it grants, and whether it can only hold back.
+const AUTHORITIES: [(&str, &[&str], bool); 7] = [
+    // configuration.md#authority: "A component that names none is a `gate`".
+    ("null", &["deny", "ask"], true),
+    (r#""gate""#, &["deny", "ask"], true),
+    (r#""rewriter""#, &["deny", "ask", "allow"], false),
+    (r#""trusted""#, &["deny", "ask", "allow"], false),
+    (r#"{"decide":["deny"]}"#, &["deny"], true),
+    (r#"{"decide":["allow"]}"#, &["allow"], false),
+    (r#"{"decide":[]}"#, &[], false),
+];
+
+/// Components by name: `INTERFACE/BODY.wasm`.
+struct Components(BTreeMap<String, Vec<u8>>);
+
+#[async_trait]
+impl ComponentSource for Components {
+    async fn fetch(&self, name: &str, _: &Path) -> Result<Vec<u8>, LoadError> {
+        let missing = || LoadError::Read { path: name.into(), error: std::io::ErrorKind::NotFound.into() };
+        self.0.get(name).cloned().ok_or_else(missing)
+    }
+}
+
+/// Everything a component can do, for every interface.
+fn components() -> Components {
+    let interfaces = ["pre-tool-use", "permission-request", "can-use-tool"];
+    let of = |interface: &str, (name, body): &(&str, &str)| {
+        let module = guest::gate(body, "").replace("pre-tool-use", interface);
+        let bytes = guest::encode(&module, &guest::GATE.replace("pre-tool-use", interface), "");
+        (format!("{interface}/{name}.wasm"), bytes)
+    };
+    Components(interfaces.iter().flat_map(|interface| BODIES.iter().map(move |body| of(interface, body))).collect())
+}
+
+/// `SplitMix64`: the same configurations in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % n as u64).unwrap()
+    }
+    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+    fn once_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// What a failure may be said to count as, in a hook's words.
+const POLICIES: [Option<&str>; 6] = [None, None, None, Some("ignore"), Some("ask"), Some("block")];
+
+#[derive(Debug, Clone, Copy)]
+struct Hook {
+    /// One of [`BODIES`], or `load`: there is no such component; `event`: it handles another one.
+    does: &'static str,
+    authority: (&'static str, &'static [&'static str], bool),
+    on_failure: Option<&'static str>,
+    on_timeout: Option<&'static str>,
+    watched: bool,
+    /// picoclaw: it is told, and never asked.
+    observes: bool,
+}
+
+#[derive(Debug)]
+struct Case {
+    event: (&'static str, &'static str, &'static str, &'static str),
+    closed: bool,
+    /// blade: what stands for all hooks, in its own words.
+    failures: Option<&'static str>,
+    timeouts: Option<&'static str>,
+    callback: Option<Hook>,
+    hooks: Vec<Hook>,
+}
+
+fn hook(dice: &mut Dice, dialect: &str) -> Hook {
+    // Waiting for time to pass takes time.
+    let does = if dice.once_in(40) {
+        "timeout"
+    } else {
+        dice.one(&["pass", "allow", "ask", "deny", "trap", "out-of-fuel", "load", "event"])
+    };
+    Hook {
+        does,
+        authority: dice.one(&AUTHORITIES),
+        on_failure: dice.one(&POLICIES),
+        on_timeout: dice.one(&POLICIES),
+        watched: dice.once_in(8),
+        observes: dialect == "picoclaw" && dice.once_in(8),
+    }
+}
+
+fn case(dice: &mut Dice) -> Case {
+    let event = dice.one(&EVENTS);
+    let (blade, permission) = (event.0 == "blade", event.2 == "permission-request");
+    // Whether what stands in `hooks` is for the callback too, no page says.
+    let callback = (blade && permission && dice.once_in(2)).then(|| hook(dice, event.0));
+    let behavior = |dice: &mut Dice| {
+        let words = [None, Some("ignore"), Some("ask"), Some("deny")];
+        if blade && callback.is_none() { dice.one(&words) } else { None }
+    };
+    Case {
+        event,
+        closed: dice.once_in(2),
+        failures: behavior(dice),
+        timeouts: behavior(dice),
+        callback,
+        hooks: (0..dice.below(4)).map(|_| hook(dice, event.0)).collect(),
+    }
+}
+
+impl Hook {
+    fn entry(&self, interface: &str) -> Value {
+        let other = if interface == "pre-tool-use" { "permission-request" } else { "pre-tool-use" };
+        let component = match self.does {
+            "event" => format!("{other}/pass.wasm"),
+            does => format!("{interface}/{does}.wasm"),
+        };
+        let mut entry = json!({ "type": "wasm", "component": component });
+        let mut put = |key: &str, value: Value| {
+            if !value.is_null() {
+                entry[key] = value;
+            }
+        };
+        put("authority", serde_json::from_str(self.authority.0).unwrap());
+        put("onFailure", json!(self.on_failure));
+        put("onTimeout", json!(self.on_timeout));
+        put("mode", json!(self.watched.then_some("monitor")));
+        if self.does == "timeout" {
+            put("timeoutMs", json!(20));
+            put("limits", json!({ "fuel": 1_u64 << 50 }));
+        } else {
+            put("limits", json!({ "fuel": 100_000 }));
+        }
+        entry
+    }
+
+    /// What it comes to before any merge: a word, or nothing.
+    fn settled(&self, case: &Case) -> &'static str {
+        if self.watched || self.observes {
+            return "";
+        }
+        let (_, granted, only_holds_back) = self.authority;
+        let failure = match self.does {
+            word @ ("allow" | "ask" | "deny") if granted.contains(&word) => return word,
+            // decisions.md#authority: "A component may deny, ask and add context, and nothing else, unless its configuration
+            // says so"; what is not granted is the nearest safer thing that is.
+            "ask" if granted.contains(&"deny") => return "deny",
+            "pass" | "allow" | "ask" | "deny" => return "",
+            failure => failure,
+        };
+        // configuration.md#failures: "Which word holds is the first of these that is given".
+        let late = failure == "timeout";
+        // "1. the handler's `onTimeout` (for a timeout), then its `onFailure`".
+        let own = if late { self.on_timeout.or(self.on_failure) } else { self.on_failure };
+        // "2. blade's `timeoutBehavior` for a timeout, `failureBehavior` for anything else".
+        let of_all = if late { case.timeouts } else { case.failures };
+        match own.or(of_all) {
+            Some("ignore") => "",
+            Some("ask") => "ask",
+            Some(_) => "deny",
+            // "3. `"failClosed": true`: `block` on events that can be blocked".
+            None if case.closed => "deny",
+            // "4. for a component that may only hold back … before a tool runs and on a permission request: `block`, when it
+            // used up one of its limits, the timeout among them".
+            None if only_holds_back && ["out-of-fuel", "timeout"].contains(&failure) => "deny",
+            // "5. the dialect's own: `ignore`, except for picoclaw's `approve_tool`, where it is `block`".
+            None if case.event.1 == "approve_tool" => "deny",
+            None => "",
+        }
+    }
+}
+
+impl Case {
+    fn config(&self) -> Value {
+        let (dialect, event, interface, _) = self.event;
+        let entries = self.hooks.iter().map(|hook| hook.entry(interface));
+        let mut hooks = match dialect {
+            "picoclaw" => entries
+                .zip(&self.hooks)
+                .enumerate()
+                .map(|(number, (mut entry, hook))| {
+                    let key = if hook.observes { "observe" } else { "intercept" };
+                    entry[key] = json!([if hook.observes { "tool_exec_start" } else { event }]);
+                    (format!("h{number}"), entry)
+                })
+                .collect(),
+            "blade-callback" => json!({ event: entries.collect::<Vec<_>>() }),
+            // Beside the callback stand the hooks that are asked after it.
+            _ if event == "canUseTool" => json!({ "PermissionRequest": [{ "hooks": entries.collect::<Vec<_>>() }] }),
+            _ => json!({ event: [{ "hooks": entries.collect::<Vec<_>>() }] }),
+        };
+        for (key, word) in [("failureBehavior", self.failures), ("timeoutBehavior", self.timeouts)] {
+            if let Some(word) = word {
+                hooks[key] = word.into();
+            }
+        }
+        let mut config = json!({ "dialect": dialect, "failClosed": self.closed, "hooks": hooks });
+        if let Some(callback) = &self.callback {
+            config["canUseTool"] = callback.entry("can-use-tool");
+        }
+        config
+    }
+
+    /// What the client is told: a word, or nothing.
+    fn expected(&self) -> &'static str {
+        let (dialect, event, ..) = self.event;
+        let sayable = |word: &'static str| match (dialect, word) {
+            ("claude" | "blade", word) => word,
+            // decisions.md#what-a-dialect-cannot-say: "An `ask` where nobody can be asked is a block; an `allow` where nothing
+            // can be allowed is nothing."
+            (_, "ask") => "deny",
+            (_, "allow") => "",
+            (_, word) => word,
+        };
+        // decisions.md#blades-canusetool: "`canUseTool` runs first. `allow`/`deny` is final; `ask` falls back to the
+        // `PermissionRequest` hooks."
+        let first = self.callback.map(|hook| hook.settled(self)).filter(|word| ["allow", "deny"].contains(word));
+        let merged = first.unwrap_or_else(|| {
+            let words: Vec<&str> = self.hooks.iter().map(|hook| sayable(hook.settled(self))).collect();
+            // decisions.md#order-and-rewrites: "a `deny` or `ask` from any hook keeps its force".
+            ["deny", "ask", "allow"].into_iter().find(|word| words.contains(word)).unwrap_or_default()
+        });
+        match (event, merged) {
+            // "A callback that says nothing asks."
+            ("canUseTool", "") => "ask",
+            // decisions.md#picoclaw: "No opinion on `approve_tool` is `approved: true`".
+            ("approve_tool", "") => "allow",
+            (_, word) => word,
+        }
+    }
+}
+
+/// The word that a client finds in a verdict.
+fn found(dialect: &str, wire: &Value) -> &'static str {
+    let inner = &wire["hookSpecificOutput"];
+    let words = match dialect {
+        "codebuddy" => [&wire["decision"], &Value::Null],
+        "blade-callback" => [&wire["action"], &Value::Null],
+        "picoclaw" => [&wire["result"]["approved"], &wire["result"]["action"]],
+        _ => [&inner["permissionDecision"], &wire["behavior"]],
+    };
+    let word = words.into_iter().find(|word| !word.is_null());
+    match word.map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).as_deref() {
+        Some("allow" | "approve" | "true") => "allow",
+        Some("ask") => "ask",
+        Some("deny" | "block" | "skip" | "deny_tool" | "false") => "deny",
+        None | Some("continue") => "",
+        Some(other) => panic!("{other} in {wire}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = Runtime::builder().cache_dir(folder.path().join("cache")).components(components()).build().unwrap();
+    // Held, so that each component is compiled once.
+    let (mut dice, mut held, mut seen) = (Dice(11), Vec::new(), BTreeMap::new());
+    for number in 0..2_000 {
+        let case = case(&mut dice);
+        let text = case.config().to_string();
+        let loaded = runtime.reader().text(&text, &folder.path().join("hooks.json"));
+        let config = loaded.unwrap_or_else(|errors| panic!("{errors}\n{text}")).config;
+        let hooks = HookSet::builder(&runtime, Tenant::new("oracle"), config).lazy().load().await.unwrap();
+        let verdict = hooks.dispatch(case.event.3).await.unwrap();
+        let wire = verdict.wire.clone().unwrap_or_default();
+        let (expected, found) = (case.expected(), found(case.event.0, &wire));
+        assert_eq!(found, expected, "{number}: {wire}\n{case:#?}\n{:#?}", verdict.hooks);
+        *seen.entry((case.event.0, case.event.1, found)).or_insert(0_u32) += 1;
+        if number < 100 {
+            held.push(hooks);
+        }
+    }
+    // Every word that an event has was the right one now and then.
+    for (dialect, event, ..) in EVENTS {
+        let words: &[&str] = match (dialect, event) {
+            (_, "canUseTool") => &["deny", "ask", "allow"],
+            ("claude" | "blade", _) => &["deny", "ask", "allow", ""],
+            (_, "approve_tool") => &["deny", "allow"],
+            _ => &["deny", ""],
+        };
+        for word in words {
+            let times = seen.get(&(dialect, event, *word)).copied().unwrap_or_default();
+            assert!(times > 5, "{dialect} {event} {word:?}: {times} times");
+        }
+    }
+}
