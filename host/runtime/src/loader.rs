@@ -152,7 +152,8 @@ impl Loader {
     fn capabilities(&self, config: &Config, permissions: &Permissions) -> Result<Capabilities, HookLoadError> {
         let mut granted = Capabilities::default();
         if let Some(grant) = &permissions.state {
-            granted.state = HookState::granted(self.store(config)?, grant).map(|state| Arc::new(state) as _);
+            let state = HookState::granted(self.store(config)?, grant);
+            granted.state = state.map(|state| Arc::new(state.tenant_bytes(self.tenant.bytes())) as _);
         }
         if !permissions.http.is_empty() {
             granted.http = Some(Arc::new(self.http(&permissions.http)?));

@@ -17,13 +17,14 @@ pub struct Tenant {
     named: bool,
     ceiling: Option<Arc<Ceiling>>,
     model: Option<Arc<dyn Model>>,
+    state_bytes: Option<u64>,
 }
 
 impl Tenant {
     /// A tenant of this name, which keeps its state apart from that of others. It has no ceiling yet: its configuration
     /// is trusted as that of a user on their own machine.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), named: true, ceiling: None, model: None }
+        Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None }
     }
 
     /// The tenant of a configuration that is its own operator.
@@ -43,6 +44,13 @@ impl Tenant {
         self
     }
 
+    /// Bounds what all its hooks together keep in their state, in bytes: as
+    /// [`Space::tenant_bytes`](crate::capability::state::Space::tenant_bytes) counts them.
+    pub fn state_bytes(mut self, bytes: u64) -> Self {
+        self.state_bytes = Some(bytes);
+        self
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -51,6 +59,10 @@ impl Tenant {
     /// Whose state a component's is, within the tenant. One that is named stands for all its configurations.
     pub(crate) fn owner(&self, config: &Config, wasm: &Wasm) -> String {
         if self.named { wasm.owner.clone() } else { config.owner(wasm) }
+    }
+
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.state_bytes
     }
 
     pub(crate) fn bound(&self) -> Option<&Ceiling> {

@@ -177,6 +177,7 @@ async fn sets(
         return Err(wrong("`tokens` has none, so nobody could ask: `hookbox token` prints a new one".into()));
     }
     let mut owner = hookbox::Tenant::new(name).ceiling(tenant.ceiling());
+    owner = owner.state_bytes(tenant.quotas.state_kib.saturating_mul(1024));
     if let Some(settings) = &tenant.llm {
         let client = hookbox::capability::http::ReqwestClient::default();
         let model = HttpModel::new(Arc::new(client), settings).map_err(|error| wrong(format!("`llm`: {error}")))?;

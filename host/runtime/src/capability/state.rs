@@ -36,11 +36,15 @@ const NUMBER_BYTES: usize = 20;
 /// Bytes of a key at most. Values are as long as the grant says.
 pub const MAX_KEY_BYTES: usize = 1024;
 
+/// What keeping one value takes beside the value, its key and the names of its space, as it counts for
+/// [`Space::tenant_bytes`].
+pub const ENTRY_BYTES: u64 = 64;
+
 /// Where values are kept. Every method is atomic, also among processes and hosts that share the store, and a value
 /// whose time is over is absent to all of them.
 ///
-/// A store trusts its caller for sizes but counts keys itself, because only it can count and write in one step. A
-/// networked store maps one to one: each method is a single round trip or script.
+/// A store trusts its caller for the size of one value but counts keys, and the bytes of a tenant, itself, because only it
+/// can count and write in one step. A networked store maps one to one: each method is a single round trip or script.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// The value of a key.
@@ -84,6 +88,9 @@ pub struct Space {
     pub session: SessionKeys,
     /// Keys at most in this space.
     pub max_keys: u32,
+    /// Bytes that all spaces of the tenant may have together: keys, values, the names of namespace and session, and
+    /// [`ENTRY_BYTES`] for each; `None`: as many as there is room for. What makes none larger can always be written.
+    pub tenant_bytes: Option<u64>,
     /// When the call ends: nothing is written after it.
     pub deadline: Instant,
 }
@@ -131,12 +138,19 @@ impl fmt::Display for SessionKeys {
 pub struct HookState {
     store: Arc<dyn Store>,
     grant: StateDetails,
+    tenant_bytes: Option<u64>,
 }
 
 impl HookState {
     /// The capability that `grant` gives over `store`; `None` when it gives none (`"state": false`).
     pub fn granted(store: Arc<dyn Store>, grant: &StateGrant) -> Option<Self> {
-        Some(Self { store, grant: grant.details()? })
+        Some(Self { store, grant: grant.details()?, tenant_bytes: None })
+    }
+
+    /// Bounds what the whole tenant keeps.
+    #[must_use]
+    pub fn tenant_bytes(self, bytes: Option<u64>) -> Self {
+        Self { tenant_bytes: bytes, ..self }
     }
 
     fn space(&self, scope: &Scope) -> Space {
@@ -148,6 +162,7 @@ impl HookState {
             },
             session: if self.grant.per_session { SessionKeys::One(scope.session.clone()) } else { SessionKeys::All },
             max_keys: self.grant.max_keys,
+            tenant_bytes: self.tenant_bytes,
             deadline: scope.deadline,
         }
     }

@@ -39,7 +39,7 @@ pub struct TenantFile {
     pub llm: Option<LlmSettings>,
 }
 
-/// What a tenant may use. What is not given is not bounded.
+/// What a tenant may use.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Quotas {
@@ -53,11 +53,14 @@ pub struct Quotas {
     pub concurrency: usize,
     /// Events that wait for that; more are refused.
     pub queue: usize,
+    /// What its hooks keep in their state, in KiB.
+    #[serde(rename = "stateKiB")]
+    pub state_kib: u64,
 }
 
 impl Default for Quotas {
     fn default() -> Self {
-        Self { requests_per_second: None, fuel_per_second: None, concurrency: 16, queue: 256 }
+        Self { requests_per_second: None, fuel_per_second: None, concurrency: 16, queue: 256, state_kib: 64 << 10 }
     }
 }
 

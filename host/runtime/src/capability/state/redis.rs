@@ -1,7 +1,8 @@
 //! The networked store: a Valkey or Redis server that several hosts share.
 //!
-//! A space is two keys, both of one hash slot: a hash of the values, and a sorted set of those that end, by when. Every method is
-//! one script, which the server runs as one step. The time is the server's own, so that hosts need not agree on it.
+//! A space is two keys: a hash of the values, and a sorted set of those that end, by when. A tenant has two more, all of one
+//! hash slot: a hash of the bytes that its spaces have, and a sorted set of the spaces that end. Every method is one script,
+//! which the server runs as one step. The time is the server's own, so that hosts need not agree on it.
 
 use std::{fmt::Write, time::Duration};
 
@@ -13,7 +14,7 @@ use redis::{
 };
 use tokio::sync::OnceCell;
 
-use super::{Space, StateError, Store};
+use super::{ENTRY_BYTES, Space, StateError, Store};
 
 /// A server that has not answered by then is away.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -22,25 +23,65 @@ const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /// Before each script: what has ended goes, and what is left is live.
 const BEGIN: &str = "
-    local values, ends = KEYS[1], KEYS[2]
+    local values, ends, sizes, spaces = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+    local space, names, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
     local time = redis.call('TIME')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do
-        redis.call('HDEL', values, key)
-        redis.call('ZREM', ends, key)
+
+    -- The sum of all spaces is that of the one without a name.
+    local function count(name, bytes)
+        redis.call('HINCRBY', sizes, name, bytes)
+        redis.call('HINCRBY', sizes, '', bytes)
     end
-    -- A space ends with the last of its values, unless one of them stays.
-    local function finish()
-        if redis.call('HLEN', values) == redis.call('ZCARD', ends) then
-            local last = redis.call('ZRANGE', ends, -1, -1, 'WITHSCORES')[2]
-            if last then
-                redis.call('PEXPIREAT', values, last)
-                redis.call('PEXPIREAT', ends, last)
-            end
-        else
-            redis.call('PERSIST', values)
-            redis.call('PERSIST', ends)
+    local function forget(name)
+        local bytes = redis.call('HGET', sizes, name)
+        -- Not `-bytes`: minus nothing is no whole number.
+        if bytes then redis.call('HINCRBY', sizes, '', 0 - bytes) end
+        redis.call('HDEL', sizes, name)
+        redis.call('ZREM', spaces, name)
+    end
+    local function forget_ended(most)
+        for _, name in ipairs(redis.call('ZRANGEBYSCORE', spaces, '-inf', now, 'LIMIT', 0, most)) do forget(name) end
+    end
+    local function size(key)
+        if redis.call('HEXISTS', values, key) == 0 then return 0 end
+        return #key + redis.call('HSTRLEN', values, key) + names
+    end
+    local function remove(key)
+        local bytes = size(key)
+        redis.call('ZREM', ends, key)
+        if bytes == 0 then return 0 end
+        redis.call('HDEL', values, key)
+        count(space, -bytes)
+        return 1
+    end
+
+    for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do remove(key) end
+    -- It ended as a whole, or the server gave it up.
+    if redis.call('HLEN', values) == 0 then forget(space) end
+    forget_ended(16)
+
+    -- What is kept ends with the last of its parts, unless one of them stays.
+    local function until_last(hash, set, parts)
+        local last = parts == redis.call('ZCARD', set) and redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2]
+        for _, key in ipairs({hash, set}) do
+            if last then redis.call('PEXPIREAT', key, last) else redis.call('PERSIST', key) end
         end
+        return last
+    end
+    local function finish()
+        local parts = redis.call('HLEN', values)
+        local last = until_last(values, ends, parts)
+        if parts == 0 then
+            forget(space)
+        elseif last then
+            redis.call('ZADD', spaces, last, space)
+        else
+            redis.call('ZREM', spaces, space)
+        end
+        local others = redis.call('HLEN', sizes) - 1
+        if others == 0 then redis.call('HDEL', sizes, '') end
+        until_last(sizes, spaces, others)
     end
     local function ttl(key, ms)
         if ms == '' then
@@ -52,46 +93,60 @@ const BEGIN: &str = "
     local function full(key, most)
         return redis.call('HEXISTS', values, key) == 0 and redis.call('HLEN', values) >= tonumber(most)
     end
+    -- Whether the tenant may have so many bytes more.
+    local function fits(more)
+        if not limit or more <= 0 then return true end
+        local function has() return tonumber(redis.call('HGET', sizes, '') or 0) end
+        if has() + more > limit then forget_ended(-1) end
+        return has() + more <= limit
+    end
+    -- 1: it is written; 0: too many keys; -1: too many bytes.
+    local function write(key, value, ms, most)
+        if full(key, most) then return 0 end
+        local more = #key + #value + names - size(key)
+        if not fits(more) then return -1 end
+        redis.call('HSET', values, key, value)
+        count(space, more)
+        ttl(key, ms)
+        finish()
+        return 1
+    end
+    local key = ARGV[4]
 ";
-const GET: &str = "return redis.call('HGET', values, ARGV[1])";
-const SET: &str = "
-    if full(ARGV[1], ARGV[4]) then return 0 end
-    redis.call('HSET', values, ARGV[1], ARGV[2])
-    ttl(ARGV[1], ARGV[3])
-    finish()
-    return 1";
+const GET: &str = "return redis.call('HGET', values, key)";
+const SET: &str = "return write(key, ARGV[5], ARGV[6], ARGV[7])";
 const DELETE: &str = "
-    redis.call('ZREM', ends, ARGV[1])
-    local found = redis.call('HDEL', values, ARGV[1])
+    local found = remove(key)
     finish()
     return found";
 /// The sum is read back as text: a script's own numbers are exact up to 53 bits only.
 const INCREMENT: &str = "
-    local new = redis.call('HEXISTS', values, ARGV[1]) == 0
-    if full(ARGV[1], ARGV[4]) then return false end
-    local done = redis.pcall('HINCRBY', values, ARGV[1], ARGV[2])
+    local before, found = size(key), redis.call('HGET', values, key)
+    if full(key, ARGV[7]) then return '0' end
+    local done = redis.pcall('HINCRBY', values, key, ARGV[5])
     if type(done) == 'table' then return 'NaN' end
-    if new then
-        ttl(ARGV[1], ARGV[3])
-        finish()
+    local more = size(key) - before
+    if not fits(more) then
+        if before == 0 then redis.call('HDEL', values, key) else redis.call('HSET', values, key, found) end
+        return '-1'
     end
-    return redis.call('HGET', values, ARGV[1])";
-const SWAP: &str = "
-    local found = redis.call('HGET', values, ARGV[1])
-    if ARGV[5] == '1' then
-        if found ~= ARGV[6] then return 0 end
-    elseif found then
-        return 0
-    end
-    if full(ARGV[1], ARGV[4]) then return -1 end
-    redis.call('HSET', values, ARGV[1], ARGV[2])
-    ttl(ARGV[1], ARGV[3])
+    count(space, more)
+    if before == 0 then ttl(key, ARGV[6]) end
     finish()
-    return 1";
+    return '=' .. redis.call('HGET', values, key)";
+/// As [`SET`]'s words, and -2: it was not as expected.
+const SWAP: &str = "
+    local found = redis.call('HGET', values, key)
+    if ARGV[8] == '1' then
+        if found ~= ARGV[9] then return -2 end
+    elseif found then
+        return -2
+    end
+    return write(key, ARGV[5], ARGV[6], ARGV[7])";
 const KEYS: &str = "
     local found = {}
-    for _, key in ipairs(redis.call('HKEYS', values)) do
-        if string.sub(key, 1, #ARGV[1]) == ARGV[1] then found[#found + 1] = key end
+    for _, name in ipairs(redis.call('HKEYS', values)) do
+        if string.sub(name, 1, #key) == key then found[#found + 1] = name end
     end
     return found";
 
@@ -112,7 +167,8 @@ struct Scripts {
 }
 
 impl RedisStore {
-    /// The store at `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`. Nothing is connected yet.
+    /// The store at `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, or with TLS at `rediss://…`, where the server's
+    /// certificate is one that this machine trusts. Nothing is connected yet.
     ///
     /// # Errors
     /// [`StateError::Unavailable`]: this is no such URL.
@@ -148,9 +204,14 @@ impl RedisStore {
                 ConnectionManager::new_lazy_with_config(self.client.clone(), config)
             };
             let mut connection = self.connection.get_or_try_init(connect).await?.clone();
-            let [values, ends] = keys(space);
+            let names = Names::of(space);
             let mut call = script.prepare_invoke();
-            call.key(values).key(ends);
+            for key in &names.keys {
+                call.key(key);
+            }
+            call.arg(names.space)
+                .arg(names.entry_bytes)
+                .arg(space.tenant_bytes.map(|bytes| bytes.to_string()).unwrap_or_default());
             for argument in arguments {
                 call.arg(*argument);
             }
@@ -162,20 +223,38 @@ impl RedisStore {
     }
 }
 
-/// The two keys of a space. What names it is hashed with its lengths, so that no two spaces meet; the tenant stays
-/// readable, so that an operator finds its keys.
-fn keys(space: &Space) -> [String; 2] {
-    let mut tenant = String::new();
-    for byte in space.tenant.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' => tenant.push(byte.into()),
-            // Writing to a string cannot fail.
-            _ => drop(write!(tenant, "%{byte:02X}")),
+/// How the server knows a space.
+struct Names {
+    /// Its values and their ends, the sizes of the tenant's spaces and their ends.
+    keys: [String; 4],
+    /// What it is called among them.
+    space: String,
+    /// What each of its values takes beside key and value.
+    entry_bytes: u64,
+}
+
+impl Names {
+    /// What names a space is hashed with its lengths, so that no two spaces meet; the tenant stays readable, so that an
+    /// operator finds its keys.
+    fn of(space: &Space) -> Self {
+        let mut tenant = String::new();
+        for byte in space.tenant.bytes() {
+            match byte {
+                b'a'..=b'z' | b'0'..=b'9' | b'-' => tenant.push(byte.into()),
+                // Writing to a string cannot fail.
+                _ => drop(write!(tenant, "%{byte:02X}")),
+            }
+        }
+        let (namespace, session) = (space.namespace.to_string(), space.session.to_string());
+        let digest = sha256(format!("{}:{namespace}{}:{session}", namespace.len(), session.len()));
+        let of_space = |part: &str| format!("hookbox:{{{tenant}}}:{digest}:{part}");
+        let of_tenant = |part: &str| format!("hookbox:{{{tenant}}}:{part}");
+        Self {
+            keys: [of_space("values"), of_space("ends"), of_tenant("sizes"), of_tenant("spaces")],
+            entry_bytes: ENTRY_BYTES + (namespace.len() + session.len()) as u64,
+            space: digest,
         }
     }
-    let (namespace, session) = (space.namespace.to_string(), space.session.to_string());
-    let digest = sha256(format!("{}:{namespace}{}:{session}", namespace.len(), session.len()));
-    ["values", "ends"].map(|part| format!("hookbox:{{{tenant}/{digest}}}:{part}"))
 }
 
 fn ttl(ttl_ms: Option<u64>) -> String {
@@ -187,8 +266,13 @@ fn unavailable(error: &RedisError) -> StateError {
     StateError::Unavailable(error.to_string())
 }
 
-fn quota(space: &Space) -> StateError {
-    StateError::Quota(format!("{} keys are granted, and as many are held", space.max_keys))
+/// What the answer of a script that writes means.
+fn written(answer: i64, space: &Space) -> Result<(), StateError> {
+    match (answer, space.tenant_bytes) {
+        (1, _) => Ok(()),
+        (-1, Some(limit)) => Err(StateError::Quota(format!("the tenant may keep {limit} bytes, and that is more"))),
+        _ => Err(StateError::Quota(format!("{} keys are granted, and as many are held", space.max_keys))),
+    }
 }
 
 #[async_trait]
@@ -199,8 +283,7 @@ impl Store for RedisStore {
 
     async fn set(&self, space: &Space, key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), StateError> {
         let most = space.max_keys.to_string();
-        let done: i64 = self.run(space, &self.scripts.set, &[key, value, &ttl(ttl_ms), &most]).await?;
-        if done == 1 { Ok(()) } else { Err(quota(space)) }
+        written(self.run(space, &self.scripts.set, &[key, value, &ttl(ttl_ms), &most]).await?, space)
     }
 
     async fn delete(&self, space: &Space, key: &str) -> Result<bool, StateError> {
@@ -211,8 +294,12 @@ impl Store for RedisStore {
     async fn increment(&self, space: &Space, key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, StateError> {
         let most = space.max_keys.to_string();
         let arguments = [key, &by.to_string(), &ttl(ttl_ms), &most];
-        let sum: Option<String> = self.run(space, &self.scripts.increment, &arguments).await?;
-        sum.ok_or_else(|| quota(space))?.parse().map_err(|_| StateError::NotANumber)
+        let answer: String = self.run(space, &self.scripts.increment, &arguments).await?;
+        if let Some(sum) = answer.strip_prefix('=') {
+            return sum.parse().map_err(|_| StateError::NotANumber);
+        }
+        written(answer.parse().map_err(|_| StateError::NotANumber)?, space)?;
+        Err(StateError::NotANumber)
     }
 
     async fn compare_and_swap(
@@ -226,9 +313,9 @@ impl Store for RedisStore {
         let most = space.max_keys.to_string();
         let is_expected = if expected.is_some() { "1" } else { "0" };
         let arguments = [key, value, &ttl(ttl_ms), &most, is_expected, expected.unwrap_or_default()];
-        match self.run::<i64>(space, &self.scripts.swap, &arguments).await? {
-            -1 => Err(quota(space)),
-            done => Ok(done == 1),
+        match self.run(space, &self.scripts.swap, &arguments).await? {
+            -2 => Ok(false),
+            answer => written(answer, space).map(|()| true),
         }
     }
 

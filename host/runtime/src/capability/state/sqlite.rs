@@ -177,3 +177,49 @@ impl Store for SqliteStore {
         self.run(space, move |connection, row| row.keys(connection, &prefix)).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{
+        fs::Permissions,
+        os::unix::fs::PermissionsExt,
+        time::{Duration, Instant},
+    };
+
+    use rusqlite::Connection;
+
+    use super::{SqliteStore, table::SCHEMA};
+    use crate::capability::{
+        StateError,
+        state::{ENTRY_BYTES, Namespace, SessionKeys, Space, Store},
+    };
+
+    /// What an earlier version wrote counts as if this one had written it.
+    #[tokio::test]
+    async fn a_file_of_the_first_version_is_taken_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("state.db");
+        let old = Connection::open(&file).unwrap();
+        old.execute_batch(SCHEMA[0]).unwrap();
+        old.execute_batch("INSERT INTO entry VALUES (x'74', x'686f6f6b3a68', x'', x'6b', x'3141', NULL)").unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        drop(old);
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        let store = SqliteStore::open(&file).unwrap();
+        let held = ENTRY_BYTES + "hook:h".len() as u64 + "k1A".len() as u64;
+        let space = |tenant_bytes| Space {
+            tenant: "t".into(),
+            namespace: Namespace::Hook("h".into()),
+            session: SessionKeys::All,
+            max_keys: 9,
+            tenant_bytes: Some(tenant_bytes),
+            deadline: Instant::now() + Duration::from_mins(1),
+        };
+        assert_eq!(store.get(&space(0), "k").await.unwrap().as_deref(), Some("1A"));
+        assert!(matches!(store.set(&space(held), "k", "1AB", None).await, Err(StateError::Quota(_))));
+        store.set(&space(held + 1), "k", "1AB", None).await.unwrap();
+        assert!(store.delete(&space(0), "k").await.unwrap());
+        store.set(&space(held), "k", "1A", None).await.unwrap();
+    }
+}

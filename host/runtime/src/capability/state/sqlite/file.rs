@@ -43,18 +43,24 @@ pub(super) fn open(file: &Path) -> Result<Connection, Error> {
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     // The journal's file gives back what it once needed.
     connection.pragma_update(None, "journal_size_limit", JOURNAL_BYTES)?;
-    let version = |connection: &Connection| connection.pragma_query_value(None, "user_version", |row| row.get(0));
-    if version(&connection)? == 0 {
+    if version(&connection)? < SCHEMA_VERSION {
         let transaction = begin(&mut connection)?;
-        if version(&transaction)? == 0 {
-            transaction.execute_batch(SCHEMA)?;
+        // Another process may have been faster.
+        let steps = usize::try_from(version(&transaction)?).unwrap_or(usize::MAX);
+        for step in SCHEMA.iter().skip(steps) {
+            transaction.execute_batch(step)?;
         }
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         transaction.commit()?;
     }
     match version(&connection)? {
         SCHEMA_VERSION => Ok(connection),
         other => Err(StateError::Unavailable(format!("its version {other} is not ours, {SCHEMA_VERSION}")).into()),
     }
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 /// Writes the journal back into the file when it has grown: by itself it only begins anew at a moment when nobody reads or

@@ -6,18 +6,38 @@ use super::{Space, StateError, error::Error};
 use crate::clock::unix_ms;
 
 /// The version of [`SCHEMA`], kept in the file's `user_version`.
-pub(super) const SCHEMA_VERSION: i64 = 1;
+pub(super) const SCHEMA_VERSION: i64 = 2;
 
+/// What each version adds to the one before it, from the first on.
+///
 /// Names and keys are blobs, which compare byte by byte: a NUL or an odd character in a text has no meaning here.
-/// `expires` is in milliseconds of Unix time; NULL is never.
-pub(super) const SCHEMA: &str = "
-    CREATE TABLE entry (
+/// `expires` is in milliseconds of Unix time; NULL is never. How many bytes a tenant has, triggers keep: whatever changes an
+/// entry changes the sum with it.
+pub(super) const SCHEMA: [&str; 2] = [
+    "CREATE TABLE entry (
         tenant BLOB NOT NULL, namespace BLOB NOT NULL, session BLOB NOT NULL, key BLOB NOT NULL,
         value BLOB NOT NULL, expires INTEGER,
         PRIMARY KEY (tenant, namespace, session, key)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX entry_expires ON entry (expires) WHERE expires IS NOT NULL;
-    PRAGMA user_version = 1;";
+    CREATE INDEX entry_expires ON entry (expires) WHERE expires IS NOT NULL;",
+    "CREATE TABLE usage (tenant BLOB NOT NULL PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO usage SELECT tenant, sum(length(namespace) + length(session) + length(key) + length(value) + 64)
+        FROM entry GROUP BY tenant;
+    CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN
+        INSERT INTO usage VALUES (new.tenant,
+            length(new.namespace) + length(new.session) + length(new.key) + length(new.value) + 64)
+        ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+    END;
+    CREATE TRIGGER entry_changed AFTER UPDATE OF value ON entry BEGIN
+        UPDATE usage SET bytes = bytes + length(new.value) - length(old.value) WHERE tenant = new.tenant;
+    END;
+    CREATE TRIGGER entry_removed AFTER DELETE ON entry BEGIN
+        UPDATE usage SET bytes = bytes
+            - (length(old.namespace) + length(old.session) + length(old.key) + length(old.value) + 64)
+        WHERE tenant = old.tenant;
+    END;
+    CREATE INDEX entry_tenant_expires ON entry (tenant, expires) WHERE expires IS NOT NULL;",
+];
 
 /// Values whose time is over are removed when a new key comes, at most so many each time.
 const PURGE_AT_ONCE: u32 = 64;
@@ -28,6 +48,7 @@ pub(super) struct Row {
     namespace: Vec<u8>,
     session: Vec<u8>,
     max_keys: u32,
+    tenant_bytes: Option<u64>,
 }
 
 impl Row {
@@ -37,6 +58,7 @@ impl Row {
             namespace: space.namespace.to_string().into_bytes(),
             session: space.session.to_string().into_bytes(),
             max_keys: space.max_keys,
+            tenant_bytes: space.tenant_bytes,
         }
     }
 
@@ -59,7 +81,7 @@ impl Row {
         found.map(|(value, expires)| Ok((text(value)?, expires))).transpose()
     }
 
-    /// Sets a value; a new key must fit into the quota.
+    /// Sets a value; a new key must fit into the quota of keys, and what is longer than before into that of bytes.
     pub(super) fn write(
         &self,
         transaction: &Transaction<'_>,
@@ -91,10 +113,39 @@ impl Row {
         value: &str,
         expires: Option<i64>,
     ) -> Result<(), Error> {
+        let before = self.bytes(transaction)?;
         transaction
-            .prepare_cached("INSERT OR REPLACE INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .prepare_cached(
+                // Not `OR REPLACE`, which no trigger sees.
+                "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires",
+            )?
             .execute(params![self.tenant, self.namespace, self.session, key.as_bytes(), value.as_bytes(), expires])?;
+        let Some(limit) = self.tenant_bytes else { return Ok(()) };
+        let fits = |after: u64| after <= limit || after <= before;
+        // What is over makes room, and only if that is not enough, nothing is written: the transaction is not committed.
+        if !fits(self.bytes(transaction)?) && !fits(self.purge_own(transaction)?) {
+            return Err(StateError::Quota(format!("the tenant may keep {limit} bytes, and has {before}")).into());
+        }
         Ok(())
+    }
+
+    /// Bytes that the tenant has, those included whose time is over.
+    fn bytes(&self, connection: &Connection) -> Result<u64, Error> {
+        if self.tenant_bytes.is_none() {
+            return Ok(0);
+        }
+        let mut select = connection.prepare_cached("SELECT bytes FROM usage WHERE tenant = ?1")?;
+        let bytes: Option<i64> = select.query_row(params![self.tenant], |row| row.get(0)).optional()?;
+        Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
+    }
+
+    /// Removes all values of the tenant whose time is over, and tells how many bytes it has then.
+    fn purge_own(&self, transaction: &Transaction<'_>) -> Result<u64, Error> {
+        transaction
+            .prepare_cached("DELETE FROM entry WHERE tenant = ?1 AND expires <= ?2")?
+            .execute(params![self.tenant, unix_ms()])?;
+        self.bytes(transaction)
     }
 
     pub(super) fn delete(&self, transaction: &Transaction<'_>, key: &str) -> Result<(), Error> {
