@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use hookbox_sandbox::{Engine, EngineOptions, LoadError};
+use hookbox_sandbox::{Engine, EngineOptions, LoadError, Loads};
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -72,6 +72,11 @@ impl Runtime {
     /// How many components are compiled and in memory now, however many hooks and hook sets name them.
     pub fn components(&self) -> usize {
         self.inner.engine.get().map_or(0, Engine::components)
+    }
+
+    /// Where the code of the components that were loaded so far came from: memory, the cache, the compiler.
+    pub fn loads(&self) -> Loads {
+        self.inner.engine.get().map(Engine::loads).unwrap_or_default()
     }
 
     /// How many components run now.

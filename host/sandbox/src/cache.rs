@@ -15,8 +15,9 @@ use wasmtime::component::Component;
 
 use crate::{
     compiler::{self, CompileLimits, Image},
-    engine::EngineOptions,
+    engine::Engine,
     error::LoadError,
+    loads,
     private::Folder,
 };
 
@@ -26,12 +27,8 @@ const DIGEST_BYTES: usize = 32;
 
 /// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
 #[tracing::instrument(name = "compile", level = "debug", skip_all, fields(digest, bytes = bytes.len()))]
-pub(crate) fn compiled(
-    engine: &wasmtime::Engine,
-    options: &EngineOptions,
-    bytes: &[u8],
-    digest: &str,
-) -> Result<Component, LoadError> {
+pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Component, LoadError> {
+    let (options, loads, engine) = (engine.options(), &engine.codes().loads, engine.wasmtime());
     let folder = options.cache_dir.as_deref().and_then(open_or_warn);
     let get = |name: &str| get(folder.as_ref()?, name);
     let keep = |name: &str, content: &[u8]| {
@@ -42,6 +39,7 @@ pub(crate) fn compiled(
     let key = key(engine, digest);
     let image_name = format!("{key}.cwasm");
     if let Some(component) = get(&image_name).and_then(|image| load(engine, &Image(image)).ok()) {
+        loads::count(&loads.cache);
         return Ok(component);
     }
     // What could not be loaded once is not tried again under the same limits: each try takes as long as they allow, and a
@@ -53,8 +51,10 @@ pub(crate) fn compiled(
     let (memory, tables) = (options.max_memory_mib, options.max_table_elements);
     let refusal = format!("{key}{}-{memory}m-{tables}t.refused", limits.unwrap_or_default());
     if let Some(error) = get(&refusal).and_then(|refused| read_refusal(&refused)) {
+        loads::count(&loads.cache);
         return Err(error);
     }
+    loads::count(&loads.compiler);
     let compiled = compiler::compile(engine, options.compiler.as_ref(), bytes).and_then(|image| {
         // An image that the pool refuses is of no use to anybody.
         let component = load(engine, &image).map_err(|error| LoadError::Invalid(format!("{error:#}")))?;

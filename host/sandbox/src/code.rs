@@ -13,6 +13,7 @@ use crate::{
     call::{self, Interface},
     error::LoadError,
     imports::{Imports, handled},
+    loads,
     store::Sandbox,
 };
 
@@ -69,7 +70,11 @@ impl Code {
 
 /// What is compiled now, by digest. It keeps nothing alive.
 #[derive(Default)]
-pub(crate) struct Codes(Mutex<HashMap<String, Arc<Mutex<Weak<Code>>>>>);
+pub(crate) struct Codes {
+    places: Mutex<HashMap<String, Arc<Mutex<Weak<Code>>>>>,
+    /// Where code came from.
+    pub(crate) loads: loads::Counters,
+}
 
 impl Codes {
     /// The code of these bytes, made unless somebody has it. Whoever asks while it is made waits for it.
@@ -79,13 +84,14 @@ impl Codes {
         make: impl FnOnce() -> Result<Code, LoadError>,
     ) -> Result<Arc<Code>, LoadError> {
         let place = {
-            let mut all = lock(&self.0);
+            let mut all = lock(&self.places);
             // One that somebody is at is counted twice, and is not waited for here.
             all.retain(|_, place| Arc::strong_count(place) > 1 || lock(place).strong_count() > 0);
             Arc::clone(all.entry(digest.to_owned()).or_default())
         };
         let mut place = lock(&place);
         if let Some(code) = place.upgrade() {
+            loads::count(&self.loads.memory);
             return Ok(code);
         }
         let code = Arc::new(make()?);
@@ -95,7 +101,7 @@ impl Codes {
 
     /// How many are in memory.
     pub(crate) fn count(&self) -> usize {
-        lock(&self.0).values().filter(|place| lock(place).strong_count() > 0).count()
+        lock(&self.places).values().filter(|place| lock(place).strong_count() > 0).count()
     }
 }
 

@@ -87,7 +87,7 @@ impl Component {
         let digest = sha256(bytes);
         let code = engine.codes().get(&digest, || {
             size::check(bytes, engine.options().max_memory_mib)?;
-            let component = cache::compiled(engine.wasmtime(), engine.options(), bytes, &digest)?;
+            let component = cache::compiled(engine, bytes, &digest)?;
             Code::link(engine.wasmtime(), &component, &digest)
         })?;
         code.imports.check_granted(permissions)?;

@@ -10,16 +10,20 @@ use std::{
 };
 
 use tokio::sync::Semaphore;
-use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{
     code::Codes,
     compiler::{self, Compiler},
     error::LoadError,
+    lane::{Lane, Seen},
+    loads::Loads,
 };
 
 /// How long a component can run between two looks at its deadline.
 const TICK: Duration = Duration::from_millis(1);
+/// So many ticks the clock goes on when nothing runs: to wake it takes more than what a small component does.
+const LINGER: u32 = 50;
 
 /// Core modules, memories and tables of one component. `QuickJS` guests have 3 memories, `StarlingMonkey` and `CPython`
 /// guests a dozen modules.
@@ -30,8 +34,11 @@ pub(crate) const TABLES: u32 = 32;
 const INSTANCE_BYTES: usize = 4 << 20;
 
 /// What a memory and a table keep of their pages between two calls. They are zeroed then, which takes less than to hand
-/// them back and to fault them in again; `just bench` shows how much less.
+/// them back and to fault them in again; `just bench` shows how much less. These are the first pages, whether or not they
+/// were written.
 const RESIDENT_BYTES: usize = 64 << 10;
+/// The same where the operating system tells which pages were written: then it is those.
+const RESIDENT_WRITTEN_BYTES: usize = 512 << 10;
 
 /// What an [`Engine`] is made for.
 #[derive(Debug, Clone)]
@@ -73,6 +80,7 @@ struct Inner {
     places: Arc<Semaphore>,
     clock: Arc<Clock>,
     codes: Codes,
+    lane: Arc<Lane>,
 }
 
 impl Engine {
@@ -84,9 +92,11 @@ impl Engine {
         let mut settings = compiler::settings();
         settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(&options)));
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
-        let clock = Clock::start(engine.clone()).map_err(|e| LoadError::Engine(format!("no thread: {e}")))?;
+        let lane = Arc::new(Lane::new());
+        let clock = Clock::start(engine.clone(), Arc::clone(&lane))
+            .map_err(|e| LoadError::Engine(format!("no thread: {e}")))?;
         let places = Arc::new(Semaphore::new(options.max_instances.get().try_into().unwrap_or(Semaphore::MAX_PERMITS)));
-        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes: Codes::default() }) })
+        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes: Codes::default(), lane }) })
     }
 
     /// What it was made for.
@@ -97,6 +107,11 @@ impl Engine {
     /// How many components are compiled and in memory now, however many hooks were made of them.
     pub fn components(&self) -> usize {
         self.inner.codes.count()
+    }
+
+    /// Where the code of the components that were loaded so far came from.
+    pub fn loads(&self) -> Loads {
+        self.inner.codes.loads.so_far()
     }
 
     /// How many components run now.
@@ -111,6 +126,11 @@ impl Engine {
 
     pub(crate) fn wasmtime(&self) -> &wasmtime::Engine {
         &self.inner.engine
+    }
+
+    /// Turns for components that compute for long.
+    pub(crate) fn lane(&self) -> &Arc<Lane> {
+        &self.inner.lane
     }
 
     /// One permit per component that runs.
@@ -141,6 +161,8 @@ impl Drop for Inner {
 /// are backed only once they are touched.
 fn pool(options: &EngineOptions) -> PoolingAllocationConfig {
     let instances = options.max_instances.get();
+    let tells = PoolingAllocationConfig::is_pagemap_scan_available();
+    let resident = if tells { RESIDENT_WRITTEN_BYTES } else { RESIDENT_BYTES };
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
         .total_stacks(instances)
@@ -155,13 +177,14 @@ fn pool(options: &EngineOptions) -> PoolingAllocationConfig {
         .table_elements(usize::try_from(options.max_table_elements).unwrap_or(usize::MAX))
         .max_component_instance_size(INSTANCE_BYTES)
         .max_core_instance_size(INSTANCE_BYTES)
-        .linear_memory_keep_resident(RESIDENT_BYTES)
-        .table_keep_resident(RESIDENT_BYTES)
+        .pagemap_scan(Enabled::Auto)
+        .linear_memory_keep_resident(resident)
+        .table_keep_resident(resident)
         .max_memory_size(usize::try_from(options.max_memory_mib).unwrap_or(usize::MAX) << 20);
     pool
 }
 
-/// Advances the engine's epoch every [`TICK`] while something runs, so that an idle host sleeps.
+/// Advances the engine's epoch every [`TICK`] while something runs, and a little longer, so that an idle host sleeps.
 #[derive(Default)]
 struct Clock {
     state: Mutex<ClockState>,
@@ -175,23 +198,31 @@ struct ClockState {
 }
 
 impl Clock {
-    fn start(engine: wasmtime::Engine) -> std::io::Result<Arc<Self>> {
+    fn start(engine: wasmtime::Engine, lane: Arc<Lane>) -> std::io::Result<Arc<Self>> {
         let clock = Arc::new(Self::default());
         let own = Arc::clone(&clock);
         thread::Builder::new().name("hookbox-clock".into()).spawn(move || {
-            while own.wait_for_calls() {
+            let (mut seen, mut idle) = (Seen::default(), 0);
+            while own.goes_on(&mut idle) {
                 thread::sleep(TICK);
+                // Before anybody is interrupted, and asks for a turn.
+                lane.tick(&mut seen);
                 engine.increment_epoch();
             }
         })?;
         Ok(clock)
     }
 
-    /// Whether there is still something to tick for; waits while nothing runs.
-    fn wait_for_calls(&self) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let idle = |state: &mut ClockState| state.calls == 0 && !state.closed;
-        !self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner).closed
+    /// Whether there is still something to tick for; waits where nothing has run for many ticks.
+    fn goes_on(&self, idle_ticks: &mut u32) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *idle_ticks = if state.calls == 0 { idle_ticks.saturating_add(1) } else { 0 };
+        if *idle_ticks > LINGER {
+            let idle = |state: &mut ClockState| state.calls == 0 && !state.closed;
+            state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
+            *idle_ticks = 0;
+        }
+        !state.closed
     }
 
     fn change(&self, change: impl FnOnce(&mut ClockState)) {

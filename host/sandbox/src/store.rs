@@ -96,10 +96,15 @@ pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: O
     store.set_max_component_handles(HANDLES);
     // Only fails when the engine does not count fuel; ours does, and a store without fuel could not run anyway.
     let _ = store.set_fuel(limits.fuel);
-    let deadline = context.deadline;
+    let (deadline, lane) = (context.deadline, Arc::clone(engine.lane()));
+    lane.begin();
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |_| {
-        if Instant::now() < deadline { Ok(UpdateDeadline::Yield(1)) } else { Err(LimitReached::Timeout.into()) }
+        if Instant::now() >= deadline {
+            return Err(LimitReached::Timeout.into());
+        }
+        let lane = Arc::clone(&lane);
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { lane.turn().await })))
     });
     store
 }
