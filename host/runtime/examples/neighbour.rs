@@ -3,6 +3,8 @@
 //!
 //! All run on the two threads of one runtime, and there are more neighbours than threads. A call's time is counted from
 //! when its event was to come, so that the wait for a thread counts too.
+//!
+//! With a file as its argument it writes the first of them there, for `just bench-serve`, and ends.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
@@ -39,11 +41,12 @@ const WORK: &str = "(local $i i32) (loop $again (local.set $i (i32.add (local.ge
     (br_if $again (i32.lt_u (local.get $i) (i32.const 1000))))";
 
 fn main() {
+    let encode = |body| guest::encode(&guest::gate(body, DEEP), guest::GATE, "");
+    if let Some(file) = std::env::args().nth(1) {
+        return std::fs::write(file, encode(NEIGHBOURS[0].1)).unwrap();
+    }
     let engine = Engine::new(EngineOptions::default()).unwrap();
-    let load = |body| {
-        let bytes = guest::encode(&guest::gate(body, DEEP), guest::GATE, "");
-        Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap()
-    };
+    let load = |body| Component::new(&engine, &encode(body), &Permissions::default(), Path::new(".")).unwrap();
     let honest = load(WORK);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     measure(&runtime, &honest);

@@ -7,8 +7,10 @@ use hookbox_protocol::{Cause, Dialect, Event, Failure, FailurePolicy, OwnFailure
 
 use crate::{
     config::Mode,
+    hook_set::HookSet,
     hooks::Hooks,
     pipeline::dispatch_event,
+    record::Record,
     run::{Terms, policy},
     verdict::Verdict,
 };
@@ -29,6 +31,12 @@ pub struct Asked<'a> {
 
 /// How long before the client's time ends the verdict is given: a tenth of it, at least so much.
 const MARGIN: Duration = Duration::from_millis(200);
+
+/// How much of the time that a client waits its hooks have; the rest is for the answer's way back. Of a short time that is
+/// half.
+pub fn time_for_hooks(client: Duration) -> Duration {
+    client.saturating_sub(MARGIN.max(client / 10).min(client / 2))
+}
 
 impl<'a> Asked<'a> {
     /// An event as the client wrote it, which begins to wait now.
@@ -70,7 +78,7 @@ impl<'a> Asked<'a> {
                 .max(Some(hooks.dialect().client_timeout(spec)))
                 .unwrap_or_default()
         });
-        self.since.checked_add(theirs.saturating_sub(MARGIN.max(theirs / 10)))
+        self.since.checked_add(time_for_hooks(theirs))
     }
 
     /// The event, or why it cannot be read.
@@ -207,6 +215,15 @@ impl Judged {
             None => OurFailure::open(Some(hooks.dialect()), Fault::Event, failure.to_string()),
         };
         Self { verdict: None, failed: Some(failed), due: None, closed: false }
+    }
+
+    /// The record of what became of it under the hook set that was asked. Of an event of which not even the name can be told
+    /// it says that, and what the client was told.
+    pub fn record(&self, hooks: &HookSet, wire: &[u8]) -> Record {
+        let told = || self.failed.as_ref().and_then(|failed| failed.told.stdout.clone());
+        self.verdict
+            .as_ref()
+            .map_or_else(|| Record::of_nameless(hooks, wire, told()), |verdict| verdict.record(hooks, wire))
     }
 
     /// Why the client must not go on when it cannot be told anything: it is to be stopped, or failures block.

@@ -54,10 +54,10 @@ pub use hookbox_protocol::{
     HookOutput, Note, NoteKind, OwnFailure, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
 };
 pub use hookbox_sandbox::{
-    self as sandbox, CompileLimits, Limits, LoadError, LogLevel, LogLine, Permissions, Run, sha256,
+    self as sandbox, CompileLimits, Limits, LoadError, Loads, LogLevel, LogLine, Permissions, Run, sha256,
 };
 pub use host::{Host, HostBuilder};
-pub use judged::{Asked, EVENT_LIMIT, Fault, Judged, OurFailure};
+pub use judged::{Asked, EVENT_LIMIT, Fault, Judged, OurFailure, time_for_hooks};
 pub use record::{HookRecord, NoteRecord, RECORD_VERSION, Record};
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use source::ComponentSource;

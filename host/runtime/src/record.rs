@@ -24,7 +24,7 @@ pub struct Record {
     pub version: u32,
     /// Milliseconds since 1970.
     pub at: i64,
-    /// The event's name as the client wrote it.
+    /// The event's name as the client wrote it; empty where it could not be told.
     pub event: String,
     /// The tool, on events about a tool.
     pub tool: Option<String>,
@@ -36,7 +36,7 @@ pub struct Record {
     pub config_digest: String,
     /// Each hook's part.
     pub hooks: Vec<HookRecord>,
-    /// What all of them came to, in a word.
+    /// What all of them came to, in a word; `failed` where none could be asked.
     pub verdict: &'static str,
     /// What it would have been if the hooks decided that are only watched.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,6 +95,26 @@ pub struct NoteRecord {
     pub kind: &'static str,
     /// In words.
     pub text: String,
+}
+
+impl Record {
+    /// Of an event that no hook could be asked about. `output`: what the client was told.
+    pub(crate) fn of_nameless(hooks: &HookSet, event: &[u8], output: Option<Value>) -> Self {
+        Self {
+            version: RECORD_VERSION,
+            at: unix_ms(),
+            event: String::new(),
+            tool: None,
+            dialect: hooks.dialect().name(),
+            event_digest: sha256(event),
+            config_digest: hooks.config().digest.clone(),
+            hooks: Vec::new(),
+            verdict: "failed",
+            would_be: None,
+            clause: "",
+            output,
+        }
+    }
 }
 
 impl Verdict {

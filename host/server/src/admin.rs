@@ -57,19 +57,28 @@ pub fn alone() -> Router<Arc<App>> {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
-    let (waiting, judging) = app.gate.load();
-    let refused = app.tenants.refused().len();
+    let serving = app.tenants.serving();
     let gauges = [
-        ("hookbox_queue_waiting", waiting),
-        ("hookbox_judging", judging),
         ("hookbox_components", app.runtime.components()),
         ("hookbox_pool_running", app.runtime.running()),
-        ("hookbox_tenants", app.tenants.serving()),
-        ("hookbox_tenants_refused", refused),
+        ("hookbox_tenants", serving.len()),
+        ("hookbox_tenants_refused", app.tenants.refused().len()),
     ];
+    #[expect(clippy::cast_precision_loss, reason = "a count of what is in memory")]
+    let number = |count: usize| count as f64;
     for (name, value) in gauges {
-        #[expect(clippy::cast_precision_loss, reason = "a count of what is in memory")]
-        metrics::gauge!(name).set(value as f64);
+        metrics::gauge!(name).set(number(value));
+    }
+    // Of tenants that are known: nobody else makes a series.
+    let mut load = app.gate.load();
+    for tenant in serving {
+        let (waiting, judging) = load.remove(&tenant).unwrap_or_default();
+        metrics::gauge!("hookbox_queue_waiting", "tenant" => tenant.clone()).set(number(waiting));
+        metrics::gauge!("hookbox_judging", "tenant" => tenant).set(number(judging));
+    }
+    let loads = app.runtime.loads();
+    for (from, count) in [("memory", loads.memory), ("cache", loads.cache), ("compiler", loads.compiler)] {
+        metrics::counter!("hookbox_component_loads_total", "from" => from).absolute(count);
     }
     app.metrics.run_upkeep();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.render()).into_response()
@@ -86,7 +95,7 @@ async fn readyz(State(app): State<Arc<App>>) -> Response<Body> {
     let body = json!({
         "ready": ready,
         "draining": phase > Phase::Serving,
-        "tenants": app.tenants.serving(),
+        "tenants": app.tenants.serving().len(),
         "refused": app.tenants.refused(),
     });
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

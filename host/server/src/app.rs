@@ -10,19 +10,18 @@ use hookbox::{
         state::{RedisStore, SqliteStore},
     },
 };
-use hyper_util::server::graceful::GracefulShutdown;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::Value;
 use thiserror::Error;
 use tokio::{
-    sync::{Notify, Semaphore, watch},
+    sync::{Notify, watch},
     task::JoinSet,
 };
 
 use crate::{
     admin,
     gate::Gate,
-    listen::{Connections, Listener},
+    listen::{self, Connections, Listener},
     recent::Recent,
     records::Records,
     routes,
@@ -98,20 +97,20 @@ pub enum Phase {
 }
 
 impl App {
+    /// Whether anybody wants to know what became of an event.
+    pub fn is_told(&self) -> bool {
+        self.records.is_some() || !self.settings.operators.is_empty()
+    }
+
     /// Tells whoever wants to know what became of an event.
-    pub fn tell(&self, tenant: &str, record: impl FnOnce() -> Value) {
-        let shown = !self.settings.operators.is_empty();
-        if !shown && self.records.is_none() {
-            return;
-        }
-        let mut record = record();
+    pub fn tell(&self, tenant: &str, mut record: Value) {
         if let Some(fields) = record.as_object_mut() {
             fields.insert("tenant".into(), tenant.into());
         }
         if let Some(records) = &self.records {
             records.write(&record.to_string());
         }
-        if shown {
+        if !self.settings.operators.is_empty() {
             self.recent.add(tenant, record);
         }
     }
@@ -138,6 +137,7 @@ impl Server {
     /// # Errors
     /// [`ServeError`]
     pub async fn start(settings: Settings, runtime: RuntimeBuilder) -> Result<Self, ServeError> {
+        listen::make_room(settings.max_connections);
         let mut listeners = Vec::new();
         for address in &settings.listen {
             listeners.push(bind(address).await?);
@@ -187,10 +187,7 @@ impl Server {
 
     /// Serves until `end`, and then what is under way.
     pub async fn run(self, end: impl Future<Output = ()>) {
-        let closing = self.app.phase.subscribe();
-        let open = Arc::new(GracefulShutdown::new());
-        let room = Arc::new(Semaphore::new(self.app.settings.max_connections as usize));
-        let connections = Connections { room, open: Arc::clone(&open), closing };
+        let connections = Connections::new(self.app.settings.max_connections, self.app.phase.subscribe());
         let mut router = routes::api();
         // Beyond this machine they are on a listener of their own or nowhere.
         if self.admin.is_none() && self.app.settings.is_local() {
@@ -207,7 +204,6 @@ impl Server {
         for listener in self.listeners {
             serving.spawn(connections.clone().serve(listener, self.tls.clone(), router.clone()));
         }
-        drop(connections);
         let watching = async {
             while let Some(tls) = &self.tls {
                 tokio::time::sleep(LOOK).await;
@@ -230,9 +226,7 @@ impl Server {
         tracing::info!("no more connections are taken, and requests under way are ended");
         self.app.phase.send_replace(Phase::Draining);
         serving.join_all().await;
-        // Nobody else holds it: those who took connections have returned.
-        let Ok(open) = Arc::try_unwrap(open) else { return };
-        let mut ended = pin!(open.shutdown());
+        let mut ended = pin!(connections.ended());
         if tokio::time::timeout(self.app.settings.drain, &mut ended).await.is_err() {
             tracing::warn!("what is still under way is given up");
             self.app.phase.send_replace(Phase::Ending);

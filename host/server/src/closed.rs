@@ -11,13 +11,13 @@ pub fn event(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Option<E
     decoded.or_else(|| dialect.glimpse(wire, name).map(|seen| Event::glimpsed(dialect, seen)))
 }
 
-/// A block of this event.
-pub fn block(dialect: &dyn Dialect, event: &Event, reason: &str) -> Option<Value> {
+/// A block of this event, in a word and in the dialect's.
+pub fn block(dialect: &dyn Dialect, event: &Event, reason: &str) -> (&'static str, Option<Value>) {
     let failure = Failure::new(Cause::Event, reason);
     let (mut output, _) = failed_output(dialect.spec_of(event), "hookbox", &failure, FailurePolicy::Deny);
     if output.reason.is_some() {
         output.reason = Some(reason.to_owned());
     }
     express(dialect, event, None, &mut output);
-    dialect.encode_outcome(event, &output)
+    (output.word(), dialect.encode_outcome(event, &output))
 }

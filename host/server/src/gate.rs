@@ -97,14 +97,12 @@ impl Gate {
         waiting.await.map_err(|_| Full)
     }
 
-    /// How many events wait, and how many are judged.
-    pub fn load(&self) -> (usize, usize) {
+    /// How many events of each tenant wait, and how many are judged; of those that have any.
+    pub fn load(&self) -> HashMap<String, (usize, usize)> {
         let state = self.lock();
-        state.lanes.values().fold((0, 0), |(waiting, running), lane| {
-            // Who stopped waiting leaves the line when it moves.
-            let still = lane.waiting.iter().filter(|sender| !sender.is_closed()).count();
-            (waiting + still, running + lane.running)
-        })
+        // Who stopped waiting leaves the line when it moves.
+        let still = |lane: &Lane| lane.waiting.iter().filter(|sender| !sender.is_closed()).count();
+        state.lanes.iter().map(|(name, lane)| (name.clone(), (still(lane), lane.running))).collect()
     }
 
     fn place(&self, tenant: &str) -> Place {
@@ -179,6 +177,10 @@ mod tests {
         }
     }
 
+    fn load(gate: &Gate) -> (usize, usize) {
+        gate.load().values().fold((0, 0), |(waiting, running), load| (waiting + load.0, running + load.1))
+    }
+
     fn try_enter(gate: &Gate, tenant: &str, bounds: Bounds) -> Option<Result<Place, Full>> {
         now(pin!(gate.enter(tenant, bounds)))
     }
@@ -195,9 +197,9 @@ mod tests {
         for name in ["a", "b", "c"] {
             held.push(try_enter(&gate, name, WIDE).unwrap().unwrap());
         }
-        assert_eq!(gate.load(), (0, 7));
+        assert_eq!(load(&gate), (0, 7));
         drop(held);
-        assert_eq!(gate.load(), (0, 0));
+        assert_eq!(load(&gate), (0, 0));
     }
 
     #[test]
@@ -242,9 +244,9 @@ mod tests {
         assert!(now(last.as_mut()).is_none());
         drop(held);
         let place = now(last).unwrap().unwrap();
-        assert_eq!(gate.load(), (0, 1));
+        assert_eq!(load(&gate), (0, 1));
         drop(place);
-        assert_eq!(gate.load(), (0, 0));
+        assert_eq!(load(&gate), (0, 0));
         assert!(gate.lock().turns.is_empty() && gate.lock().lanes.is_empty());
         assert_eq!(gate.lock().free, 1);
     }

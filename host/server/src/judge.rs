@@ -1,13 +1,13 @@
 //! One event of one tenant: in turn, within what it may use, and answered in time.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use axum::{
     body::{Body, Bytes},
-    http::{HeaderName, HeaderValue, Response, StatusCode, header},
+    http::{HeaderName, HeaderValue, Response, header},
     response::IntoResponse,
 };
-use hookbox::{Dialect, Fault, HookSet, Judged, RECORD_VERSION, Verdict};
+use hookbox::{Dialect, Fault, HookSet, Judged, Verdict, time_for_hooks};
 use serde_json::{Value, json};
 
 use crate::{app::App, closed, problem::Problem, tenant::Tenant};
@@ -30,7 +30,8 @@ pub struct Asked {
 
 impl Asked {
     fn of_library(&self) -> hookbox::Asked<'_> {
-        hookbox::Asked::new(&self.wire).named(self.name.as_deref())
+        let Time { began, limit } = self.time;
+        hookbox::Asked::new(&self.wire).named(self.name.as_deref()).since(began).within(Some(limit))
     }
 }
 
@@ -39,13 +40,18 @@ impl Asked {
 pub struct Time {
     /// When the request began.
     pub began: Instant,
-    /// How long it may take.
+    /// How long the client waits.
     pub limit: Duration,
 }
 
 impl Time {
-    /// When it is over.
+    /// When the hooks are to be done, as the library has it: what has not begun by then does not begin.
     pub fn deadline(self) -> tokio::time::Instant {
+        (self.began + time_for_hooks(self.limit)).into()
+    }
+
+    /// When the client gives up.
+    fn end(self) -> tokio::time::Instant {
         (self.began + self.limit).into()
     }
 }
@@ -55,11 +61,15 @@ impl Time {
 pub enum Answer {
     /// What the hooks came to.
     Judged(Box<Verdict>),
-    /// A block in the dialect's own words, for a failure of ours.
-    Blocked(Problem, Option<Value>),
+    /// A block in the dialect's own words, for a failure of ours; and in a word.
+    Blocked(Problem, &'static str, Option<Value>),
     /// A failure of ours, or of the client's.
     Problem(Problem),
 }
+
+/// Who may not be judged now hears so a little later: whoever asks again at once would otherwise keep the processor from
+/// others.
+const PACE: Duration = Duration::from_millis(50);
 
 /// Judges an event. What keeps the hooks from being asked fails each of them, by its own policy.
 pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Answer {
@@ -67,24 +77,30 @@ pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pro
         None => judged(app, tenant, set, asked).await,
         Some(problem) => Err(problem),
     };
+    if let Err(Problem::OverQuota { .. } | Problem::Busy(_)) = &judged {
+        let _ = tokio::time::timeout_at(asked.time.deadline(), tokio::time::sleep(PACE)).await;
+    }
     let (judged, problem) = match judged {
         Ok(judged) => (judged, None),
         Err(problem) => {
             let why = problem.to_string();
-            (set.judge(&asked.of_library().unread(Some(&why))).await, Some(problem))
+            let asked = asked.of_library();
+            // Whoever asks when the time is over learns that each hook ran out of it.
+            let asked = if matches!(problem, Problem::Deadline(_)) { asked } else { asked.unread(Some(&why)) };
+            (set.judge(&asked).await, Some(problem))
         }
     };
-    let record = judged.verdict.as_ref().map(|verdict| verdict.record(set, &asked.wire));
+    let record = app.is_told().then(|| judged.record(set, &asked.wire));
     let answer = settle(set.dialect(), asked, judged, problem);
-    app.tell(&tenant.name, || {
-        let mut record = record.map_or_else(|| failed(set.dialect()), |record| json!(record));
-        if let (Answer::Blocked(problem, _) | Answer::Problem(problem), Some(fields)) =
+    if let Some(record) = record {
+        let mut record = json!(record);
+        if let (Answer::Blocked(problem, ..) | Answer::Problem(problem), Some(fields)) =
             (&answer, record.as_object_mut())
         {
             fields.insert("problem".into(), problem.to_string().into());
         }
-        record
-    });
+        app.tell(&tenant.name, record);
+    }
     answer
 }
 
@@ -104,34 +120,35 @@ fn settle(dialect: &dyn Dialect, asked: &Asked, judged: Judged, problem: Option<
     match (failed, verdict, problem) {
         (None, Some(verdict), None) => Answer::Judged(Box::new(verdict)),
         // The hooks' own policies say something less than a block, or a hook that could be asked did.
-        (None, Some(verdict), Some(problem)) => Answer::Blocked(problem, verdict.wire),
-        (None, None, problem) => Answer::Problem(problem.unwrap_or(Problem::Event("it is no event".into()))),
+        (None, Some(verdict), Some(problem)) if verdict.restricts() => {
+            Answer::Blocked(problem, verdict.output().word(), verdict.wire)
+        }
+        (None, _, problem) => Answer::Problem(problem.unwrap_or(Problem::Event("it is no event".into()))),
         (Some(failed), _, problem) => {
             let problem = problem.unwrap_or_else(|| ours(failed.fault, &failed.message));
             // An exit code, by which some dialects block, nobody here would see.
             match closed::event(dialect, &asked.wire, asked.name.as_deref()).filter(|_| failed.blocks) {
-                Some(event) => Answer::Blocked(problem, closed::block(dialect, &event, &failed.message)),
+                Some(event) => {
+                    let (word, wire) = closed::block(dialect, &event, &failed.message);
+                    Answer::Blocked(problem, word, wire)
+                }
                 None => Answer::Problem(problem),
             }
         }
     }
 }
 
-/// A record where not even the event's name is known.
-fn failed(dialect: &dyn Dialect) -> Value {
-    let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    json!({
-        "version": RECORD_VERSION, "at": u64::try_from(at).unwrap_or_default(), "event": "", "tool": null,
-        "dialect": dialect.name(), "hooks": [], "verdict": "failed", "output": null,
-    })
-}
-
 async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Result<Judged, Problem> {
     let usage = &tenant.usage;
     usage.request(Instant::now()).map_err(|(what, after)| Problem::OverQuota { what, after })?;
+    let late = || Problem::Deadline(asked.time.limit);
     let judging = async {
-        let place = app.gate.enter(&tenant.name, usage.bounds()).await;
+        let turn = app.gate.enter(&tenant.name, usage.bounds());
+        let place = tokio::time::timeout_at(asked.time.deadline(), turn).await.map_err(|_| late())?;
         let _place = place.map_err(|_| Problem::Busy("too many events of this tenant wait already"))?;
+        if tokio::time::Instant::now() >= asked.time.deadline() {
+            return Err(late());
+        }
         let judged = set.judge(&asked.of_library()).await;
         let reports = judged.verdict.iter().flat_map(|verdict| &verdict.hooks);
         usage.fuel(reports.filter_map(hookbox::HookReport::fuel).sum(), Instant::now());
@@ -141,7 +158,7 @@ async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Res
         // What is there is told.
         biased;
         judged = judging => judged,
-        () = tokio::time::sleep_until(asked.time.deadline()) => Err(Problem::Deadline(asked.time.limit)),
+        () = tokio::time::sleep_until(asked.time.end()) => Err(late()),
         () = app.ending() => Err(Problem::Draining),
     }
 }
@@ -149,13 +166,9 @@ async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Res
 impl IntoResponse for Answer {
     fn into_response(self) -> Response<Body> {
         match self {
-            Self::Judged(verdict) => {
-                let mut response = told(verdict.wire.as_ref());
-                response.headers_mut().insert(VERDICT, HeaderValue::from_static(verdict.output().word()));
-                response
-            }
-            Self::Blocked(problem, wire) => {
-                let mut response = told(wire.as_ref());
+            Self::Judged(verdict) => told(verdict.output().word(), verdict.wire.as_ref()),
+            Self::Blocked(problem, word, wire) => {
+                let mut response = told(word, wire.as_ref());
                 response.headers_mut().insert(PROBLEM, HeaderValue::from_static(problem.name()));
                 response
             }
@@ -164,15 +177,15 @@ impl IntoResponse for Answer {
     }
 }
 
-/// What the dialect says, or nothing.
-fn told(wire: Option<&Value>) -> Response<Body> {
+/// What the dialect says, or nothing, and in a word what that comes to.
+fn told(word: &'static str, wire: Option<&Value>) -> Response<Body> {
     let (kind, body) = match wire {
         None => (None, String::new()),
         Some(Value::String(text)) => (Some("text/plain; charset=utf-8"), text.clone()),
         Some(wire) => (Some("application/json"), wire.to_string()),
     };
     let mut response = Response::new(Body::from(body));
-    *response.status_mut() = StatusCode::OK;
+    response.headers_mut().insert(VERDICT, HeaderValue::from_static(word));
     if let Some(kind) = kind {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     }

@@ -8,6 +8,7 @@ mod app;
 mod closed;
 mod files;
 mod gate;
+mod idle;
 mod judge;
 mod listen;
 mod problem;

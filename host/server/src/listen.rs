@@ -4,24 +4,33 @@ use std::{
     fs, io,
     os::unix::fs::{FileTypeExt, PermissionsExt},
     path::{Path, PathBuf},
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
 
 use axum::Router;
+use hyper::service::{Service, service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::{GracefulShutdown, Watcher},
     service::TowerToHyperService,
 };
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, UnixListener},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    net::{TcpListener, TcpSocket, UnixListener},
+    sync::{Semaphore, watch},
 };
 
-use crate::{app::Phase, settings::Address, tls::Tls};
+use crate::{
+    app::Phase,
+    idle::{Idle, Line},
+    settings::Address,
+    tls::Tls,
+};
 
+/// Connections that may come before one is taken.
+const BACKLOG: u32 = 4096;
 /// A head that takes longer, and a connection on which nothing happens so long, is closed.
 const HEAD: Duration = Duration::from_secs(10);
 /// So long a TLS handshake may take.
@@ -30,6 +39,10 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const HEAD_BYTES: usize = 32 << 10;
 /// Fields of a head at most.
 const HEAD_FIELDS: usize = 100;
+/// Files beside connections: components that are read, stores, processes and what answers them.
+const OTHER_FILES: u64 = 1024;
+/// So long a connection that makes room may take for it.
+const LEAVING: Duration = Duration::from_secs(1);
 /// Before the next attempt when a connection could not be taken, for example for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -46,7 +59,12 @@ impl Listener {
     /// Those of the operating system.
     pub async fn bind(address: &Address) -> io::Result<Self> {
         match address {
-            Address::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
+            Address::Tcp(address) => {
+                let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+                socket.set_reuseaddr(true)?;
+                socket.bind(*address)?;
+                Ok(Self::Tcp(socket.listen(BACKLOG)?))
+            }
             Address::Unix(path) => {
                 let stale = fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket());
                 if stale && std::os::unix::net::UnixStream::connect(path).is_err() {
@@ -85,23 +103,44 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
+/// Lets this process have as many files as so many connections need, as far as the operating system lets it.
+pub fn make_room(connections: u32) {
+    let wanted = u64::from(connections) + OTHER_FILES;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let most = maximum.map_or(wanted, |maximum| wanted.min(maximum));
+    if current.is_some_and(|current| current < most) {
+        // What it has is what it had.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum });
+    }
+    if most < wanted {
+        tracing::warn!("{connections} connections need {wanted} files, and this process may have {most}");
+    }
+}
+
 /// What all connections of the daemon have in common.
 #[derive(Clone)]
 pub struct Connections {
+    most: u32,
     /// Room for them.
-    pub room: Arc<Semaphore>,
-    /// Those that are open, to be waited for.
-    pub open: Arc<GracefulShutdown>,
+    room: Arc<Semaphore>,
+    idle: Arc<Idle>,
     /// Whether more are taken.
-    pub closing: watch::Receiver<Phase>,
+    closing: watch::Receiver<Phase>,
 }
 
 impl Connections {
-    /// Takes connections until it is told to close. One for which there is no room is closed at once.
+    /// So many at once, until it closes.
+    pub fn new(most: u32, closing: watch::Receiver<Phase>) -> Self {
+        let room = Arc::new(Semaphore::new(most as usize));
+        Self { most, room, idle: Arc::default(), closing }
+    }
+
+    /// Takes connections until it is told to close. Where there is no room, an idle one makes some; where none is idle, the
+    /// new one is closed at once.
     pub async fn serve(mut self, listener: Listener, tls: Option<Arc<Tls>>, router: Router) {
         loop {
             let taken = tokio::select! {
-                _ = self.closing.wait_for(|phase| *phase > Phase::Serving) => return,
+                () = self.closed() => return,
                 taken = accept(&listener) => taken,
             };
             let stream = match taken {
@@ -112,22 +151,112 @@ impl Connections {
                     continue;
                 }
             };
-            let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else {
-                metrics::counter!("hookbox_connections_refused_total").increment(1);
-                continue;
+            let room = Arc::clone(&self.room);
+            let place = match Arc::clone(&room).try_acquire_owned() {
+                Ok(place) => Some(place),
+                Err(_) if self.idle.ask_one_to_leave() => {
+                    metrics::counter!("hookbox_connections_made_room_total").increment(1);
+                    None
+                }
+                Err(_) => {
+                    metrics::counter!("hookbox_connections_refused_total").increment(1);
+                    continue;
+                }
             };
-            let (tls, router, watcher) = (tls.clone(), router.clone(), self.open.watcher());
+            let line = Arc::new(Line::new(&self.idle));
+            let (this, tls, router) = (self.clone(), tls.clone(), router.clone());
             tokio::spawn(async move {
-                match tls {
-                    None => connection(stream, router, watcher, room).await,
-                    Some(tls) => {
-                        // Whoever does not finish the handshake is not told.
-                        if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, tls.acceptor().accept(stream)).await {
-                            connection(stream, router, watcher, room).await;
-                        }
-                    }
+                let place = match place {
+                    Some(place) => Ok(place),
+                    // Whoever was asked goes soon, or this one does for those behind it.
+                    None => tokio::select! {
+                        place = room.acquire_owned() => place,
+                        () = line.asked_to_leave() => return,
+                    },
+                };
+                if place.is_ok() {
+                    this.connection(stream, tls, router, line).await;
                 }
             });
+        }
+    }
+
+    /// Waits until no more are taken.
+    async fn closed(&mut self) {
+        // Who tells it lives as long as we do.
+        let _ = self.closing.wait_for(|phase| *phase > Phase::Serving).await;
+    }
+
+    /// Waits until all that were taken have ended.
+    pub async fn ended(&self) {
+        // Nobody closes it.
+        let _ = self.room.acquire_many(self.most).await;
+    }
+
+    async fn connection(
+        mut self,
+        stream: impl Stream + 'static,
+        tls: Option<Arc<Tls>>,
+        router: Router,
+        line: Arc<Line>,
+    ) {
+        let open = metrics::gauge!("hookbox_connections");
+        open.increment(1);
+        match tls {
+            None => self.http(stream, router, &line).await,
+            Some(tls) => {
+                let handshake = tokio::time::timeout(HANDSHAKE, tls.acceptor().accept(stream));
+                let stream = tokio::select! {
+                    stream = handshake => stream,
+                    () = line.asked_to_leave() => Ok(Err(io::ErrorKind::TimedOut.into())),
+                };
+                // Whoever does not finish the handshake is not told.
+                if let Ok(Ok(stream)) = stream {
+                    self.http(stream, router, &line).await;
+                }
+            }
+        }
+        open.decrement(1);
+    }
+
+    async fn http(&mut self, stream: impl Stream + 'static, router: Router, line: &Arc<Line>) {
+        let (service, own) = (TowerToHyperService::new(router), Arc::clone(line));
+        let service = service_fn(move |request| {
+            let (busy, answer) = (own.work(), service.call(request));
+            async move {
+                let answer = answer.await;
+                drop(busy);
+                answer
+            }
+        });
+        let connection = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .max_buf_size(HEAD_BYTES)
+            .max_headers(HEAD_FIELDS)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = self.closed() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+            () = line.asked_to_leave() => {
+                connection.as_mut().graceful_shutdown();
+                loop {
+                    match tokio::time::timeout(LEAVING, connection.as_mut()).await {
+                        Ok(ended) => break ended,
+                        // Half of a head is no request.
+                        Err(_) if line.is_idle() => return,
+                        Err(_) => {}
+                    }
+                }
+            }
+        };
+        // What goes wrong on a connection, its client knows.
+        if let Err(error) = ended {
+            tracing::debug!("a connection ended: {error}");
         }
     }
 }
@@ -145,21 +274,4 @@ async fn accept(listener: &Listener) -> io::Result<Box<dyn Stream>> {
         }
         Listener::Unix(listener, _) => Box::new(listener.accept().await?.0),
     })
-}
-
-async fn connection(stream: impl Stream + 'static, router: Router, watcher: Watcher, room: OwnedSemaphorePermit) {
-    let open = metrics::gauge!("hookbox_connections");
-    open.increment(1);
-    let connection = hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEAD_FIELDS)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    // What goes wrong on a connection, its client knows.
-    if let Err(error) = watcher.watch(connection).await {
-        tracing::debug!("a connection ended: {error}");
-    }
-    open.decrement(1);
-    drop(room);
 }

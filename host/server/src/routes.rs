@@ -129,7 +129,9 @@ fn request_span((tenant, dialect): &(String, String), headers: &HeaderMap) -> Sp
 fn in_batch(answer: Answer) -> Value {
     match answer {
         Answer::Judged(verdict) => json!({ "status": 200, "verdict": verdict.output().word(), "output": verdict.wire }),
-        Answer::Blocked(problem, wire) => json!({ "status": 200, "output": wire, "problem": problem.body() }),
+        Answer::Blocked(problem, word, wire) => {
+            json!({ "status": 200, "verdict": word, "output": wire, "problem": problem.body() })
+        }
         Answer::Problem(problem) => json!({ "status": problem.status().as_u16(), "problem": problem.body() }),
     }
 }
@@ -140,7 +142,7 @@ fn answered(tenant: &str, began: Instant, answer: &Answer) {
         Answer::Judged(_) => (tenant, "judged"),
         // A name that nobody has may be anything.
         Answer::Problem(problem @ (Problem::Token | Problem::Foreign | Problem::Unknown(_))) => ("", problem.name()),
-        Answer::Blocked(problem, _) | Answer::Problem(problem) => (tenant, problem.name()),
+        Answer::Blocked(problem, ..) | Answer::Problem(problem) => (tenant, problem.name()),
     };
     let tenant = tenant.to_owned();
     metrics::histogram!("hookbox_request_seconds", "tenant" => tenant.clone()).record(began.elapsed().as_secs_f64());
@@ -217,12 +219,12 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// How long the client waits. The answer is to be there before that: a tenth of the time is for the way.
+/// How long the client waits.
 fn asked_time(headers: &HeaderMap) -> Result<Option<Duration>, Problem> {
     let Some(given) = headers.get(TIMEOUT) else { return Ok(None) };
     let seconds = given.to_str().ok().and_then(|text| text.trim().parse().ok());
     seconds
-        .and_then(|seconds: f64| Duration::try_from_secs_f64(seconds * 0.9).ok())
+        .and_then(|seconds: f64| Duration::try_from_secs_f64(seconds).ok())
         .filter(|time| !time.is_zero())
         .map(Some)
         .ok_or_else(|| Problem::Request("`Hookbox-Timeout` is a number of seconds, more than 0".into()))

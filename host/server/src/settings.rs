@@ -42,7 +42,7 @@ pub struct Settings {
     /// The largest body, in KiB.
     #[serde(default = "defaults::body", rename = "maxBodyKiB")]
     pub max_body_kib: u32,
-    /// Connections at once.
+    /// Connections at once: for one more an idle one is closed.
     #[serde(default = "defaults::connections")]
     pub max_connections: u32,
     /// Events that are judged at once, of all tenants together.
@@ -54,7 +54,7 @@ pub struct Settings {
     /// The largest `memoryMiB` a hook may have.
     #[serde(default = "defaults::memory", rename = "maxMemoryMiB")]
     pub max_memory_mib: u32,
-    /// A `SQLite` file, or `redis://…`; a file in the user's state folder unless given.
+    /// A `SQLite` file, `redis://…` or `rediss://…`; a file in the user's state folder unless given.
     #[serde(default)]
     pub state: Option<String>,
     /// Hashes of the tokens that open `/ui`, which is nowhere without one.

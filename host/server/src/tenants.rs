@@ -109,10 +109,10 @@ impl Tenants {
         slots.values().filter_map(|slot| slot.serving.as_ref()).any(|tenant| token.is_among(&tenant.tokens))
     }
 
-    /// How many serve.
-    pub fn serving(&self) -> usize {
+    /// Who serves.
+    pub fn serving(&self) -> Vec<String> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.values().filter(|slot| slot.serving.is_some()).count()
+        slots.iter().filter(|(_, slot)| slot.serving.is_some()).map(|(name, _)| name.clone()).collect()
     }
 
     /// Whose files cannot be used as they are, and why.
@@ -136,12 +136,19 @@ impl Tenants {
 
     /// Who answers for a name, once that is known.
     pub async fn wait(&self, name: &str) -> Option<Found> {
+        let known = || match self.find(name) {
+            Some(Found::Loading) => None,
+            None if self.first.get().is_none() => None,
+            found => Some(found),
+        };
+        if let Some(found) = known() {
+            return found;
+        }
         let mut changes = self.changes.subscribe();
         loop {
-            match self.find(name) {
-                Some(Found::Loading) => {}
-                None if self.first.get().is_none() => {}
-                found => return found,
+            // After each change, and once after the subscription.
+            if let Some(found) = known() {
+                return found;
             }
             // The sender is ours.
             changes.changed().await.ok()?;
@@ -241,7 +248,9 @@ fn see(folder: &Path, known: &[(String, Vec<PathBuf>)]) -> io::Result<Vec<Seen>>
     }
     // A hooks file may stand beside the tenants' own. The first file of a tenant is its own.
     let mut hooks: HashSet<PathBuf> = known.iter().flat_map(|(_, files)| files.iter().skip(1).cloned()).collect();
-    let known: HashMap<&str, &Vec<PathBuf>> = known.iter().map(|(name, files)| (name.as_str(), files)).collect();
+    // Of one that is still being loaded for the first time nothing is known.
+    let known: HashMap<&str, &[PathBuf]> =
+        known.iter().filter(|(_, files)| !files.is_empty()).map(|(name, files)| (name.as_str(), &**files)).collect();
     for (name, path) in &paths {
         if !known.contains_key(name.as_str())
             && let Ok(tenant) = settings::parse::<TenantFile>(path)
@@ -251,8 +260,10 @@ fn see(folder: &Path, known: &[(String, Vec<PathBuf>)]) -> io::Result<Vec<Seen>>
     }
     paths.retain(|_, path| !hooks.contains(path));
     let seen = paths.into_iter().map(|(name, path)| {
-        let files = known.get(name.as_str()).map(|files| files.as_slice()).unwrap_or_default();
-        let stamps = if files.is_empty() { vec![stamp(&path)] } else { files.iter().map(|file| stamp(file)).collect() };
+        let stamps = match known.get(name.as_str()) {
+            Some(files) => files.iter().map(|file| stamp(file)).collect(),
+            None => vec![stamp(&path)],
+        };
         Seen { name, path, stamps }
     });
     Ok(seen.collect())
@@ -261,4 +272,24 @@ fn see(folder: &Path, known: &[(String, Vec<PathBuf>)]) -> io::Result<Vec<Seen>>
 /// Whether a text is the name of a tenant.
 pub fn is_name(text: &str) -> bool {
     (1..=NAME).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::fs;
+
+    use super::see;
+
+    #[test]
+    fn a_hooks_file_is_no_tenant_even_while_its_tenant_is_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("acme.json"), r#"{ "tokens": [], "hooks": { "claude": "acme-hooks.json" } }"#)
+            .unwrap();
+        fs::write(folder.path().join("acme-hooks.json"), r#"{ "hooks": {} }"#).unwrap();
+        for known in [vec![], vec![("acme".to_owned(), vec![])]] {
+            let seen = see(folder.path(), &known).unwrap();
+            assert_eq!(seen.iter().map(|seen| seen.name.as_str()).collect::<Vec<_>>(), ["acme"], "{known:?}");
+        }
+    }
 }

@@ -27,12 +27,13 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// To the collector at this address, as in `http://127.0.0.1:4318`. Needs a tokio runtime.
+    /// To the collector at this address, as in `http://127.0.0.1:4318`; one at `https://…` has a certificate that this
+    /// machine trusts. Needs a tokio runtime.
     ///
     /// # Errors
     /// The address is none.
     pub fn to(collector: &str) -> Result<Self, ExporterBuildError> {
-        let client = OnRuntime { client: reqwest::Client::new(), runtime: tokio::runtime::Handle::current() };
+        let client = OnRuntime { client: client(), runtime: tokio::runtime::Handle::current() };
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(client)
@@ -57,6 +58,14 @@ impl Drop for Traces {
             tracing::warn!("the last traces were not sent: {error}");
         }
     }
+}
+
+/// One that trusts whom the machine trusts: a collector is often certified by its owner.
+fn client() -> reqwest::Client {
+    let certificates = rustls_native_certs::load_native_certs().certs;
+    let trusted = certificates.iter().filter_map(|certificate| reqwest::Certificate::from_der(certificate).ok());
+    let builder = trusted.fold(reqwest::Client::builder(), reqwest::ClientBuilder::add_root_certificate);
+    builder.build().unwrap_or_default()
 }
 
 /// Makes a span part of the trace that a request belongs to.
