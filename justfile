@@ -41,8 +41,11 @@ serve: build
 # The daemon under load, as ratios; needs wrk
 bench-serve: build
     {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
+    {{hookbox}} build guest-examples/rate-limit --profile guest -o {{target}}/bench-limit.wasm
     cargo build --profile dist -p hookbox-cli -p hookbox --bins --examples
-    python3 tests/bench/serve.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm
+    {{target}}/dist/examples/neighbour {{target}}/bench-endless.wasm
+    python3 tests/bench/serve.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm \
+        --limit {{target}}/bench-limit.wasm --endless {{target}}/bench-endless.wasm
 
 # The daemon's page in a real browser; needs Node 20 and Chromium. It also takes the picture of the documentation
 ui: build

@@ -1,11 +1,19 @@
 """What the daemon does under load, as ratios and per core. `just bench-serve`; needs wrk (Debian: wrk).
 
-usage: serve.py HOOKBOX COMPONENT [SECONDS]
+usage: serve.py HOOKBOX GUARD.wasm [--limit RATE-LIMIT.wasm] [--endless ENDLESS.wasm] [--seconds N]
 """
-import hashlib, json, os, pathlib, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time, urllib.request
+import argparse, hashlib, http.client, json, os, pathlib, re, resource, shutil, signal, socket, subprocess, tempfile
+import threading, time, urllib.request
 
-hookbox, component = sys.argv[1], sys.argv[2]
-seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+options = argparse.ArgumentParser()
+options.add_argument("hookbox")
+options.add_argument("guard")
+options.add_argument("--limit", help="the example rate-limit: what a kill loses is measured with it")
+options.add_argument("--endless", help="a component that never ends: what it costs its neighbours")
+options.add_argument("--seconds", type=int, default=8)
+options = options.parse_args()
+hookbox, component, seconds = options.hookbox, options.guard, options.seconds
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(12_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
 cores = os.cpu_count()
 folder = pathlib.Path(tempfile.mkdtemp(prefix="hookbox-bench-"))
 (folder / "tenants").mkdir()
@@ -23,9 +31,9 @@ def token(name):
     return f"token-of-{name}"
 
 
-def tenant(name, hooks=1, component="guard.wasm", **more):
+def tenant(name, hooks=1, component="guard.wasm", hook={}, **more):
     write(f"tenants/{name}-hooks.json", {"hooks": {"PreToolUse": [
-        {"hooks": [{"type": "wasm", "component": component, "name": f"hook-{n}"} for n in range(hooks)]}]}})
+        {"hooks": [{"type": "wasm", "component": component, "name": f"hook-{n}", **hook} for n in range(hooks)]}]}})
     digest = hashlib.sha256(token(name).encode()).hexdigest()
     write(f"tenants/{name}.json", {"tokens": [f"sha256:{digest}"], "hooks": {"claude": f"{name}-hooks.json"}, **more})
 
@@ -49,6 +57,10 @@ class Daemon:
 
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+    def kill(self):
+        self.process.kill()
         self.process.wait()
 
     def memory(self):
@@ -79,6 +91,36 @@ def load(daemon, names, connections=32, seconds=seconds, path=None):
     return rate, milliseconds(50), milliseconds(99), int(lost[1]) if lost else 0, broken[1] if broken else "none"
 
 
+def kills(most=3000, rounds=5):
+    """A rate limit, and daemons that are killed while they answer: what was acknowledged is never let through again."""
+    let_through, lock, going = 0, threading.Lock(), threading.Event()
+
+    def ask(daemon):
+        nonlocal let_through
+        connection = http.client.HTTPConnection(daemon.base[7:])
+        while not going.is_set():
+            try:
+                connection.request("POST", "/v1/counted/claude", event, {"authorization": f"Bearer {token('counted')}"})
+                denied = "deny" in connection.getresponse().read().decode()
+            except (OSError, http.client.HTTPException):
+                return
+            if denied:
+                return
+            with lock:
+                let_through += 1
+
+    for turn in range(rounds + 1):
+        with Daemon() as daemon:
+            clients = [threading.Thread(target=ask, args=[daemon]) for _ in range(8)]
+            [client.start() for client in clients]
+            if turn < rounds:
+                time.sleep(0.1 + turn / 20)
+                daemon.kill()
+            [client.join() for client in clients]
+    lost = max(0, let_through - most)
+    return f"{rounds} times while 8 clients ask: {let_through} of {most} let through and acknowledged, {lost} forgotten"
+
+
 try:
     shutil.copy(component, folder / "tenants/guard.wasm")
     write("serve.json", {"listen": "127.0.0.1:0", "tenants": "tenants", "state": "state/state.db"})
@@ -86,6 +128,14 @@ try:
     tenant("rich", quotas={"concurrency": 64, "queue": 4096})
     tenant("greedy")
     tenant("over-quota", quotas={"requestsPerSecond": 100})
+    if options.endless:
+        shutil.copy(options.endless, folder / "tenants/endless.wasm")
+        tenant("endless", component="endless.wasm", quotas={"concurrency": 64, "queue": 4096})
+    if options.limit:
+        shutil.copy(options.limit, folder / "tenants/limit.wasm")
+        state = {"permissions": {"state": True}}
+        tenant("counted", component="limit.wasm", hook={**state, "config": {"max": 3000}},
+               ceiling={**state, "authority": {"decide": ["deny", "skip"]}})
     with Daemon() as daemon:
         floor = load(daemon, ["floor"], path="/healthz")
         many = load(daemon, ["rich"], connections=48)
@@ -95,7 +145,7 @@ try:
         few = load(daemon, ["rich"], connections=4)
         print(f"                 p50 {few[1]:.2f} ms   p99 {few[2]:.2f} ms   4 clients   ({few[0]:.0f}/s)")
         alone = load(daemon, ["acme"], connections=4)
-        for neighbour in ("greedy", "over-quota"):
+        for neighbour in ["greedy", "over-quota"] + (["endless"] if options.endless else []):
             beside = {}
             burst = threading.Thread(target=lambda: beside.update(got=load(daemon, [neighbour], 64, seconds + 2)))
             burst.start()
@@ -104,6 +154,12 @@ try:
             burst.join()
             print(f"{neighbour:16} p99 {with_it[2]:.2f} ms beside it, {alone[2]:.2f} ms without: "
                   f"{with_it[2] / alone[2]:.2f} times; it asks {beside['got'][0]:.0f}/s, not 2xx {beside['got'][3]}")
+        head = b"POST /v1/acme/claude HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n"
+        slow = [socket.create_connection(daemon.base[7:].split(":")) for _ in range(200)]
+        [client.sendall(head[:20] if n % 2 else head + b"\r\n{") for n, client in enumerate(slow)]
+        with_it = load(daemon, ["acme"], connections=4)
+        [client.close() for client in slow]
+        print(f"200 slow clients p99 {with_it[2]:.2f} ms beside them: {with_it[2] / alone[2]:.2f} times, not 2xx {with_it[3]}")
         ended = threading.Event()
         reloads = 0
 
@@ -119,8 +175,12 @@ try:
         ended.set()
         changing.join()
         print(f"reload           {reloads} changes under load: {under[3]} answers not 2xx, socket errors {under[4]}")
-        idle = [socket.create_connection(daemon.base[7:].split(":")) for _ in range(2000)]
-        print(f"idle             {len(idle)} connections: {daemon.memory():.0f} MiB")
+        idle = [socket.create_connection(daemon.base[7:].split(":")) for _ in range(10_000)]
+        metrics = urllib.request.urlopen(f"{daemon.base}/metrics").read().decode()
+        kept = float(re.search(r"^hookbox_connections (\S+)", metrics, re.M)[1])
+        with_them = load(daemon, ["acme"], connections=4)
+        print(f"idle             {len(idle)} connections: {kept:.0f} kept, {daemon.memory():.0f} MiB, "
+              f"p99 {with_them[2]:.2f} ms, not 2xx {with_them[3]}, socket errors {with_them[4]}")
         [connection.close() for connection in idle]
     for n in range(100):
         tenant(f"t{n}", hooks=10)
@@ -128,5 +188,7 @@ try:
         hundred = load(daemon, [f"t{n}" for n in range(100)], connections=32)
         print(f"100 tenants      of 10 hooks: {daemon.memory():.0f} MiB, {hundred[0]:.0f} events/s "
               f"({hundred[0] * 10:.0f} hooks/s), p99 {hundred[2]:.2f} ms, not 2xx {hundred[3]}")
+    if options.limit:
+        print(f"kill -9          {kills()}")
 finally:
     shutil.rmtree(folder, ignore_errors=True)

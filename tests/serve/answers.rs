@@ -1,6 +1,9 @@
 //! What a client is answered.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::{Read, Write},
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
@@ -109,30 +112,162 @@ fn endless(closed_: bool) -> Files {
     files
 }
 
+/// A second hook behind the endless one, which decides at once.
+fn with_guard(mut hooks: Value) -> Value {
+    let guard = json!({ "type": "wasm", "component": "guard.wasm" });
+    hooks["hooks"]["PreToolUse"].as_array_mut().unwrap().insert(0, json!({ "hooks": [guard] }));
+    hooks
+}
+
+fn hooks_of(files: &Files) -> Value {
+    serde_json::from_slice(&std::fs::read(files.path("tenants/acme-hooks.json")).unwrap()).unwrap()
+}
+
 #[tokio::test]
 async fn the_answer_is_there_before_the_client_gives_up() {
-    let daemon = endless(false).start();
+    let files = endless(false);
+    let mut both = with_guard(hooks_of(&files));
+    both["hooks"]["PreToolUse"][1]["hooks"][0]["onTimeout"] = "ignore".into();
+    files.write("tenants/acme-hooks.json", &both);
+    let daemon = files.start();
+    let ask = |event: Value| daemon.ask("acme", event).header("hookbox-timeout", "1").timeout(Duration::from_secs(20));
     let begin = Instant::now();
-    let response = daemon.ask("acme", bash("ls")).header("hookbox-timeout", "0.5").timeout(Duration::from_secs(20));
-    assert_eq!(problem(response.send().await.unwrap()).await, (504, "deadline".into()));
+    // It says what is known: one hook has decided, and the other ran out of time, which it says not to block for.
+    let response = ask(bash("rm -rf /")).send().await.unwrap();
+    assert_eq!(response.headers()["hookbox-verdict"], "deny");
+    assert!(denies(&read(response).await));
+    let response = ask(bash("ls")).send().await.unwrap();
+    let word = response.headers()["hookbox-verdict"].to_str().unwrap();
+    assert_eq!((response.status().as_u16(), word), (200, "nothing"));
     assert!(begin.elapsed() < Duration::from_secs(20));
+    let timed_out = r#"hookbox_hook_calls_total{tenant="acme",dialect="claude",event="PreToolUse",hook="endless.wasm",verdict="failed",cause="timeout",mode="enforce"}"#;
+    assert_eq!(crate::reload::metric(&daemon, timed_out).await, 2.0);
+    // What it says, it does.
+    both["hooks"]["PreToolUse"][1]["hooks"][0]["onTimeout"] = "block".into();
+    daemon.files.write("tenants/acme-hooks.json", &both);
+    daemon.until("reloaded", async || daemon.log().matches("is loaded").count() == 2).await;
+    let output: Value = read(ask(bash("ls")).send().await.unwrap()).await;
+    let reason = output["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+    assert!(denies(&output) && reason.contains("endless.wasm failed (timeout"), "{output}");
 }
 
 #[tokio::test]
 async fn failures_of_ours_block_where_the_tenant_says_so() {
-    let daemon = endless(true).start();
-    let ask = |event: Value| daemon.ask("acme", event).header("hookbox-timeout", "0.5").send();
-    let response = ask(bash("ls")).await.unwrap();
-    assert_eq!(
-        (response.status().as_u16(), &response.headers()["hookbox-problem"]),
-        (200, &"deadline".parse().unwrap())
-    );
-    let output: Value = read(response).await;
-    assert!(denies(&output), "{output}");
-    let reason = output["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
-    assert!(reason.contains("no verdict within"), "{reason}");
+    let files = endless(true);
+    let mut tenant: Value = serde_json::from_slice(&std::fs::read(files.path("tenants/acme.json")).unwrap()).unwrap();
+    tenant["quotas"] = json!({ "concurrency": 1 });
+    files.write("tenants/acme.json", &tenant);
+    let daemon = files.start();
+    let ask = |event: Value, seconds: &str| daemon.ask("acme", event).header("hookbox-timeout", seconds).send();
+    // One is judged until its time is over, and the other waits for it until its own is.
+    let first = tokio::spawn(ask(bash("ls"), "5"));
+    let judging = async || crate::reload::metric_if_any(&daemon, r#"hookbox_judging{tenant="acme"}"#).await;
+    daemon.until("judged", async || judging().await == Some(1.0)).await;
+    let second = ask(bash("ls"), "1").await;
+    let mut problems = Vec::new();
+    for response in [first.await.unwrap().unwrap(), second.unwrap()] {
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["hookbox-verdict"]),
+            (200, &"deny".parse().unwrap())
+        );
+        problems.push(response.headers().get("hookbox-problem").map(|name| name.to_str().unwrap().to_owned()));
+        let output: Value = read(response).await;
+        let reason = output["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+        assert!(denies(&output) && reason.contains("endless.wasm failed (timeout"), "{output}");
+    }
+    assert_eq!(problems, [None, Some("deadline".to_owned())]);
     // What names no event is nobody's to block.
-    assert_eq!(problem(ask(json!({})).await.unwrap()).await, (400, "invalid-event".into()));
+    assert_eq!(problem(ask(json!({}), "1").await.unwrap()).await, (400, "invalid-event".into()));
+}
+
+/// Of events that the client only tells of, and of clients that look at exit codes, the header has the verdict.
+#[tokio::test]
+async fn a_verdict_is_in_a_header_too() {
+    let files = Files::new();
+    let mut owner = crate::daemon::tenant("acme");
+    for (dialect, hooks) in [
+        (
+            "gemini",
+            json!({ "hooks": { "BeforeTool": [ { "hooks": [ { "type": "wasm", "component": "guard.wasm" } ] } ] } }),
+        ),
+        ("codex", hooks("guard.wasm")),
+        ("copilot", hooks("guard.wasm")),
+        ("blade", hooks("guard.wasm")),
+        (
+            "picoclaw",
+            json!({ "hooks": { "guard": { "intercept": ["before_tool"], "type": "wasm", "component": "guard.wasm" } } }),
+        ),
+    ] {
+        owner["hooks"][dialect] = format!("{dialect}-hooks.json").into();
+        files.write(&format!("tenants/{dialect}-hooks.json"), &hooks);
+    }
+    files.write("tenants/acme.json", &owner);
+    let daemon = files.start();
+    let told = async |dialect: &str, event: Value| {
+        let asked = daemon.post(&format!("/v1/acme/{dialect}")).bearer_auth(token("acme")).body(event.to_string());
+        let response = asked.send().await.unwrap();
+        assert_eq!(response.status(), 200, "{dialect}");
+        (response.headers()["hookbox-verdict"].to_str().unwrap().to_owned(), response.text().await.unwrap())
+    };
+    for dialect in ["codex", "copilot", "blade"] {
+        assert_eq!(told(dialect, bash("rm -rf /")).await.0, "deny", "{dialect}");
+        assert_eq!(told(dialect, bash("ls")).await.0, "nothing", "{dialect}");
+    }
+    let mut event = bash("rm -rf /");
+    event["hook_event_name"] = "BeforeTool".into();
+    event["tool_name"] = "run_shell_command".into();
+    assert_eq!(told("gemini", event).await.0, "deny");
+    // PicoClaw's own lines, and its replies.
+    let line = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let (word, reply) =
+        told("picoclaw", line(1, "hook.hello", json!({ "name": "h", "version": 1, "modes": ["tool"] }))).await;
+    assert_eq!(
+        (word.as_str(), serde_json::from_str(&reply).unwrap()),
+        ("nothing", json!({ "jsonrpc": "2.0", "id": 1, "result": { "ok": true, "name": "h" } }))
+    );
+    let call = |command: &str| json!({ "tool": "exec", "arguments": { "action": "run", "command": command } });
+    let (word, reply) = told("picoclaw", line(2, "hook.before_tool", call("rm -rf /"))).await;
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    assert_eq!((word.as_str(), &reply["id"], &reply["result"]["action"]), ("deny", &json!(2), &json!("deny_tool")));
+    let (word, reply) = told("picoclaw", line(3, "hook.before_tool", call("ls"))).await;
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    assert_eq!((word.as_str(), &reply["result"]["action"]), ("nothing", &json!("continue")));
+    // Nobody waits for an answer to what is only told.
+    let told_of = json!({ "jsonrpc": "2.0", "method": "hook.event", "params": { "Kind": 0, "Payload": {} } });
+    assert_eq!(told("picoclaw", told_of).await, ("nothing".into(), String::new()));
+}
+
+/// A request as Claude Code 2.1.197 sent it for a `type: "http"` hook with the headers of docs/use/claude-code.md; only its
+/// names of folders and sessions are others.
+#[tokio::test]
+async fn claude_codes_own_request_is_answered() {
+    let daemon = Files::new().start();
+    let body = concat!(
+        r#"{"session_id":"b775b177-4fd8-40f1-a9af-8b5c6cd81c0f","transcript_path":"/home/dev/.claude/projects/-home-dev-"#,
+        r#"project/b775b177-4fd8-40f1-a9af-8b5c6cd81c0f.jsonl","cwd":"/home/dev/project","prompt_id":"fe60a3da-898a-4540-"#,
+        r#"a15a-9d7c8104fa04","permission_mode":"default","effort":{"level":"high"},"hook_event_name":"PreToolUse","tool_"#,
+        r#"name":"Bash","tool_input":{"command":"rm -rf /home/dev/project/build","description":"x"},"tool_use_id":"toolu_1"}"#,
+    );
+    let head = format!(
+        "POST /v1/acme/claude HTTP/1.1\r\nAccept: application/json, text/plain, */*\r\nContent-Type: application/json\r\n\
+         Authorization: Bearer {}\r\nHookbox-Timeout: 10\r\nUser-Agent: axios/1.15.2\r\nContent-Length: {}\r\n\
+         Accept-Encoding: gzip, compress, deflate, br\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n",
+        token("acme"),
+        body.len(),
+        daemon.addresses[0],
+    );
+    let mut stream = std::net::TcpStream::connect(&daemon.addresses[0]).unwrap();
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    let mut answer = String::new();
+    while !answer.ends_with('}') {
+        let mut part = [0; 4096];
+        let read = stream.read(&mut part).unwrap();
+        assert!(read > 0, "{answer}");
+        answer.push_str(std::str::from_utf8(&part[..read]).unwrap());
+    }
+    let (head, output) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("content-type: application/json"), "{head}");
+    assert!(denies(&serde_json::from_str(output).unwrap()), "{output}");
 }
 
 #[tokio::test]

@@ -130,30 +130,23 @@ pub struct Daemon {
 
 impl Daemon {
     pub fn start(files: Files) -> Self {
-        let listening = serde_json::from_str::<Value>(&fs::read_to_string(files.path("serve.json")).unwrap()).unwrap();
-        let count = listening["listen"].as_array().map_or(1, Vec::len) + usize::from(listening["admin"].is_string());
-        let mut child = files.command().spawn().unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let (mut addresses, mut said) = (Vec::new(), String::new());
-        while addresses.len() < count {
-            let mut line = String::new();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended: {said}");
-            if let Some((_, address)) = line.trim().split_once("serving on ") {
-                addresses.push(address.to_owned());
-            }
-            said.push_str(&line);
-        }
-        let log = Arc::new(Mutex::new(said));
-        let told = Arc::clone(&log);
-        std::thread::spawn(move || {
-            for line in stderr.lines().map_while(Result::ok) {
-                let mut told = told.lock().unwrap();
-                told.push_str(&line);
-                told.push('\n');
-            }
-        });
+        Self::with(files, |_| {})
+    }
+
+    /// With more in its command, its environment for example.
+    pub fn with(files: Files, more: impl FnOnce(&mut Command)) -> Self {
+        let mut command = files.command();
+        more(&mut command);
+        let (child, addresses, log) = launch(&files, &mut command);
         let client = Client::builder().no_proxy().build().unwrap();
         Self { child, files, addresses, log, client }
+    }
+
+    /// Kills it where it stands, and starts it again.
+    pub fn restart(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        (self.child, self.addresses, self.log) = launch(&self.files, &mut self.files.command());
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -195,6 +188,33 @@ impl Daemon {
     }
 }
 
+/// Starts it and waits until it listens.
+fn launch(files: &Files, command: &mut Command) -> (Child, Vec<String>, Arc<Mutex<String>>) {
+    let listening = serde_json::from_str::<Value>(&fs::read_to_string(files.path("serve.json")).unwrap()).unwrap();
+    let count = listening["listen"].as_array().map_or(1, Vec::len) + usize::from(listening["admin"].is_string());
+    let mut child = command.spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let (mut addresses, mut said) = (Vec::new(), String::new());
+    while addresses.len() < count {
+        let mut line = String::new();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended: {said}");
+        if let Some((_, address)) = line.trim().split_once("serving on ") {
+            addresses.push(address.to_owned());
+        }
+        said.push_str(&line);
+    }
+    let log = Arc::new(Mutex::new(said));
+    let told = Arc::clone(&log);
+    std::thread::spawn(move || {
+        for line in stderr.lines().map_while(Result::ok) {
+            let mut told = told.lock().unwrap();
+            told.push_str(&line);
+            told.push('\n');
+        }
+    });
+    (child, addresses, log)
+}
+
 impl Drop for Daemon {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -215,6 +235,20 @@ pub async fn problem(response: Response) -> (u16, String) {
     assert_eq!(body["status"], status, "{body}");
     assert!(body["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{body}");
     (status, body["type"].as_str().unwrap().strip_prefix("urn:hookbox:problem:").unwrap().to_owned())
+}
+
+/// A tenant whose hooks may keep state, and what else it may use.
+pub fn with_state(name: &str, quotas: Value) -> Value {
+    let mut owner = tenant(name);
+    owner["ceiling"] = json!({ "permissions": { "state": true }, "authority": { "decide": ["deny", "skip", "ask"] } });
+    owner["quotas"] = quotas;
+    owner
+}
+
+/// A rate limit as one of several hooks.
+pub fn limit(max: u32) -> Value {
+    json!({ "type": "wasm", "component": "limit.wasm", "permissions": { "state": true }, "config": { "max": max },
+        "authority": { "decide": ["deny", "skip"] } })
 }
 
 /// Whether claude keeps the tool from running.

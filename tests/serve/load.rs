@@ -3,12 +3,17 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    process::Stdio,
     time::Duration,
 };
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use crate::daemon::{Files, bash, denies, hooks, problem, tenant};
+use crate::{
+    daemon::{Daemon, Files, bash, denies, hooks, problem, tenant},
+    reload::{metric, metric_if_any},
+};
 
 /// `acme` with the guard, and a neighbour whose hook takes all the fuel it gets.
 fn neighbours(quotas: serde_json::Value) -> Files {
@@ -19,6 +24,7 @@ fn neighbours(quotas: serde_json::Value) -> Files {
     greedy["ceiling"] = json!({ "limits": { "fuel": 1_000_000_000_000_u64 } });
     files.write("tenants/greedy.json", &greedy);
     let mut endless = hooks("greedy.wasm");
+    endless["hooks"]["PreToolUse"][0]["hooks"][0]["onTimeout"] = "ignore".into();
     endless["limits"] = json!({ "fuel": 1_000_000_000_000_u64 });
     files.write("tenants/greedy-hooks.json", &endless);
     files
@@ -29,23 +35,28 @@ async fn a_burst_waits_behind_itself_alone() {
     let files = neighbours(json!({ "concurrency": 2, "queue": 3 }));
     let daemon = files.start();
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    let of_greedy = async |name: &str| metric_if_any(&daemon, &format!(r#"{name}{{tenant="greedy"}}"#)).await;
+    let waiting = async || of_greedy("hookbox_queue_waiting").await;
+    let judging = async || of_greedy("hookbox_judging").await;
     // Two run, three wait, the rest is told at once.
-    let burst: Vec<_> = (0..20)
-        .map(|_| {
-            let asked = daemon.ask("greedy", bash("ls")).header("hookbox-timeout", "10").send();
-            tokio::spawn(async move { problem(asked.await.unwrap()).await })
-        })
-        .collect();
-    daemon.until("queued", async || crate::reload::metric(&daemon, "hookbox_queue_waiting").await == 3.0).await;
+    let ask = |seconds: &str| tokio::spawn(daemon.ask("greedy", bash("ls")).header("hookbox-timeout", seconds).send());
+    let running: Vec<_> = (0..2).map(|_| ask("60")).collect();
+    daemon.until("judged", async || judging().await == Some(2.0)).await;
+    let burst: Vec<_> = (0..18).map(|_| ask("5")).collect();
+    daemon.until("queued", async || waiting().await == Some(3.0)).await;
+    assert_eq!(metric(&daemon, r#"hookbox_queue_waiting{tenant="acme"}"#).await, 0.0);
     for _ in 0..20 {
         assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
     }
     let mut told: Vec<(u16, String)> = Vec::new();
     for asked in burst {
-        told.push(asked.await.unwrap());
+        told.push(problem(asked.await.unwrap().unwrap()).await);
     }
     let count = |name: &str| told.iter().filter(|(_, problem)| problem == name).count();
-    assert_eq!((count("deadline"), count("busy")), (5, 15), "{told:?}");
+    assert_eq!((count("deadline"), count("busy")), (3, 15), "{told:?}");
+    running.iter().for_each(tokio::task::JoinHandle::abort);
+    // Who is gone is not judged any more.
+    daemon.until("given up", async || judging().await == Some(0.0)).await;
 }
 
 #[tokio::test]
@@ -83,13 +94,23 @@ async fn slow_clients_do_no_harm() {
     drop(slow);
 }
 
+fn idle(daemon: &Daemon, count: usize) -> Vec<TcpStream> {
+    (0..count).map(|_| TcpStream::connect(&daemon.addresses[0]).unwrap()).collect()
+}
+
 #[tokio::test]
 async fn connections_have_a_bound_and_an_end() {
     let files = Files::new();
     files.settings(json!({ "maxConnections": 10 }));
     let daemon = files.start();
-    let mut idle: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(&daemon.addresses[0]).unwrap()).collect();
-    // Those for which there is no room are closed, the others when nothing comes.
+    let mut idle = idle(&daemon, 50);
+    // Half of a head is not much more.
+    idle.iter_mut().skip(40).for_each(|stream| stream.write_all(b"POST /v1/ac").unwrap());
+    // Nobody is kept out by those who only hold connections.
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    let open = metric(&daemon, "hookbox_connections").await;
+    assert!(open <= 10.0, "{open}");
+    // All of them end: those who made room, and the others when nothing comes.
     for stream in &mut idle {
         stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let mut rest = Vec::new();
@@ -98,9 +119,65 @@ async fn connections_have_a_bound_and_an_end() {
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
         }
     }
+    let made_room = metric(&daemon, "hookbox_connections_made_room_total").await;
+    assert!((40.0..=50.0).contains(&made_room), "{made_room}");
+}
+
+#[tokio::test]
+async fn connections_that_are_all_busy_keep_their_places() {
+    let files = Files::new();
+    files.settings(json!({ "maxConnections": 2, "admin": "127.0.0.1:0" }));
+    let slow = json!({ "type": "command", "timeout": 30, "command": "touch began-$$; until [ -e go ]; do sleep 0.05; done; echo '{}'" });
+    let mut allowed = tenant("acme");
+    allowed["allow"] = json!(["command"]);
+    files.write("tenants/acme.json", &allowed);
+    files.write("tenants/acme-hooks.json", &json!({ "hooks": { "PreToolUse": [ { "hooks": [slow] } ] } }));
+    let daemon = files.start();
+    let asked: Vec<_> = (0..2).map(|_| tokio::spawn(daemon.ask("acme", bash("ls")).send())).collect();
+    let began = || {
+        let names = std::fs::read_dir(daemon.files.path("tenants")).unwrap();
+        names.filter(|name| name.as_ref().unwrap().file_name().to_string_lossy().starts_with("began")).count()
+    };
+    daemon.until("asked", async || began() == 2).await;
+    // There is no room, and nobody who could make some.
+    assert!(daemon.ask("acme", bash("ls")).send().await.is_err());
+    std::fs::write(daemon.files.path("tenants/go"), "").unwrap();
+    for response in asked {
+        assert_eq!(response.await.unwrap().unwrap().status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn ten_thousand_idle_connections_do_no_harm() {
+    const IDLE: usize = 10_000;
+    // Ours; the daemon sees to its own.
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let wanted = IDLE as u64 + 1000;
+    assert!(maximum.is_none_or(|maximum| maximum >= wanted), "this test needs {wanted} files: `ulimit -Hn`");
+    let files = Files::new();
+    let mut daemon = Daemon::with(files, |command| {
+        // As few as a login has on most systems.
+        let limited = format!("ulimit -Sn 1024; exec {} \"$@\"", command.get_program().to_str().unwrap());
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &limited, "hookbox"]).args(command.get_args());
+        shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        *command = shell;
+    });
+    setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum }).unwrap();
+    // Each time by a connection of its own.
+    daemon.client = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
-    let refused = crate::reload::metric(&daemon, "hookbox_connections_refused_total").await;
-    assert!((40.0..=50.0).contains(&refused), "{refused}");
+    let mut idle = idle(&daemon, IDLE);
+    for _ in 0..20 {
+        assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    }
+    let open = metric(&daemon, "hookbox_connections").await;
+    assert!(open <= 4096.0, "{open}");
+    // The first ones made room for the last ones.
+    idle[0].set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    assert!(matches!(idle[0].read(&mut [0]), Ok(0)));
+    assert!(!daemon.log().contains("could not be taken"), "{}", daemon.log());
 }
 
 #[tokio::test]

@@ -18,3 +18,4 @@ mod reload;
 mod seeing;
 mod shared;
 mod tenants;
+mod tls;

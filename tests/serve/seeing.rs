@@ -31,12 +31,47 @@ async fn metrics_tell_who_decided_what() {
     assert_eq!(count(r#"hookbox_requests_total{tenant="acme",outcome="invalid-event"}"#.into()).await, 1.0);
     // Names that nobody has make no series.
     assert_eq!(count(r#"hookbox_requests_total{tenant="",outcome="no-token"}"#.into()).await, 1.0);
+    // Nor do words of an event, nor paths.
+    let odd = json!({ "hook_event_name": "Oddity-7", "session_id": "oddity-8", "tool_name": "Oddity-9" });
+    daemon.verdict("acme", odd).await;
+    daemon.post("/v1/oddity-10/oddity-11").bearer_auth(token("acme")).body("{}").send().await.unwrap();
+    let text = get(&daemon, "/metrics").await.text().await.unwrap();
+    assert!(!text.to_lowercase().contains("oddity"), "{text}");
     for name in ["hookbox_components", "hookbox_tenants"] {
         assert_eq!(metric(&daemon, name).await, 1.0, "{name}");
     }
-    for name in ["hookbox_queue_waiting", "hookbox_judging", "hookbox_pool_running", "hookbox_tenants_refused"] {
+    for name in [
+        r#"hookbox_queue_waiting{tenant="acme"}"#,
+        r#"hookbox_judging{tenant="acme"}"#,
+        "hookbox_pool_running",
+        "hookbox_tenants_refused",
+    ] {
         assert_eq!(metric(&daemon, name).await, 0.0, "{name}");
     }
+}
+
+#[tokio::test]
+async fn metrics_tell_where_compiled_components_came_from() {
+    let load = async |daemon: &Daemon| {
+        let mut counts = Vec::new();
+        for from in ["memory", "cache", "compiler"] {
+            counts.push(metric(daemon, &format!(r#"hookbox_component_loads_total{{from="{from}"}}"#)).await);
+        }
+        counts
+    };
+    let files = Files::new();
+    files.settings(json!({ "cache": "cache" }));
+    let mut daemon = files.start();
+    daemon.verdict("acme", bash("ls")).await;
+    assert_eq!(load(&daemon).await, [0.0, 0.0, 1.0]);
+    daemon.files.write("tenants/other.json", &tenant("other"));
+    daemon.files.write("tenants/other-hooks.json", &hooks("guard.wasm"));
+    daemon.until("served", async || daemon.ask("other", bash("ls")).send().await.unwrap().status() == 200).await;
+    assert_eq!(load(&daemon).await, [1.0, 0.0, 1.0]);
+    daemon.restart();
+    daemon.verdict("acme", bash("ls")).await;
+    daemon.verdict("other", bash("ls")).await;
+    assert_eq!(load(&daemon).await, [1.0, 1.0, 0.0]);
 }
 
 #[tokio::test]

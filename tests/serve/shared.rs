@@ -9,26 +9,30 @@ use std::{
 
 use hookbox::capability::{
     StateError,
-    state::{Namespace, RedisStore, SessionKeys, Space, Store},
+    state::{ENTRY_BYTES, Namespace, RedisStore, SessionKeys, Space, SqliteStore, Store},
 };
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, Files, PATIENCE, bash, denies, tenant};
+use crate::daemon::{Daemon, Files, PATIENCE, bash, denies, limit, with_state};
 
 /// A server of a test's own, on a socket.
-struct Server {
+pub struct Server {
     child: Child,
     folder: PathBuf,
 }
 
 impl Server {
-    fn start(folder: &Path) -> Self {
+    pub fn start(folder: &Path) -> Self {
+        Self::with(folder, &["--port", "0"])
+    }
+
+    pub fn with(folder: &Path, more: &[&str]) -> Self {
         let program = ["valkey-server", "redis-server"]
             .into_iter()
             .find(|program| Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok())
             .expect("valkey-server or redis-server, from the package of that name");
         let mut command = Command::new(program);
-        command.args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket", "redis.sock", "--dir"]);
+        command.args(more).args(["--save", "", "--appendonly", "no", "--unixsocket", "redis.sock", "--dir"]);
         let child = command.arg(folder).stdout(Stdio::null()).current_dir(folder).spawn().unwrap();
         let server = Self { child, folder: folder.to_owned() };
         let begin = Instant::now();
@@ -51,19 +55,26 @@ impl Drop for Server {
     }
 }
 
-/// A daemon with a rate limit beside the guard, and its state in that server.
-fn limited(url: &str, max: u32) -> Daemon {
+/// The files of a daemon with a rate limit beside the guard, and its state in that server.
+pub fn limited_files(url: &str, max: u32) -> Files {
     let files = Files::new();
     files.settings(json!({ "state": url }));
     files.component("limit.wasm", "rate-limit");
-    let mut owner = tenant("acme");
-    owner["ceiling"] = json!({ "permissions": { "state": true }, "authority": { "decide": ["deny", "skip", "ask"] } });
-    files.write("tenants/acme.json", &owner);
-    let limit = json!({ "type": "wasm", "component": "limit.wasm", "permissions": { "state": true }, "config": { "max": max },
-        "authority": { "decide": ["deny", "skip"] } });
+    files.write("tenants/acme.json", &with_state("acme", json!({})));
     let guard = json!({ "type": "wasm", "component": "guard.wasm", "authority": { "decide": ["deny"] } });
-    files.write("tenants/acme-hooks.json", &json!({ "hooks": { "PreToolUse": [ { "hooks": [limit, guard] } ] } }));
-    files.start()
+    files.write("tenants/acme-hooks.json", &json!({ "hooks": { "PreToolUse": [ { "hooks": [limit(max), guard] } ] } }));
+    files
+}
+
+fn limited(url: &str, max: u32) -> Daemon {
+    limited_files(url, max).start()
+}
+
+/// How often hooks failed so far.
+pub async fn failed(daemon: &Daemon) -> usize {
+    let text = daemon.client.get(daemon.url("/metrics")).send().await.unwrap().text().await.unwrap();
+    let failed = |line: &&str| line.starts_with("hookbox_hook_calls_total") && line.contains(r#"verdict="failed""#);
+    text.lines().filter(failed).filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).sum()
 }
 
 #[tokio::test]
@@ -84,18 +95,12 @@ async fn when_the_store_is_away_only_hooks_that_need_it_fail() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
     let daemon = limited(&server.url(), 1000);
-    let failed = async || {
-        let text = daemon.client.get(daemon.url("/metrics")).send().await.unwrap().text().await.unwrap();
-        text.lines()
-            .filter(|line| line.starts_with("hookbox_hook_calls_total") && line.contains(r#"verdict="failed""#))
-            .count()
-    };
     assert_eq!(daemon.verdict("acme", bash("ls")).await, json!({}));
-    assert_eq!(failed().await, 0);
+    assert_eq!(failed(&daemon).await, 0);
     drop(server);
     // Which fails as it may: nothing says that it blocks.
     assert_eq!(daemon.verdict("acme", bash("ls")).await, json!({}));
-    assert_eq!(failed().await, 1);
+    assert_eq!(failed(&daemon).await, 1);
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
     fs::remove_file(folder.path().join("redis.sock")).unwrap_or_default();
     let _server = Server::start(folder.path());
@@ -119,6 +124,7 @@ fn space(session: &str, max_keys: u32) -> Space {
         namespace: Namespace::Hook("limit".into()),
         session: SessionKeys::One(Some(session.into())),
         max_keys,
+        tenant_bytes: None,
         deadline: Instant::now() + PATIENCE,
     }
 }
@@ -165,4 +171,111 @@ async fn the_store_keeps_what_the_trait_promises() {
     assert_eq!(store.increment(&b, "c", 1, Some(u64::MAX)).await, Ok(1));
     assert_eq!(store.increment(&b, "c", 1, Some(1)).await, Ok(2));
     assert_eq!(store.increment(&b, "c", 1, None).await, Ok(3));
+}
+
+/// What the names of `space("a", …)` count for beside keys and values.
+const NAMES: u64 = ENTRY_BYTES + "hook:limitsession:a".len() as u64;
+
+#[tokio::test]
+async fn a_tenant_keeps_no_more_bytes_than_it_may() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let redis = RedisStore::new(&server.url()).unwrap();
+    let sqlite = SqliteStore::new(folder.path().join("state.db"));
+    for store in [&redis as &dyn Store, &sqlite] {
+        bytes_are_bounded(store).await;
+    }
+}
+
+async fn bytes_are_bounded(store: &dyn Store) {
+    // Room for two values of 100 bytes.
+    let limit = 2 * (NAMES + 1 + 100);
+    let of =
+        |tenant: &str, session: &str| Space { tenant: tenant.into(), tenant_bytes: Some(limit), ..space(session, 100) };
+    let (a, b) = (of("t", "a"), of("t", "b"));
+    let value = |length| "x".repeat(length);
+    let refused =
+        |result: Result<(), StateError>| matches!(result, Err(StateError::Quota(why)) if why.contains("bytes"));
+    store.set(&a, "k", &value(100), None).await.unwrap();
+    store.set(&b, "k", &value(100), None).await.unwrap();
+    // No byte more, in whichever space, in whatever way.
+    assert!(refused(store.set(&a, "l", "", None).await));
+    assert!(refused(store.set(&b, "k", &value(101), None).await));
+    assert!(refused(store.increment(&a, "n", 1, None).await.map(drop)));
+    assert!(refused(store.compare_and_swap(&a, "k", Some(&value(100)), &value(101), None).await.map(drop)));
+    assert_eq!(store.get(&b, "k").await.unwrap(), Some(value(100)));
+    assert_eq!(store.keys(&a, "").await.unwrap(), ["k"]);
+    // What is no longer than before can be written; another tenant has its own, and who has no bound has none.
+    store.set(&a, "k", &value(100).replace('x', "y"), None).await.unwrap();
+    store.set(&of("u", "a"), "k", &value(100), None).await.unwrap();
+    store.set(&Space { tenant_bytes: None, ..of("t", "c") }, "k", "", None).await.unwrap();
+    assert!(store.delete(&of("t", "c"), "k").await.unwrap());
+    // Less makes room, exactly as much.
+    let room = usize::try_from(NAMES + 1).unwrap();
+    store.set(&a, "k", &value(100 - room), None).await.unwrap();
+    assert_eq!(store.increment(&a, "", 9, None).await, Ok(9));
+    assert!(refused(store.increment(&a, "", 1, None).await.map(drop)));
+    assert_eq!(store.increment(&a, "", -1, None).await, Ok(8));
+    assert!(store.delete(&a, "").await.unwrap() && store.delete(&b, "k").await.unwrap());
+    // And what has ended, in a space that nobody looks at any more.
+    store.set(&b, "short", &value(97), Some(1)).await.unwrap();
+    let begin = Instant::now();
+    while refused(store.set(&a, "long", &value(97), None).await) {
+        assert!(begin.elapsed() < PATIENCE);
+    }
+    assert!(refused(store.set(&b, "k", &value(100), None).await));
+}
+
+#[tokio::test]
+async fn a_hook_that_would_keep_too_much_fails() {
+    let files = Files::new();
+    files.component("limit.wasm", "rate-limit");
+    files.write("tenants/acme.json", &with_state("acme", json!({ "stateKiB": 0 })));
+    files.write("tenants/acme-hooks.json", &json!({ "hooks": { "PreToolUse": [ { "hooks": [limit(10)] } ] } }));
+    let daemon = files.start();
+    daemon.verdict("acme", bash("ls")).await;
+    assert_eq!(failed(&daemon).await, 1);
+    daemon.files.write("tenants/acme.json", &with_state("acme", json!({})));
+    daemon.until("loaded", async || daemon.log().matches("is loaded").count() == 2).await;
+    daemon.verdict("acme", bash("ls")).await;
+    assert_eq!(failed(&daemon).await, 1);
+}
+
+/// A rate limit counts what was asked: an answer that was given is never forgotten, whenever the daemon is killed.
+#[tokio::test]
+async fn a_kill_loses_no_state_that_was_acknowledged() {
+    const MAX: usize = 200;
+    const CLIENTS: usize = 8;
+    let files = Files::new();
+    files.component("limit.wasm", "rate-limit");
+    files.write("tenants/acme.json", &with_state("acme", json!({})));
+    let max = u32::try_from(MAX).unwrap();
+    files.write("tenants/acme-hooks.json", &json!({ "hooks": { "PreToolUse": [ { "hooks": [limit(max)] } ] } }));
+    let mut daemon = files.start();
+    let mut let_through = 0;
+    let kills = [1, 3, 10, 25, 40];
+    for wanted in kills {
+        // It is killed while others still wait for their answers.
+        let mut asked: tokio::task::JoinSet<_> =
+            (0..CLIENTS + wanted).map(|_| daemon.ask("acme", bash("ls")).send()).collect();
+        let mut told = 0;
+        while let Some(response) = asked.join_next().await {
+            // One that broke off was not told, and may have been counted.
+            let Ok(response) = response.unwrap() else { continue };
+            let Ok(body) = response.bytes().await else { continue };
+            assert_eq!(body, "{}");
+            let_through += 1;
+            told += 1;
+            if told == wanted {
+                daemon.restart();
+            }
+        }
+        assert!(told >= wanted);
+    }
+    // The rest of them, one by one.
+    while !denies(&daemon.verdict("acme", bash("ls")).await) {
+        let_through += 1;
+        assert!(let_through <= MAX, "more than {MAX} were let through: some were forgotten");
+    }
+    assert!(let_through + kills.len() * CLIENTS >= MAX, "{let_through}");
 }
