@@ -14,7 +14,7 @@ cat > "$folder/tenants/acme.json" <<END
 { "tokens": ["$tenant_hash"], "hooks": { "claude": "acme-hooks.json" } }
 END
 cat > "$folder/tenants/acme-hooks.json" <<END
-{ "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [ { "type": "wasm", "component": "guard.wasm" } ] } ] } }
+{ "failClosed": true, "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [ { "type": "wasm", "component": "guard.wasm" } ] } ] } }
 END
 cat <<END
 The page:   http://127.0.0.1:${PORT:-8750}/ui

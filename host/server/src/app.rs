@@ -136,14 +136,15 @@ impl Server {
     ///
     /// # Errors
     /// [`ServeError`]
+    #[expect(clippy::unused_async, reason = "it needs a runtime")]
     pub async fn start(settings: Settings, runtime: RuntimeBuilder) -> Result<Self, ServeError> {
         listen::make_room(settings.max_connections);
         let mut listeners = Vec::new();
         for address in &settings.listen {
-            listeners.push(bind(address).await?);
+            listeners.push(bind(address)?);
         }
         let admin = match &settings.admin {
-            Some(address) => Some(bind(address).await?),
+            Some(address) => Some(bind(address)?),
             None => None,
         };
         let tls = settings.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
@@ -236,8 +237,8 @@ impl Server {
     }
 }
 
-async fn bind(address: &Address) -> Result<Listener, ServeError> {
-    Listener::bind(address).await.map_err(|error| ServeError::Bind { address: address.clone(), error })
+fn bind(address: &Address) -> Result<Listener, ServeError> {
+    Listener::bind(address).map_err(|error| ServeError::Bind { address: address.clone(), error })
 }
 
 fn build(settings: &Settings, mut runtime: RuntimeBuilder) -> Result<Runtime, ServeError> {

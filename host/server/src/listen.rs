@@ -53,11 +53,11 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Binds an address. A socket that nobody listens on any more is replaced.
+    /// Binds an address, within a tokio runtime. A socket that nobody listens on any more is replaced.
     ///
     /// # Errors
     /// Those of the operating system.
-    pub async fn bind(address: &Address) -> io::Result<Self> {
+    pub fn bind(address: &Address) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => {
                 let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
@@ -152,29 +152,31 @@ impl Connections {
                 }
             };
             let room = Arc::clone(&self.room);
-            let place = match Arc::clone(&room).try_acquire_owned() {
-                Ok(place) => Some(place),
-                Err(_) if self.idle.ask_one_to_leave() => {
-                    metrics::counter!("hookbox_connections_made_room_total").increment(1);
-                    None
-                }
-                Err(_) => {
+            let place = Arc::clone(&room).try_acquire_owned().ok();
+            if place.is_none() {
+                if !self.idle.ask_one_to_leave() {
                     metrics::counter!("hookbox_connections_refused_total").increment(1);
                     continue;
                 }
-            };
+                metrics::counter!("hookbox_connections_made_room_total").increment(1);
+            }
             let line = Arc::new(Line::new(&self.idle));
             let (this, tls, router) = (self.clone(), tls.clone(), router.clone());
             tokio::spawn(async move {
-                let place = match place {
-                    Some(place) => Ok(place),
-                    // Whoever was asked goes soon, or this one does for those behind it.
-                    None => tokio::select! {
-                        place = room.acquire_owned() => place,
-                        () = line.asked_to_leave() => return,
-                    },
+                let waiting = async {
+                    match place {
+                        Some(place) => Some(place),
+                        // Whoever was asked goes soon. Nobody closes it.
+                        None => room.acquire_owned().await.ok(),
+                    }
                 };
-                if place.is_ok() {
+                let place = tokio::select! {
+                    biased;
+                    place = waiting => place,
+                    // It goes for those behind it.
+                    () = line.asked_to_leave() => None,
+                };
+                if place.is_some() {
                     this.connection(stream, tls, router, line).await;
                 }
             });
