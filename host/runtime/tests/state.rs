@@ -296,6 +296,8 @@ async fn the_journal_does_not_grow_without_end() {
     let mut refused = None;
     for n in 0..1_000_u32 {
         let call = Scope { deadline: Instant::now() + Duration::from_secs(1), ..scope("t", "h", None) };
+        // Never the same as before, which would be written nowhere.
+        let value = char::from_digit(n % 36, 36).unwrap().to_string().repeat(60 << 10);
         if let Err(error) = state.set(&call, &format!("{}", n % 8), &value, None).await {
             refused = Some(error);
             break;
