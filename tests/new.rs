@@ -10,6 +10,7 @@ use std::{
 use hookbox::{EventKind, dialect};
 use hookbox_testing::process::fed;
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// Each language, with how its author runs its unit tests.
 const LANGUAGES: &[(&str, &[&str])] = &[
@@ -47,6 +48,7 @@ fn four_commands_from_nothing_to_a_hook_that_runs() {
         done(hookbox(&project).arg("build"));
         let tested = done(hookbox(&project).arg("test"));
         assert!(tested.ends_with("2 cases, 0 failed\n"), "{language}\n{tested}");
+        under_every_dialect(&folder, language);
         let mut run = hookbox(&project);
         let event = fs::read(project.join("event.json")).unwrap();
         let output = fed(run.args(["run", "--config", "hooks.json"]), &event);
@@ -56,6 +58,22 @@ fn four_commands_from_nothing_to_a_hook_that_runs() {
         let mut tests = Command::new(unit_tests[0]);
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new");
         done(tests.args(&unit_tests[1..]).current_dir(&project).env("CARGO_TARGET_DIR", target));
+    }
+}
+
+/// The hook that was built for one dialect, with the cases of all others.
+fn under_every_dialect(folder: &TempDir, language: &str) {
+    let component = folder.path().join("my-guard/my-guard.wasm");
+    for dialect in dialect::ALL.iter().filter(|dialect| !dialect.spec(EventKind::PreToolUse).name.is_empty()) {
+        let place = folder.path().join(dialect.name());
+        fs::create_dir(&place).unwrap();
+        done(hookbox(&place).args(["new", "my-guard", "--lang", language, "--dialect", dialect.name()]));
+        let project = place.join("my-guard");
+        fs::copy(&component, project.join("my-guard.wasm")).unwrap();
+        let mut test = hookbox(&project);
+        let tested = done(test.arg("test").env("XDG_CACHE_HOME", folder.path().join("my-guard/cache")));
+        assert!(tested.ends_with("2 cases, 0 failed\n"), "{language} {}\n{tested}", dialect.name());
+        fs::remove_dir_all(place).unwrap();
     }
 }
 
