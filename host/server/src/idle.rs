@@ -64,6 +64,11 @@ impl Line {
         Busy(Arc::clone(self))
     }
 
+    /// It may leave as soon as it has its answer, for which there is nothing left to do.
+    pub fn done(&self) {
+        self.rest(ASKED);
+    }
+
     /// Whether nobody waits for an answer on it.
     pub fn is_idle(&self) -> bool {
         self.number.load(Ordering::Acquire) != 0
@@ -79,7 +84,8 @@ impl Line {
         queue.last += 1;
         let number = queue.last | class;
         queue.lines.insert(number, Arc::clone(&self.leave));
-        self.number.store(number, Ordering::Release);
+        let before = self.number.swap(number, Ordering::AcqRel);
+        queue.lines.remove(&before);
     }
 
     fn leave_queue(&self) {
@@ -131,6 +137,10 @@ mod tests {
         assert!(!all.ask_one_to_leave() && !is_asked(&busy) && !busy.is_idle());
         drop(working);
         assert!(busy.is_idle() && all.ask_one_to_leave() && is_asked(&busy));
+        let working = busy.work();
+        busy.done();
+        drop(working);
+        assert!(all.ask_one_to_leave() && is_asked(&busy) && !all.ask_one_to_leave());
         let gone = Line::new(&all);
         drop(gone);
         assert!(!all.ask_one_to_leave());

@@ -67,9 +67,15 @@ pub enum Answer {
     Problem(Problem),
 }
 
-/// Who may not be judged now hears so a little later: whoever asks again at once would otherwise keep the processor from
-/// others.
-const PACE: Duration = Duration::from_millis(50);
+impl Answer {
+    /// What was wrong, if something was.
+    pub const fn problem(&self) -> Option<&Problem> {
+        match self {
+            Self::Judged(_) => None,
+            Self::Blocked(problem, ..) | Self::Problem(problem) => Some(problem),
+        }
+    }
+}
 
 /// Judges an event. What keeps the hooks from being asked fails each of them, by its own policy.
 pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Answer {
@@ -77,9 +83,6 @@ pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pro
         None => judged(app, tenant, set, asked).await,
         Some(problem) => Err(problem),
     };
-    if let Err(Problem::OverQuota { .. } | Problem::Busy(_)) = &judged {
-        let _ = tokio::time::timeout_at(asked.time.deadline(), tokio::time::sleep(PACE)).await;
-    }
     let (judged, problem) = match judged {
         Ok(judged) => (judged, None),
         Err(problem) => {

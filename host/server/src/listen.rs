@@ -10,7 +10,11 @@ use std::{
 };
 
 use axum::Router;
-use hyper::service::{Service, service_fn};
+use hyper::{
+    Request,
+    body::Incoming,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -223,7 +227,9 @@ impl Connections {
 
     async fn http(&mut self, stream: impl Stream + 'static, router: Router, line: &Arc<Line>) {
         let (service, own) = (TowerToHyperService::new(router), Arc::clone(line));
-        let service = service_fn(move |request| {
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            // For whoever has its answer.
+            request.extensions_mut().insert(Arc::clone(&own));
             let (busy, answer) = (own.work(), service.call(request));
             async move {
                 let answer = answer.await;

@@ -96,6 +96,11 @@ impl Problem {
         }
     }
 
+    /// Whether it was found at once, and not when some time was over.
+    pub const fn is_refusal(&self) -> bool {
+        !matches!(self, Self::Slow | Self::Deadline(_) | Self::Draining)
+    }
+
     /// When it is worth trying again.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {

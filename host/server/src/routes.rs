@@ -1,7 +1,10 @@
 //! Which path does what.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -9,7 +12,7 @@ use axum::{
     Router,
     body::{Body, Bytes},
     extract::{Path, Query, Request, State},
-    http::{HeaderMap, HeaderName, Response, header},
+    http::{Extensions, HeaderMap, HeaderName, Response, header, request::Parts},
     response::IntoResponse,
     routing::post,
 };
@@ -21,6 +24,7 @@ use tracing::{Instrument, Span};
 
 use crate::{
     app::App,
+    idle::Line,
     judge::{Answer, Asked, Time, judge, without_hooks},
     problem::Problem,
     tenant::Tenant,
@@ -31,6 +35,8 @@ use crate::{
 
 /// `Hookbox-Timeout`: seconds after which the client gives up.
 const TIMEOUT: HeaderName = HeaderName::from_static("hookbox-timeout");
+/// How much later who is refused hears of it.
+const PACE: Duration = Duration::from_millis(50);
 /// Events of one batch.
 const BATCH: usize = 1000;
 /// Events of one batch that are judged at once, as far as the tenant's own bounds let them.
@@ -62,12 +68,12 @@ async fn one(
     request: Request,
 ) -> Response<Body> {
     let began = Instant::now();
-    let (parts, body) = request.into_parts();
+    let (Parts { headers, extensions, .. }, body) = request.into_parts();
     let tenant = names.0.clone();
-    let span = request_span(&names, &parts.headers);
+    let span = request_span(&names, &headers);
     let answer = async {
         let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
-        let hooks = Hooks::find(&app, &names, &parts.headers, began).await?;
+        let hooks = Hooks::find(&app, &names, &headers, began).await?;
         let wire = body_of(&app, body, hooks.time).await;
         let (wire, failed) = match wire {
             Ok(wire) => (wire, None),
@@ -76,17 +82,21 @@ async fn one(
         Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, failed).await)
     };
     let answer = answer.instrument(span).await.unwrap_or_else(Answer::Problem);
+    if answer.problem().is_some_and(Problem::is_refusal) {
+        pace(&app, &headers, &extensions, began).await;
+    }
     answered(&tenant, began, &answer);
     answer.into_response()
 }
 
 async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request) -> Response<Body> {
     let began = Instant::now();
-    let (parts, body) = request.into_parts();
+    let (Parts { headers, extensions, .. }, body) = request.into_parts();
     let tenant = names.0.clone();
-    let span = request_span(&names, &parts.headers);
+    let span = request_span(&names, &headers);
+    let refused = AtomicBool::new(false);
     let answers = async {
-        let hooks = Hooks::find(&app, &names, &parts.headers, began).await?;
+        let hooks = Hooks::find(&app, &names, &headers, began).await?;
         let body = body_of(&app, body, hooks.time).await.map_err(|(_, problem)| problem)?;
         let wrong = |error: serde_json::Error| Problem::Request(format!("a batch is an array of events: {error}"));
         let events: Vec<&RawValue> = serde_json::from_slice(&body).map_err(wrong)?;
@@ -95,16 +105,21 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
         }
         let wires: Vec<Bytes> = events.iter().map(|event| body.slice_ref(event.get().as_bytes())).collect();
         let judged = wires.into_iter().map(|wire| {
-            let (app, hooks, tenant) = (&app, &hooks, &tenant);
+            let (app, hooks, tenant, refused) = (&app, &hooks, &tenant, &refused);
             async move {
                 let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
+                refused.fetch_or(answer.problem().is_some_and(Problem::is_refusal), Ordering::Relaxed);
                 answered(tenant, began, &answer);
                 in_batch(answer)
             }
         });
         Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<Value>>().await)
     };
-    match answers.instrument(span).await {
+    let answers = answers.instrument(span).await;
+    if refused.into_inner() || answers.as_ref().is_err_and(Problem::is_refusal) {
+        pace(&app, &headers, &extensions, began).await;
+    }
+    match answers {
         Ok(answers) => {
             ([(header::CONTENT_TYPE, "application/json")], Value::Array(answers).to_string()).into_response()
         }
@@ -114,6 +129,17 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
             answer.into_response()
         }
     }
+}
+
+/// Who is refused hears so a little later, though in time: whoever asks again at once would otherwise keep the processor
+/// from others.
+async fn pace(app: &App, headers: &HeaderMap, extensions: &Extensions, began: Instant) {
+    // Its connection is not kept for that.
+    if let Some(line) = extensions.get::<Arc<Line>>() {
+        line.done();
+    }
+    let limit = asked_time(headers).ok().flatten().unwrap_or(app.settings.timeout);
+    let _ = tokio::time::timeout_at(Time { began, limit }.deadline(), tokio::time::sleep(PACE)).await;
 }
 
 /// The request as part of its client's trace.
