@@ -265,17 +265,17 @@ fn picoclaws_processes_move() {
     assert_eq!(processes.as_object().unwrap().keys().collect::<Vec<_>>(), ["off", "hookbox"]);
     assert_eq!(
         (&processes["hookbox"]["intercept"], &processes["hookbox"]["observe"]),
-        (&json!(["before_tool"]), &json!(["tool_exec_start"]))
+        (&json!(["after_tool", "before_tool"]), &json!(["tool_exec_start"]))
     );
     let config = machine.project().join("hooks.json");
     let ours: Value = serde_json::from_str(&fs::read_to_string(&config).unwrap()).unwrap();
-    assert_eq!(ours["hooks"], json!({ "gate": gate }));
+    assert_eq!(ours["hooks"], json!({ "processes": { "gate": gate } }));
     assert!(machine.install(&["picoclaw", "--import"]).contains("nothing to change"));
 
     // A name that is taken is nobody else's: then nothing moves.
     fs::write(&file, theirs.to_string()).unwrap();
     let output = machine.hookbox(&["install", "picoclaw", "--import", "--yes"]);
     assert_eq!(output.status.code(), Some(78));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`hooks.gate` is there"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`hooks.processes.gate` is there"), "{output:?}");
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs.to_string());
 }

@@ -311,16 +311,25 @@ impl<'a> Settings<'a> {
     pub fn adopt(&self, groups: &[Group]) -> anyhow::Result<()> {
         let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
         let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is no object"))?;
+        if self.client.form == Form::Process {
+            return self.adopt_processes(&hooks, groups);
+        }
         for (event, group) in groups {
-            if self.client.form == Form::Process {
-                if hooks.get(event).is_some() {
-                    return Err(wrong(self.file, &format!("`hooks.{event}` is there, and is another hook")));
-                }
-                hooks.append(event, json_input(group));
-                continue;
-            }
             let no_array = || wrong(self.file, &format!("`hooks.{event}` is no array"));
             hooks.array_value_or_create(event).ok_or_else(no_array)?.append(json_input(group));
+        }
+        Ok(())
+    }
+
+    /// Where the client has them too, so that they mean what they meant.
+    fn adopt_processes(&self, hooks: &CstObject, groups: &[Group]) -> anyhow::Result<()> {
+        let no_object = || wrong(self.file, "`hooks.processes` is no object");
+        let processes = hooks.object_value_or_create("processes").ok_or_else(no_object)?;
+        for (name, process) in groups {
+            if processes.get(name).is_some() {
+                return Err(wrong(self.file, &format!("`hooks.processes.{name}` is there, and is another hook")));
+            }
+            processes.append(name, json_input(process));
         }
         Ok(())
     }

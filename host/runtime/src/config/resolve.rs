@@ -204,14 +204,17 @@ impl Resolver {
         }
         hooks.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         let mut taken = BTreeSet::new();
-        for (_, name, pointer, entry) in hooks {
+        for (_, name, pointer, mut entry) in hooks {
             if !taken.insert(name.clone()) {
                 let message = format!("another hook here is called `{name}` too");
                 self.found.push(Finding::error(&pointer, message).help("give one of the two another name"));
             }
-            if entry.enabled.is_none() && pointer.starts_with("/hooks/processes/") {
-                let message = "PicoClaw does not run a hook process without `enabled`, and hookbox does".to_owned();
-                self.found.push(Finding::warning(&pointer, message).help("add   \"enabled\": true, or false"));
+            if pointer.starts_with("/hooks/processes/") {
+                if entry.enabled.is_none() {
+                    let message = "PicoClaw does not run a hook process without `enabled`, and hookbox does".to_owned();
+                    self.found.push(Finding::warning(&pointer, message).help("add   \"enabled\": true, or false"));
+                }
+                in_pairs(&mut entry.intercept);
             }
             self.named_entry(name, pointer, entry);
         }
@@ -297,6 +300,17 @@ impl Resolver {
 fn given(object: Option<&Object>, pointer: &str) -> BTreeMap<String, String> {
     let keys = object.into_iter().flat_map(Object::keys);
     keys.map(|key| (key.clone(), format!("{pointer}/{}", token(key)))).collect()
+}
+
+/// decisions.md#picoclaw: "An entry of `processes` that is asked before a tool or the model is asked after it too, and the
+/// other way round".
+fn in_pairs(intercept: &mut Vec<String>) {
+    for pair in [["before_llm", "after_llm"], ["before_tool", "after_tool"]] {
+        if intercept.iter().any(|word| pair.contains(&word.as_str())) {
+            intercept.retain(|word| !pair.contains(&word.as_str()));
+            intercept.extend(pair.map(str::to_owned));
+        }
+    }
 }
 
 impl From<StageTimes> for Stages {

@@ -288,7 +288,7 @@ fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Resul
     settings.import(|event, handler| {
         let hooks = match client.form {
             Form::Process if handler.get("enabled") != Some(&json!(true)) => return Err("it is not enabled".into()),
-            Form::Process => json!({ event: handler }),
+            Form::Process => json!({ "processes": { event: handler } }),
             _ => json!({ event: [{ "hooks": [handler] }] }),
         };
         let alone = json!({ "failClosed": true, "hooks": hooks }).to_string();

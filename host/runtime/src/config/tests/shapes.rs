@@ -240,7 +240,7 @@ fn the_hooks_of_picoclaws_own_configuration_load() {
             row("/hooks/processes/all", "hook.event hook.runtime_event", Some("all"), true),
             row("/hooks/ours", "hook.before_tool", None, false),
             row("/hooks/builtins/example_logger", "", None, false),
-            row("/hooks/processes/py_review_gate", "hook.before_tool hook.approve_tool", None, false),
+            row("/hooks/processes/py_review_gate", "hook.approve_tool hook.before_tool hook.after_tool", None, false),
             row(
                 "/hooks/processes/py_review_gate",
                 "hook.event hook.runtime_event",
