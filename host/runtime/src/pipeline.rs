@@ -1,5 +1,4 @@
-//! The way of one event: decode → match → call → merge → encode. Nothing else does it a second time: library, command
-//! line, stdio and daemon all come through [`dispatch`].
+//! The way of one event: decode → match → call → merge → encode. Every front end comes through [`dispatch`].
 
 use futures_util::{FutureExt, StreamExt, stream};
 use hookbox_protocol::{Event, authority, dialect::Flow};
