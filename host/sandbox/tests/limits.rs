@@ -36,6 +36,37 @@ async fn fuel_is_the_same_every_time() {
     }
 }
 
+/// Whoever had the place before, and whatever it wrote: memory is as the component has it.
+#[tokio::test]
+async fn no_call_reads_what_another_wrote() {
+    let body = |from: u32| {
+        format!(
+            "(local $at i32)
+            (drop (memory.grow (i32.const 63)))
+            (local.set $at (i32.const {from}))
+            (loop $next
+                (if (i64.ne (i64.load (local.get $at)) (i64.const 0)) (then unreachable))
+                (i64.store (local.get $at) (i64.const -1))
+                (local.set $at (i32.add (local.get $at) (i32.const 512)))
+                (br_if $next (i32.lt_u (local.get $at) (i32.const {}))))",
+            64 << 16
+        )
+    };
+    let engine =
+        Engine::new(EngineOptions { max_instances: std::num::NonZeroU32::MIN, ..EngineOptions::default() }).unwrap();
+    let load = |body: String, items: &str| {
+        let bytes = encode(&gate(&body, items), guest::GATE, "");
+        Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap()
+    };
+    let one = load(body(32 << 10), "");
+    let other = load(body(48 << 10), r#"(data (i32.const 40000) "what this one begins with")"#);
+    for _ in 0..20 {
+        for component in [&one, &other, &other, &one] {
+            call(component, Limits::default()).await.result.unwrap();
+        }
+    }
+}
+
 /// Not before its timeout, and then by the engine's clock. At which of its ticks, `src/engine/tests.rs` holds.
 async fn gone_after_its_timeout(component: &Component) {
     let (begin, timeout) = (Instant::now(), Duration::from_millis(40));
