@@ -68,6 +68,47 @@ fn the_go_sdk_holds_its_own_tests() {
     go(&sdk, &["test", "./..."]);
 }
 
+/// As a module proxy has it: a zip of its files under its version, from which a hook is tested and built.
+#[test]
+fn the_go_sdk_works_as_a_module() {
+    let dir = tempfile::tempdir().unwrap();
+    let module = "github.com/hookbox/hookbox/sdk-guest/go";
+    let versions = dir.path().join("proxy").join(module).join("@v");
+    fs::create_dir_all(&versions).unwrap();
+    let pack = "import os, sys, zipfile\nsource, archive, prefix = sys.argv[1:]\nwith zipfile.ZipFile(archive, 'w') as z:\n    \
+                for folder, _, names in os.walk(source):\n        for name in names:\n            \
+                path = os.path.join(folder, name)\n            z.write(path, prefix + '/' + os.path.relpath(path, source))\n";
+    let (sdk, archive) = (root().join("sdk-guest/go"), versions.join("v0.1.0.zip"));
+    let mut python = Command::new("python3");
+    python.args(["-c", pack]).args([&sdk, &archive]).arg(format!("{module}@v0.1.0"));
+    assert!(python.status().expect("python3").success());
+    fs::copy(sdk.join("go.mod"), versions.join("v0.1.0.mod")).unwrap();
+    fs::write(versions.join("v0.1.0.info"), r#"{"Version": "v0.1.0"}"#).unwrap();
+    fs::write(versions.join("list"), "v0.1.0\n").unwrap();
+
+    let hook = dir.path().join("hook");
+    fs::create_dir(&hook).unwrap();
+    let source = format!(
+        "package main\n\nimport (\n\t\"{module}/hook\"\n\t\"{module}/stop\"\n)\n\nfunc init() {{ stop.Handle(keep) }}\n\n\
+         func main() {{}}\n\nfunc keep(hook.EventContext, stop.Event) (stop.Output, error) {{ return stop.Block(\"go on\"), nil }}\n"
+    );
+    fs::write(hook.join("main.go"), source).unwrap();
+    fs::write(hook.join("go.mod"), format!("module example.com/packed\n\ngo 1.24\n\nrequire {module} v0.1.0\n"))
+        .unwrap();
+    let environment = [
+        ("GOPROXY", format!("file://{}", dir.path().join("proxy").display())),
+        ("GONOSUMDB", "*".to_owned()),
+        ("GOFLAGS", "-mod=mod -modcacherw".to_owned()),
+        ("GOMODCACHE", dir.path().join("modules").display().to_string()),
+    ];
+    let component = dir.path().join("packed.wasm");
+    let mut build = hookbox();
+    let built = build.arg("build").arg(&hook).arg("-o").arg(&component).envs(environment).output().unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{said}");
+    assert!(said.contains(&format!("{module} 0.1.0")) && said.contains("handles   Stop"), "{said}");
+}
+
 /// Without any SDK: exports that are named after the contract make a hook.
 #[test]
 fn a_hook_in_c_needs_the_contract_alone() {
