@@ -27,6 +27,7 @@ pub struct Places {
 /// Finds what is known of a text of this dialect. `name` is the event's name where the wire does not carry it. Linear in
 /// the text, whatever it is.
 pub(crate) fn glimpse(places: &Places, wire: &[u8], name: Option<&str>) -> Option<Glimpse> {
+    let wire = behind_mark(wire);
     let (mut names, mut tools) = (Found::default(), Found::default());
     let walked = walk(wire, |path, token| {
         if let Token::String(range) = token {
@@ -53,6 +54,7 @@ pub(crate) fn glimpse(places: &Places, wire: &[u8], name: Option<&str>) -> Optio
 
 /// The number under this key at the top, as far as it is clear what is within what.
 pub fn number(key: &str, wire: &[u8]) -> Option<u64> {
+    let wire = behind_mark(wire);
     let mut found = Found::default();
     // What comes behind a fault is not asked for.
     let _ = walk(wire, |path, token| {
@@ -63,6 +65,11 @@ pub fn number(key: &str, wire: &[u8]) -> Option<u64> {
         }
     });
     found.one()?.parse().ok()
+}
+
+/// A text behind its byte order mark, if it has one: what a client should not write, and some program between may.
+fn behind_mark(wire: &[u8]) -> &[u8] {
+    wire.strip_prefix(b"\xef\xbb\xbf").unwrap_or(wire)
 }
 
 /// What stands in a place.

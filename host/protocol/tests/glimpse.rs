@@ -30,6 +30,8 @@ fn what_cannot_be_read_still_has_a_name() {
     for wire in [head.as_bytes(), deep.as_bytes(), &not_utf8, nul.as_bytes(), last.as_bytes()] {
         assert_eq!(seen("claude", wire), Some(bash()), "{}", String::from_utf8_lossy(&wire[..60.min(wire.len())]));
     }
+    let marked = [b"\xef\xbb\xbf", head.as_bytes()].concat();
+    assert_eq!(seen("claude", &marked), Some(bash()));
     let twice = format!(r#"{head}{{"a":1,"a":2}}}}"#);
     assert_eq!(seen("claude", twice.as_bytes()), Some(bash()));
     assert_eq!(seen("claude", br#"{"hook_event_name":"PreToolUse","tool_name":5}"#), Some(("PreToolUse".into(), None)));
@@ -81,11 +83,14 @@ fn every_dialect_has_its_own_places() {
 fn a_broken_request_gets_its_reply() {
     let dialect = dialect::by_name("picoclaw").unwrap();
     let wire = br#"{"jsonrpc":"2.0","id":4,"method":"hook.approve_tool","params":{"tool":"exec","arguments":{"a":"#;
-    let reply = dialect.fail_closed(wire, None, "broken").stdout.unwrap();
-    assert_eq!(
-        reply,
-        serde_json::json!({ "jsonrpc": "2.0", "id": 4, "result": { "approved": false, "reason": "broken" } })
-    );
+    // A byte order mark breaks it before its head.
+    for wire in [wire.to_vec(), [b"\xef\xbb\xbf", &wire[..]].concat()] {
+        let reply = dialect.fail_closed(&wire, None, "broken").stdout.unwrap();
+        assert_eq!(
+            reply,
+            serde_json::json!({ "jsonrpc": "2.0", "id": 4, "result": { "approved": false, "reason": "broken" } })
+        );
+    }
 }
 
 fn samples() -> Vec<(&'static dyn Dialect, Vec<u8>, &'static str)> {
