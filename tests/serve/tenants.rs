@@ -129,8 +129,14 @@ async fn a_tenant_that_never_loaded_blocks_when_some_file_of_it_says_so() {
     let files = Files::new();
     files.write("tenants/acme-hooks.json", &closed(hooks("nowhere.wasm")));
     files.write_text("tenants/garbage.json", r#"{ "failClosed": true, "tokens": ["#);
+    // In whatever encoding, and of a hook alone.
+    files.write("tenants/latin.json", &tenant("latin"));
+    fs::write(files.path("tenants/latin-hooks.json"), b"{ \"failClosed\": true, \"hooks\": { \"\xe9\": [] } }")
+        .unwrap();
+    files.write("tenants/hook.json", &tenant("hook"));
+    files.write_text("tenants/hook-hooks.json", r#"{ "hooks": { "PreToolUse": [ { "onFailure": "block", "#);
     let daemon = files.start();
-    for name in ["acme", "garbage"] {
+    for name in ["acme", "garbage", "latin", "hook"] {
         assert!(denies(&daemon.verdict(name, bash("ls")).await), "{name}");
     }
 }

@@ -134,7 +134,7 @@ impl Tenant {
             Ok(read) => read,
             Err(error) => {
                 // A file that cannot be understood may still say what it wants in that case.
-                let closed = std::fs::read_to_string(path).is_ok_and(|text| config::fail_closed_hint(&text));
+                let closed = config::file_hints(path).fail_closed;
                 let broken = Broken { reason: error.to_string(), tokens: Vec::new(), closed };
                 return Loading { tenant: Err(broken), files };
             }
@@ -153,8 +153,7 @@ impl Tenant {
                 })
             }
             Err(error) => {
-                let says =
-                    |file: &PathBuf| std::fs::read_to_string(file).is_ok_and(|text| config::fail_closed_hint(&text));
+                let says = |file: &PathBuf| config::file_hints(file).fail_closed;
                 let closed =
                     tenant_file.fail_closed || tenant_file.hooks_files(path).iter().any(|(_, file)| says(file));
                 Err(Broken { reason: error.to_string(), tokens: tenant_file.tokens, closed })
