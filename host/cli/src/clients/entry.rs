@@ -165,7 +165,9 @@ fn quoted(word: &str) -> String {
 
 /// The entry of one event, in the client's form.
 pub fn entry(client: &Client, wiring: &Wiring, line: &str, time: Duration) -> Value {
-    let seconds = time.as_secs_f64().ceil();
+    // `hookbox run` reckons with what the client waits by itself: with less in its settings the client would go on before.
+    #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
+    let seconds = time.as_secs_f64().ceil().max(client.patience as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "timeouts are a few weeks at most")]
     let timeout = if client.milliseconds { (seconds * 1000.0) as u64 } else { seconds as u64 };
     if client.form == Form::Flat {
