@@ -61,7 +61,7 @@ const EVENTS: [(&str, &str, &str, &str); 8] = [
 
 /// What an authority is written as, the decisions it grants, and whether it can only hold back.
 const AUTHORITIES: [(&str, &[&str], bool); 7] = [
-    // configuration.md#authority: "A component that names none is a `gate`".
+    // `docs/configuration.md`, Authority: "A component that names none is a `gate`".
     ("null", &["deny", "ask"], true),
     (r#""gate""#, &["deny", "ask"], true),
     (r#""rewriter""#, &["deny", "ask", "allow"], false),
@@ -213,7 +213,7 @@ impl Hook {
             "pass" | "allow" | "ask" | "deny" => return "",
             failure => failure,
         };
-        // configuration.md#failures: "Which word holds is the first of these that is given".
+        // `docs/configuration.md`, Failures: "Which word holds is the first of these that is given".
         let late = failure == "timeout";
         // "1. the handler's `onTimeout` (for a timeout), then its `onFailure`".
         let own = if late { self.on_timeout.or(self.on_failure) } else { self.on_failure };
