@@ -139,15 +139,15 @@ fn a_case_is_a_story_of_its_own() {
         assert_eq!(code, Some(0), "{said}");
     }
     let event = r#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {}}"#;
-    let mut cases = String::new();
-    for number in 0..40 {
-        cases += &format!(
+    let case = |number: u32| {
+        format!(
             "- name: {number}\n  state: {{calls/s/Bash: {number}}}\n  event: {event}\n  \
              expect: {{state: {{calls/s/Bash: {}}}}}\n",
             number + 1
-        );
-    }
-    write(dir.path(), &cases);
+        )
+    };
+    let cases: Vec<_> = (0..40).map(case).collect();
+    write(dir.path(), &cases.concat());
     let (code, said) = test(dir.path(), &[]);
     assert_eq!(code, Some(0), "{said}");
 }

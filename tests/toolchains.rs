@@ -93,7 +93,9 @@ fn javascript_and_python_are_built_once_for_any_place() {
     for language in ["js", "python"] {
         let places = ["here", "some/where/else"].map(|place| new(&dir.path().join(language).join(place), language));
         if language == "js" {
-            places.iter().for_each(|project| lend_tools(project));
+            for project in &places {
+                lend_tools(project);
+            }
         }
         build_at_home(&places[0], &dir.path().join("home"));
         fs::copy(places[0].join("my-guard.wasm"), places[1].join("my-guard.wasm")).unwrap();

@@ -1,6 +1,6 @@
 //! `hookbox bench`: what a call of a hook costs.
 
-use std::{fs, path::PathBuf};
+use std::{fmt::Write, fs, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
@@ -85,6 +85,9 @@ impl Bench {
     }
 }
 
+/// What is measured: its name, where it stands, and how it is shown.
+type Row = (&'static str, fn(&Report) -> u64, fn(u64) -> String);
+
 impl Report {
     fn new(component: String, runs: u32, calls: Calls) -> Self {
         let at = |percent| u64::try_from(percentile(&calls.times, percent).as_nanos()).unwrap_or(u64::MAX);
@@ -111,7 +114,7 @@ impl Report {
         let name = print::name(component);
         let mut lines =
             vec![format!("{name}   {event} under {dialect}: {decision}   {calls}, each in a fresh sandbox")];
-        let rows: [(&str, fn(&Self) -> u64, fn(u64) -> String); 7] = [
+        let rows: [Row; 7] = [
             ("time, least", |r| r.min_ns, micros),
             ("time, p50", |r| r.p50_ns, micros),
             ("time, p90", |r| r.p90_ns, micros),
@@ -123,7 +126,7 @@ impl Report {
         for (what, of, shown) in rows {
             let mut line = format!("  {what:12} {:>12}", shown(of(self)));
             if let Some(earlier) = earlier {
-                line += &format!("   was {:>12}   {}", shown(of(earlier)), change(of(earlier), of(self)));
+                let _ = write!(line, "   was {:>12}   {}", shown(of(earlier)), change(of(earlier), of(self)));
             }
             lines.push(line);
         }

@@ -58,12 +58,11 @@ impl Measured<'_> {
         let unusable = |why: String| Exit::Config.error(format!("{}: {why}", self.component.display()));
         let found = inspect(&bytes).map_err(|error| unusable(format!("{error}\n   {}", error.help())))?;
         let wire = fs::read(self.event).with_context(|| self.event.display().to_string())?;
-        let config = match self.config {
-            Some(file) => Config::load(file, self.dialect),
-            None => {
-                let (settings, file) = self.settings(&found, &wire)?;
-                Config::parse(&settings, &file, None)
-            }
+        let config = if let Some(file) = self.config {
+            Config::load(file, self.dialect)
+        } else {
+            let (settings, file) = self.settings(&found, &wire)?;
+            Config::parse(&settings, &file, None)
         };
         let config = config.map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?.config;
 
@@ -80,8 +79,8 @@ impl Measured<'_> {
         };
         for number in 0..WARM + self.runs {
             let verdict = hooks.dispatch(&wire).await?;
-            let ran = verdict.hooks.iter().filter(|hook| hook.digest.as_ref() == Some(&found.digest));
-            let Some((hook, run)) = ran.filter_map(|hook| Some((hook, hook.run()?))).next() else {
+            let mut ran = verdict.hooks.iter().filter(|hook| hook.digest.as_ref() == Some(&found.digest));
+            let Some((hook, run)) = ran.find_map(|hook| Some((hook, hook.run()?))) else {
                 return Err(unusable(format!("it is not called for {}: see `hookbox explain`", verdict.event)));
             };
             if let Err(failure) = &run.result {
@@ -115,13 +114,13 @@ impl Measured<'_> {
         if let Some(hook) = hook.as_object_mut().filter(|_| found.asks.contains(&Grant::State)) {
             hook.insert("permissions".into(), json!({ "state": true }));
         }
-        let hooks = on(dialect, wire, hook)?;
+        let hooks = on(dialect, wire, &hook)?;
         Ok((json!({ "dialect": name, "hooks": hooks }).to_string(), file.with_file_name("hooks.json")))
     }
 }
 
 /// `hooks` with this hook on the event.
-fn on(dialect: &dyn Dialect, wire: &[u8], hook: Value) -> anyhow::Result<Value> {
+fn on(dialect: &dyn Dialect, wire: &[u8], hook: &Value) -> anyhow::Result<Value> {
     let event = dialect.decode_event(wire, None).map_err(|error| Exit::Data.error(error.to_string()))?;
     let name = event.name.as_str();
     Ok(match dialect.shape() {

@@ -57,6 +57,9 @@ struct Tested<'a> {
     went: Went,
 }
 
+/// A case that runs.
+type Running<'a> = (&'a File, Arc<Case>, JoinHandle<anyhow::Result<Went>>);
+
 impl Test {
     pub fn run(self) -> anyhow::Result<Exit> {
         let config = self.config.clone().unwrap_or_else(|| self.folder.join("hooks.json"));
@@ -111,7 +114,7 @@ impl Test {
         let places = std::thread::available_parallelism().map_or(1, usize::from);
         let places = Arc::new(Semaphore::new(places));
         let wanted = |case: &&Arc<Case>| self.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
-        let mut running: Vec<(&File, Arc<Case>, JoinHandle<anyhow::Result<Went>>)> = Vec::new();
+        let mut running: Vec<Running<'_>> = Vec::new();
         for file in files {
             for case in file.cases.iter().filter(wanted) {
                 let number = running.len();

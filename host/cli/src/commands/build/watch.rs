@@ -23,12 +23,12 @@ type Look = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 /// Builds, and builds again, until the process is ended. What is wrong with the hook is told, and ends nothing.
 pub fn watch(folder: &Path, build: impl Fn() -> anyhow::Result<()>) -> anyhow::Result<()> {
     loop {
-        let built = look(folder)?;
+        let seen = look(folder)?;
         if let Err(error) = build() {
             report::error(&error);
         }
         print::err(format_args!("watching {}; Ctrl-C ends it", folder.display()));
-        while look(folder)? == built {
+        while look(folder)? == seen {
             thread::sleep(PAUSE);
         }
         // Whoever writes one file often writes several.
