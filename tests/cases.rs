@@ -1,4 +1,4 @@
-//! `hookbox test`: what holds is ok, what differs is shown with its place.
+//! `hookbox test`: what holds is ok, what differs is shown with its place; and `hookbox bench`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{fs, path::Path, process::Command};
@@ -184,6 +184,48 @@ fn a_case_may_have_a_configuration_of_its_own() {
     write(dir.path(), &cases);
     let (code, said) = test(dir.path(), &[]);
     assert_eq!(code, Some(0), "{said}");
+}
+
+/// `hookbox bench` and the advice of `hookbox inspect`, which are calls of the same kind.
+#[test]
+fn what_a_call_costs_is_measured() {
+    let dir = example("command-guard");
+    fs::write(dir.path().join("event.json"), DENIED).unwrap();
+    fs::write(dir.path().join("stop.json"), r#"{"hook_event_name": "Stop"}"#).unwrap();
+    let hookbox = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_hookbox")).args(args).current_dir(dir.path()).output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let bench = |args: &[&str]| {
+        let common = ["bench", "command-guard.wasm", "--event", "event.json", "--runs", "5"];
+        hookbox(&[&common, args].concat())
+    };
+    let (code, json, said) = bench(&["--json"]);
+    assert_eq!(code, Some(0), "{said}");
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&report["decision"], &report["runs"]), (&"deny".into(), &5.into()));
+    let of = |key: &str| report[key].as_u64().unwrap();
+    assert!(0 < of("minNs") && of("minNs") <= of("p50Ns") && of("p50Ns") <= of("maxNs"), "{json}");
+    // Rust's allocator has 17 pages to begin with.
+    assert!(of("fuel") > 1_000 && of("memoryBytes") > 1 << 20, "{json}");
+
+    fs::write(dir.path().join("earlier.json"), &json).unwrap();
+    let (code, table, said) = bench(&["--config", "hooks.json", "--against", "earlier.json"]);
+    assert_eq!(code, Some(0), "{said}");
+    for line in ["command-guard.wasm   PreToolUse under claude: deny   5 calls", "  time, p50 ", "was ", "+0 %"] {
+        assert!(table.contains(line), "{line}\n{table}");
+    }
+    let (code, shown, said) = hookbox(&["inspect", "command-guard.wasm", "--event", "event.json"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(shown.contains("  advised   \"limits\": { \"fuel\": "), "{shown}");
+
+    let (code, _, said) = hookbox(&["bench", "command-guard.wasm", "--event", "stop.json"]);
+    assert_eq!(code, Some(78), "{said}");
+    assert!(said.contains("it is not called for Stop"), "{said}");
+    let (code, _, said) = bench(&["--against", "event.json"]);
+    assert_eq!(code, Some(64), "{said}");
+    assert!(said.contains("event.json: it is not what `hookbox bench --json` prints"), "{said}");
 }
 
 #[test]
