@@ -103,9 +103,9 @@ fn the_go_sdk_works_as_a_module() {
     ];
     let component = dir.path().join("packed.wasm");
     let mut build = hookbox();
-    let built = build.arg("build").arg(&hook).arg("-o").arg(&component).envs(environment).output().unwrap();
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success(), "{said}");
+    let made = build.arg("build").arg(&hook).arg("-o").arg(&component).envs(environment).output().unwrap();
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{said}");
     assert!(said.contains(&format!("{module} 0.1.0")) && said.contains("handles   Stop"), "{said}");
 }
 
