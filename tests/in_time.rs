@@ -5,13 +5,17 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
+    net::UdpSocket,
     path::Path,
     process::{Command, Output, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use hookbox_testing::process::fed;
+use hookbox_testing::{
+    guest::{DIRECTORY, FILES, GATE, encode, gate},
+    process::fed,
+};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
@@ -109,13 +113,62 @@ fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
         (json!({ "failClosed": true }), "allow", 2),
     ] {
         let dir = folder(&top, &[says(decision)]);
-        let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        for stderr in [Stdio::null(), full().into()] {
-            let mut child = hookbox(dir.path()).stdin(Stdio::piped()).stdout(full()).stderr(stderr).spawn().unwrap();
-            std::io::Write::write_all(&mut child.stdin.take().unwrap(), CALL).unwrap();
-            assert_eq!(child.wait().unwrap().code(), Some(code), "{decision} {top}");
+        for stdout in [full, closed] {
+            for stderr in [Stdio::null(), full(), closed()] {
+                let mut child =
+                    hookbox(dir.path()).stdin(Stdio::piped()).stdout(stdout()).stderr(stderr).spawn().unwrap();
+                std::io::Write::write_all(&mut child.stdin.take().unwrap(), CALL).unwrap();
+                assert_eq!(child.wait().unwrap().code(), Some(code), "{decision} {top}");
+            }
         }
     }
+}
+
+/// A stdout that is closed, or leads nowhere, says nothing to anybody. Nothing to say needs nobody to hear it.
+#[test]
+fn a_verdict_that_nobody_reads_blocks_where_it_or_a_failure_does() {
+    for (command, closed, code) in [("true", false, 0), ("true", true, 2), ("echo no >&2; exit 2", false, 2)] {
+        let dir = folder(&json!({ "failClosed": closed }), &[json!({ "type": "command", "command": command })]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec >&-; exec \"$0\" run --config hooks.json", HOOKBOX]).current_dir(dir.path());
+        let mut nowhere = hookbox(dir.path());
+        for command in [&mut shell, nowhere.stdout(Stdio::null())] {
+            command.env("XDG_CACHE_HOME", dir.path()).env("XDG_STATE_HOME", dir.path()).stderr(Stdio::null());
+            let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), CALL).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(code), "{closed}");
+        }
+    }
+}
+
+/// What nobody can be told takes no verdict along.
+#[test]
+fn a_stderr_that_cannot_be_written_changes_nothing() {
+    let hooks = [json!({ "type": "command", "command": "echo no >&2; exit 2" })];
+    for options in [&[][..], &["--diagnostics", "json"], &["--record", "/dev/full"], &["--record", "/no/such/folder"]] {
+        for stderr in [full, closed] {
+            let dir = folder(&json!({}), &hooks);
+            let (mut told, stdout) = std::io::pipe().unwrap();
+            let mut command = hookbox(dir.path());
+            command.args(options).stdin(Stdio::piped()).stdout(stdout).stderr(stderr());
+            let mut child = command.spawn().unwrap();
+            drop(command);
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), CALL).unwrap();
+            let mut verdict = String::new();
+            std::io::Read::read_to_string(&mut told, &mut verdict).unwrap();
+            assert!(child.wait().unwrap().success() && verdict.contains(r#""deny""#), "{options:?}: {verdict}");
+        }
+    }
+}
+
+/// A disk without room.
+fn full() -> Stdio {
+    fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+}
+
+/// A pipe that nobody reads any more.
+fn closed() -> Stdio {
+    std::io::pipe().unwrap().1.into()
 }
 
 /// Whatever file is asked for, a pipe in its place is not waited for.
@@ -132,6 +185,83 @@ fn a_pipe_in_a_files_place_is_not_waited_for() {
         let output = fed(hookbox(dir.path()).args(["--fail-closed", "--record", "record.jsonl"]), CALL);
         assert!(output.status.code() == Some(code) && said(&output).contains(said_of), "{name}: {}", said(&output));
     }
+}
+
+/// Nor does a component wait with us that opens one in a folder it may read.
+#[test]
+fn a_pipe_in_a_granted_folder_is_not_waited_for() {
+    let hook = json!({ "type": "wasm", "component": "hook.wasm", "permissions": { "read": { "/data": "data" } } });
+    let dir = folder(&json!({ "failClosed": true }), &[hook]);
+    fs::create_dir(dir.path().join("data")).unwrap();
+    fifo(&dir.path().join("data/pipe"));
+    let body = "(call $directories (i32.const 8192))
+        (call $open (i32.load (i32.load (i32.const 8192))) (i32.const 1) (i32.const 4096) (i32.const 4) (i32.const 0)
+            (i32.const 1) (i32.const 8192))
+        (if (i32.load8_u (i32.const 8192)) (then (unreachable)))
+        (call $read (i32.load (i32.const 8196)) (i64.const 1) (i64.const 0) (i32.const 8192))
+        (if (i32.load8_u (i32.const 8192)) (then (unreachable)))";
+    let world = format!("import wasi:filesystem/preopens@0.2.3; import wasi:filesystem/types@0.2.3; {GATE}");
+    let items = format!(r#"{DIRECTORY} (data (i32.const 4096) "pipe")"#);
+    fs::write(dir.path().join("hook.wasm"), encode(&gate(body, &items), &world, FILES)).unwrap();
+    let output = fed(hookbox(dir.path()).args(["--deadline", "5"]), CALL);
+    assert!(output.status.success() && said(&output).contains(r#""deny""#), "{}", said(&output));
+}
+
+/// A name server that never answers holds up neither the verdict nor our end.
+#[test]
+fn a_silent_name_server_is_not_waited_for() {
+    let Ok(server) = UdpSocket::bind("127.53.53.53:53") else {
+        eprintln!("this user may not bind port 53: not tested");
+        return;
+    };
+    let hook = json!({ "type": "http", "url": "http://silent.example/" });
+    let dir = folder(&json!({ "failClosed": true }), &[hook]);
+    let resolver = dir.path().join("resolv.conf");
+    fs::write(&resolver, "nameserver 127.53.53.53\noptions timeout:30 attempts:5\n").unwrap();
+    let mut within = Command::new("unshare");
+    within.args(["-rm", "sh", "-c", "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\""]).arg(&resolver).arg(HOOKBOX);
+    within.args(["run", "--config", "hooks.json", "--deadline", "2"]).current_dir(dir.path());
+    let begin = Instant::now();
+    let output = fed(within.env("XDG_CACHE_HOME", dir.path()).env("XDG_STATE_HOME", dir.path()), CALL);
+    server.set_nonblocking(true).unwrap();
+    if server.recv(&mut [0; 512]).is_err() {
+        eprintln!("nobody asked our name server, for lack of a namespace: not tested: {}", said(&output));
+        return;
+    }
+    assert!(output.status.success() && said(&output).contains("(timeout: "), "{}", said(&output));
+    // The name server has 150 seconds.
+    assert!(begin.elapsed() < Duration::from_secs(100), "{}", said(&output));
+}
+
+/// A machine that gives no thread: what needs one is a failed hook, and takes no other hook's word along.
+#[test]
+fn no_thread_to_be_had() {
+    let wasm = json!({ "type": "wasm", "component": "hook.wasm" });
+    let denies = json!({ "type": "command", "command": "echo no >&2; exit 2" });
+    let without = |dir: &Path, options: &[&str]| {
+        // Of so large a stack there is none.
+        fed(hookbox(dir).args(options).env("RUST_MIN_STACK", (1_u64 << 62).to_string()), CALL)
+    };
+    // An engine has a clock, and a name is looked up beside everything else.
+    let http = json!({ "type": "http", "url": "http://localhost:9/" });
+    for (needs, told) in [(wasm, "no thread"), (http, "panicked")] {
+        for (closed, hooks) in [(true, vec![needs.clone()]), (false, vec![needs.clone(), denies.clone()])] {
+            let dir = folder(&json!({ "failClosed": closed }), &hooks);
+            fs::write(dir.path().join("hook.wasm"), encode(&gate("", ""), GATE, "")).unwrap();
+            let output = without(dir.path(), &[]);
+            let denied =
+                output.status.code() == Some(2) || String::from_utf8_lossy(&output.stdout).contains(r#""deny""#);
+            assert!(denied && said(&output).contains(told), "{hooks:?}: {}", said(&output));
+        }
+    }
+    // Looking up the daemon's name takes one too.
+    let dir = folder(&json!({}), &[]);
+    let mut away = Command::new(HOOKBOX);
+    away.args(["run", "--connect", "http://localhost:9", "--tenant", "acme", "--fail-closed"])
+        .env("HOOKBOX_TOKEN", "x");
+    away.env("XDG_STATE_HOME", dir.path()).env("RUST_MIN_STACK", (1_u64 << 62).to_string());
+    let output = fed(&mut away, CALL);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
 }
 
 #[test]

@@ -4,46 +4,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use hookbox::{Cause, LoadError, Permissions};
 
-use hookbox_testing::guest;
+use hookbox_testing::guest::{self, DIRECTORY, FILES};
 
 use crate::stage::{Guest, component, host_is_intact, importing};
-
-const FILES: &str = "
-    package wasi:cli@0.2.3 {
-        interface environment {
-            get-environment: func() -> list<tuple<string, string>>;
-            get-arguments: func() -> list<string>;
-        }
-    }
-    package wasi:filesystem@0.2.3 {
-        interface types {
-            enum error-code {
-                access, would-block, already, bad-descriptor, busy, deadlock, quota, exist, file-too-large,
-                illegal-byte-sequence, in-progress, interrupted, invalid, io, is-directory, loop, too-many-links,
-                message-size, name-too-long, no-device, no-entry, no-lock, insufficient-memory, insufficient-space,
-                not-directory, not-empty, not-recoverable, unsupported, no-tty, no-such-device, overflow, not-permitted,
-                pipe, read-only, invalid-seek, text-file-busy, cross-device
-            }
-            flags path-flags { symlink-follow }
-            flags open-flags { create, directory, exclusive, truncate }
-            flags descriptor-flags {
-                read, write, file-integrity-sync, data-integrity-sync, requested-write-sync, mutate-directory
-            }
-            resource descriptor {
-                open-at: func(path-flags: path-flags, path: string, open-flags: open-flags, %flags: descriptor-flags)
-                    -> result<descriptor, error-code>;
-                read: func(length: u64, offset: u64) -> result<tuple<list<u8>, bool>, error-code>;
-                unlink-file-at: func(path: string) -> result<_, error-code>;
-                symlink-at: func(old-path: string, new-path: string) -> result<_, error-code>;
-                link-at: func(old-path-flags: path-flags, old-path: string, new-descriptor: borrow<descriptor>,
-                    new-path: string) -> result<_, error-code>;
-            }
-        }
-        interface preopens {
-            use types.{descriptor};
-            get-directories: func() -> list<tuple<descriptor, string>>;
-        }
-    }";
 
 /// Traps unless this list has no entry.
 fn sees_nothing(interface: &str, function: &str) -> Guest {
@@ -51,15 +14,6 @@ fn sees_nothing(interface: &str, function: &str) -> Guest {
     let body = "(call $list (i32.const 8192)) (if (i32.load (i32.const 8196)) (then (unreachable)))";
     importing(body, &import, &format!("import {interface};"), FILES)
 }
-
-const DIRECTORY: &str = r#"
-    (import "wasi:filesystem/preopens@0.2.3" "get-directories" (func $directories (param i32)))
-    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.open-at"
-        (func $open (param i32 i32 i32 i32 i32 i32 i32)))
-    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.read" (func $read (param i32 i64 i64 i32)))
-    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.unlink-file-at" (func $unlink (param i32 i32 i32 i32)))
-    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.symlink-at"
-        (func $symlink (param i32 i32 i32 i32 i32 i32)))"#;
 
 const FILE_IMPORTS: &str = "import wasi:filesystem/preopens@0.2.3; import wasi:filesystem/types@0.2.3;";
 
@@ -203,6 +157,30 @@ hostile_tests! {
     async fn directories_nobody_granted() {
         let report = sees_nothing("wasi:filesystem/preopens@0.2.3", "get-directories").run().await.unwrap();
         assert!(report.result.is_ok(), "{report:?}");
+    }
+    /// What no hook needs is code of the engine's that no hook reaches: the heap of collected objects above all.
+    async fn proposals_no_hook_needs() {
+        for (proposal, module) in [
+            ("threads", "(memory 1) (func (drop (i32.atomic.load (i32.const 0))))"),
+            ("notifying threads", "(memory 1) (func (drop (memory.atomic.notify (i32.const 0) (i32.const 0))))"),
+            ("shared memory", "(memory 1 2 shared)"),
+            ("structs", "(type $s (struct (field i32))) (func (drop (struct.new $s (i32.const 1))))"),
+            ("arrays", "(type $a (array (mut i8))) (func (drop (array.new_default $a (i32.const 1))))"),
+            ("small integers by reference", "(func (drop (ref.i31 (i32.const 1))))"),
+            ("function references", "(type $t (func)) (func $f (type $t)) (elem declare func $f)
+                (func (call_ref $t (ref.func $f)))"),
+            ("exceptions", "(tag $e) (func (block $h (try_table (catch_all $h) (throw $e))))"),
+            ("references to exceptions", "(tag $e) (func (result exnref) (ref.null exn))"),
+            ("64-bit memory", "(memory i64 1)"),
+            ("pages of other sizes", "(memory 1 (pagesize 1))"),
+            ("other stacks", "(type $f (func)) (type $c (cont $f)) (func (drop (cont.new $c (ref.null $f))))"),
+            ("wide arithmetic", "(func (result i64 i64)
+                (i64.add128 (i64.const 1) (i64.const 1) (i64.const 1) (i64.const 1)))"),
+        ] {
+            let guest = component(&format!("(component (core module {module}))"));
+            let error = guest.load().unwrap_err();
+            assert!(matches!(error, hookbox::LoadError::Invalid(_)), "{proposal}: {error}");
+        }
     }
     async fn imports_no_hook_can_have() {
         for name in [

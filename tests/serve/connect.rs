@@ -63,6 +63,30 @@ fn what_run_remembers_it_remembers_here_too() {
     assert!(state.path().join("hookbox/fired/codex.Stop").exists());
 }
 
+/// As of a verdict of our own: a client that was told nothing goes on, unless the exit code tells it.
+#[test]
+fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
+    let daemon = Files::new().start();
+    let address = format!("http://{}", daemon.addresses[0]);
+    for (command, options, code) in
+        [("ls", &[][..], 70), ("ls", &["--fail-closed"], 2), ("rm -rf /", &[], 2), ("rm -rf /", &["--fail-closed"], 2)]
+    {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let nobody = std::io::pipe().unwrap().1;
+        for stdout in [std::process::Stdio::from(full), nobody.into()] {
+            let mut run = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+            run.args(["run", "--connect", &address, "--tenant", "acme"])
+                .args(options)
+                .env("HOOKBOX_TOKEN", token("acme"));
+            let mut child = run.stdin(std::process::Stdio::piped()).stdout(stdout).spawn().unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            std::io::Write::write_all(&mut stdin, bash(command).to_string().as_bytes()).unwrap();
+            drop(stdin);
+            assert_eq!(child.wait().unwrap().code(), Some(code), "{command} {options:?}");
+        }
+    }
+}
+
 fn nobody(folder: &Path) -> String {
     format!("unix:{}", folder.join("nobody.sock").display())
 }

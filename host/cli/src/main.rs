@@ -32,6 +32,8 @@ fn main() -> ExitCode {
         return ended;
     }
     commands::outlive_full_files();
+    // What a panic says may be anybody's text.
+    std::panic::set_hook(Box::new(|panic| print::err(format_args!("hookbox: a bug: {panic}"))));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -218,6 +218,12 @@ impl HookOutput {
         }
     }
 
+    /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
+    pub fn restricts(&self) -> bool {
+        let rewrites = self.updated.is_some() && self.decision_kind() != Some(DecisionKind::Allow);
+        self.halt.is_some() || self.decision_kind() >= Some(DecisionKind::Ask) || rewrites
+    }
+
     /// Which rule, if any.
     pub fn decision_kind(&self) -> Option<DecisionKind> {
         self.decision.as_ref().map(Decision::kind)

@@ -1,8 +1,12 @@
 //! What the client is told, whatever came in the way: the one place that decides what a failure of ours becomes, for every
 //! front end. How it is said in a dialect, [`Dialect::fail_closed`] and [`Dialect::fail_open`] know.
 
-use std::time::{Duration, Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    time::{Duration, Instant},
+};
 
+use futures_util::FutureExt;
 use hookbox_protocol::{Cause, Dialect, Event, Failure, FailurePolicy, OwnFailure};
 
 use crate::{
@@ -156,14 +160,22 @@ impl Judged {
         Self { verdict: None, failed: Some(failed), due: None, closed }
     }
 
-    /// Asks the hooks.
+    /// Asks the hooks. A bug of ours, or of a dialect of the embedder's, is a failure that any hook could be about.
     pub(crate) async fn judge(hooks: &Hooks, asked: &Asked<'_>) -> Self {
+        let judged = AssertUnwindSafe(Self::judge_event(hooks, asked)).catch_unwind().await;
+        judged.unwrap_or_else(|_| {
+            let failure = Failure::new(Cause::Event, "a bug of ours, which is told of above");
+            Self::nameless(hooks, asked, Fault::Internal, &failure)
+        })
+    }
+
+    async fn judge_event(hooks: &Hooks, asked: &Asked<'_>) -> Self {
         let dialect = hooks.dialect();
         let (event, unread) = match asked.read(dialect) {
             Ok(event) => (event, None),
             Err(failure) => match dialect.glimpse(asked.wire, asked.name) {
                 Some(seen) => (Event::glimpsed(dialect, seen), Some(failure)),
-                None => return Self::nameless(hooks, asked, &failure),
+                None => return Self::nameless(hooks, asked, Fault::Event, &failure),
             },
         };
         let terms = Terms { unread: unread.as_ref(), due: asked.due(hooks, &event) };
@@ -196,9 +208,9 @@ impl Judged {
     }
 
     /// What becomes of an event of which not even the name can be told: any hook could be one of its.
-    fn nameless(hooks: &Hooks, asked: &Asked<'_>, failure: &Failure) -> Self {
+    fn nameless(hooks: &Hooks, asked: &Asked<'_>, fault: Fault, failure: &Failure) -> Self {
         if hooks.config.fail_closed {
-            return Self::without_hooks(asked, Some(hooks.dialect()), true, Fault::Event, &failure.to_string());
+            return Self::without_hooks(asked, Some(hooks.dialect()), true, fault, &failure.to_string());
         }
         let deciding = hooks.enabled().map(|entry| &entry.hook);
         let mut deciding = deciding.filter(|hook| hook.mode == Mode::Enforce && !hook.observe_only);
@@ -210,9 +222,9 @@ impl Judged {
         let failed = match blocking {
             Some(hook) => {
                 let reason = format!("hook {} failed ({failure})", hook.name);
-                OurFailure::blocking(asked, Some(hooks.dialect()), Fault::Event, reason)
+                OurFailure::blocking(asked, Some(hooks.dialect()), fault, reason)
             }
-            None => OurFailure::open(Some(hooks.dialect()), Fault::Event, failure.to_string()),
+            None => OurFailure::open(Some(hooks.dialect()), fault, failure.to_string()),
         };
         Self { verdict: None, failed: Some(failed), due: None, closed: false }
     }

@@ -1,8 +1,8 @@
 //! One hook on one event: whether it is for it, what it said, and what of that counts.
 
-use std::{borrow::Cow, sync::Arc, time::Instant};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
-use futures_util::future::join_all;
+use futures_util::{FutureExt, future::join_all};
 use hookbox_protocol::{
     Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note,
     authority::{express, keep_digits},
@@ -119,7 +119,7 @@ fn failed(failure: Failure) -> SharedHandler {
 
 /// What runs for a hook that an event is for.
 async fn handler(hooks: &Hooks, entry: &Entry, event: &Event, due: Option<Instant>) -> Result<SharedHandler, Status> {
-    let loading = hooks.handler(entry);
+    let loading = caught(hooks.handler(entry));
     let loaded = match due {
         None => loading.await,
         Some(due) => match tokio::time::timeout_at(due.into(), loading).await {
@@ -132,8 +132,15 @@ async fn handler(hooks: &Hooks, entry: &Entry, event: &Event, due: Option<Instan
             }
         },
     };
-    let handler = loaded.unwrap_or_else(|error| Arc::new(Failed::to_load(error.0)));
-    match (handler.handles(event.kind()), entry.hook.events.is_empty()) {
+    let handler = match loaded {
+        Ok(loaded) => loaded.unwrap_or_else(|error| Arc::new(Failed::to_load(error.0))),
+        Err(panicked) => return Ok(failed(panicked)),
+    };
+    let asked = match caught(async { handler.handles(event.kind()) }).await {
+        Ok(asked) => asked,
+        Err(panicked) => return Ok(failed(panicked)),
+    };
+    match (asked, entry.hook.events.is_empty()) {
         (true, _) => Ok(handler),
         // It is for what it exports, and this is not of it.
         (false, true) => Err(Status::NotHandled),
@@ -142,6 +149,12 @@ async fn handler(hooks: &Hooks, entry: &Entry, event: &Event, due: Option<Instan
             Ok(failed(Failure::new(Cause::Load, why)))
         }
     }
+}
+
+/// What comes of a hook, where a panic is a failure of that hook like any other. Handlers, stores, clients and models may
+/// be the embedder's, and one hook's bug takes no other hook's word away.
+async fn caught<T>(hook: impl Future<Output = T>) -> Result<T, Failure> {
+    AssertUnwindSafe(hook).catch_unwind().await.map_err(|_| Failure::new(Cause::Guest, "panicked"))
 }
 
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {
@@ -169,17 +182,20 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
         };
         Run::new(Err(Failure::new(Cause::Timeout, why)))
     };
-    // One that cannot be asked any more has its own reason, whatever the time.
-    let mut run = if deadline <= started && handler.unusable().is_none() {
-        late()
-    } else {
+    let asked = caught(async {
+        // One that cannot be asked any more has its own reason, whatever the time.
+        if deadline <= started && handler.unusable().is_none() {
+            return late();
+        }
         tokio::time::timeout_at(deadline.into(), handler.call(call)).await.unwrap_or_else(|_| late())
-    };
+    });
+    let mut run = asked.await.unwrap_or_else(|panicked| Run::new(Err(panicked)));
     run.time = started.elapsed();
     let spec = hooks.dialect().spec_of(event);
     let (counted, notes) = count(hooks, spec, hook, event, &run.result);
     run.notes.extend(notes);
-    let (digest, unusable) = (handler.digest().map(str::to_owned), handler.unusable().cloned());
+    let of_handler = caught(async { (handler.digest().map(str::to_owned), handler.unusable().cloned()) });
+    let (digest, unusable) = of_handler.await.unwrap_or_default();
     // What is only watched decides nothing.
     let (counted, watched) = match hook.mode {
         Mode::Enforce => (counted, HookOutput::default()),

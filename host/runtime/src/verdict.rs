@@ -74,12 +74,12 @@ impl Verdict {
 
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
     pub fn restricts(&self) -> bool {
-        restricts(self.output())
+        self.output().restricts()
     }
 
     /// As [`Verdict::restricts`], of what those hooks say that could be loaded.
     pub(crate) fn usable_restrict(&self) -> bool {
-        self.hooks.iter().any(|hook| !hook.was_not_asked() && restricts(&hook.counted))
+        self.hooks.iter().any(|hook| !hook.was_not_asked() && hook.counted.restricts())
     }
 
     /// Whether it keeps something from happening at all, and does not only ask.
@@ -132,12 +132,6 @@ pub struct HookReport {
     pub digest: Option<String>,
     /// Why it could not be loaded, if it failed for that.
     pub unusable: Option<Diagnostic>,
-}
-
-/// Whether this keeps something from going on as it would have.
-fn restricts(output: &HookOutput) -> bool {
-    let rewrites = output.updated.is_some() && output.decision_kind() != Some(DecisionKind::Allow);
-    output.halt.is_some() || output.decision_kind() >= Some(DecisionKind::Ask) || rewrites
 }
 
 impl HookReport {

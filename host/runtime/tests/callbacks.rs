@@ -46,6 +46,10 @@ async fn a_callback_speaks_the_dialect() {
 async fn a_callback_that_panics_or_lies_is_a_failed_hook() {
     let host = builder(&json!({ "dialect": "claude", "hooks": {} }))
         .callback("Stop", None, |_| async { panic!("oh no") })
+        .callback("Stop", None, |event: Value| {
+            assert!(event.is_null(), "oh no, before there is anything to wait for");
+            async { Ok(Value::Null) }
+        })
         .callback("Stop", None, |_| async { Ok(json!([1])) })
         .callback("Stop", None, |_| async { Err("not today".into()) })
         .build()

@@ -80,6 +80,7 @@ pub(crate) fn settings() -> Config {
         | WasmFeatures::SHARED_EVERYTHING_THREADS
         | WasmFeatures::GC
         | WasmFeatures::FUNCTION_REFERENCES
+        | WasmFeatures::EXCEPTIONS
         | WasmFeatures::MEMORY64
         | WasmFeatures::RELAXED_SIMD
         | WasmFeatures::STACK_SWITCHING

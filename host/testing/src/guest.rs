@@ -16,6 +16,54 @@ use wit_parser::Resolve;
 /// A world that handles `PreToolUse` and imports nothing.
 pub const GATE: &str = "export hookbox:hooks/pre-tool-use@0.2.0;";
 
+/// What of WASI has files, as packages for [`encode`].
+pub const FILES: &str = "
+    package wasi:cli@0.2.3 {
+        interface environment {
+            get-environment: func() -> list<tuple<string, string>>;
+            get-arguments: func() -> list<string>;
+        }
+    }
+    package wasi:filesystem@0.2.3 {
+        interface types {
+            enum error-code {
+                access, would-block, already, bad-descriptor, busy, deadlock, quota, exist, file-too-large,
+                illegal-byte-sequence, in-progress, interrupted, invalid, io, is-directory, loop, too-many-links,
+                message-size, name-too-long, no-device, no-entry, no-lock, insufficient-memory, insufficient-space,
+                not-directory, not-empty, not-recoverable, unsupported, no-tty, no-such-device, overflow, not-permitted,
+                pipe, read-only, invalid-seek, text-file-busy, cross-device
+            }
+            flags path-flags { symlink-follow }
+            flags open-flags { create, directory, exclusive, truncate }
+            flags descriptor-flags {
+                read, write, file-integrity-sync, data-integrity-sync, requested-write-sync, mutate-directory
+            }
+            resource descriptor {
+                open-at: func(path-flags: path-flags, path: string, open-flags: open-flags, %flags: descriptor-flags)
+                    -> result<descriptor, error-code>;
+                read: func(length: u64, offset: u64) -> result<tuple<list<u8>, bool>, error-code>;
+                unlink-file-at: func(path: string) -> result<_, error-code>;
+                symlink-at: func(old-path: string, new-path: string) -> result<_, error-code>;
+                link-at: func(old-path-flags: path-flags, old-path: string, new-descriptor: borrow<descriptor>,
+                    new-path: string) -> result<_, error-code>;
+            }
+        }
+        interface preopens {
+            use types.{descriptor};
+            get-directories: func() -> list<tuple<descriptor, string>>;
+        }
+    }";
+
+/// Functions of [`FILES`], for the items of a [`gate`].
+pub const DIRECTORY: &str = r#"
+    (import "wasi:filesystem/preopens@0.2.3" "get-directories" (func $directories (param i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.open-at"
+        (func $open (param i32 i32 i32 i32 i32 i32 i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.read" (func $read (param i32 i64 i64 i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.unlink-file-at" (func $unlink (param i32 i32 i32 i32)))
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.symlink-at"
+        (func $symlink (param i32 i32 i32 i32 i32 i32)))"#;
+
 /// Encodes a core module. `world`: its imports and exports; `packages`: WIT packages beside ours, nested.
 pub fn encode(module: &str, world: &str, packages: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();

@@ -4,22 +4,23 @@ mod caller;
 mod connect;
 
 use std::{
+    cell::Cell,
     fs::{File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use hookbox::{
     Asked, Dialect, EVENT_LIMIT, Fault, Judged, OurFailure, Record, Verdict,
     config::{self, Config, Reader},
 };
 
-use rustix::process::Signal;
+use rustix::{fs::FileType, process::Signal};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Living, block_on, host, runtime, seconds};
@@ -74,8 +75,29 @@ enum Diagnostics {
     Off,
 }
 
+/// What a panic comes to, which has said itself what it is.
+const BUG: &str = "a bug of ours, which is told of above";
+const CLOSED: &str = "stdout is closed, or leads nowhere";
+const UNHEARD: &str = "the verdict cannot be given to the client";
+
 impl Run {
     pub fn run(self) -> anyhow::Result<Exit> {
+        let told = Cell::new(None);
+        let done = catch_unwind(AssertUnwindSafe(|| self.judge(&told)));
+        done.unwrap_or_else(|_| match told.get() {
+            // The client has its verdict, and reads it only beside the exit code that goes with it.
+            Some(exit) => Ok(exit),
+            None if self.fail_closed => {
+                print::block(format_args!("hookbox failed, and is to fail closed: {BUG}"));
+                print::release();
+                Ok(Exit::Told(2))
+            }
+            None => Err(Exit::Software.error(BUG)),
+        })
+    }
+
+    /// Judges the event on stdin; `told` is how this ends once the client has its verdict.
+    fn judge(&self, told: &Cell<Option<Exit>>) -> anyhow::Result<Exit> {
         let began = Instant::now();
         if self.diagnostics == Diagnostics::Json {
             print::json_only();
@@ -93,9 +115,19 @@ impl Run {
             Some(Ok(answer)) => {
                 print::forget();
                 let beyond = connect::stops_beyond(&self.source, &event, &answer);
-                let exit = verdict_out(within_stops(beyond, || answer))?;
+                let answer = within_stops(beyond, || answer);
+                let holds = self.fail_closed || connect::holds(&self.source, &event, &answer);
+                let nobody = !answer.is_empty() && holds && nobody_reads();
+                match verdict_out(answer).and_then(|()| if nobody { Err(anyhow!("{CLOSED}")) } else { Ok(()) }) {
+                    Err(why) if holds => {
+                        print::block(format_args!("{UNHEARD} ({why:#})"));
+                        return Ok(Exit::Told(2));
+                    }
+                    written => written?,
+                }
+                told.set(Some(Exit::Ok));
                 connect::touch(&self.source, &event);
-                return Ok(exit);
+                return Ok(Exit::Ok);
             }
             // It is away: a configuration that was named stands in for it.
             Some(Err(error)) if self.source.config.is_none() => {
@@ -112,7 +144,9 @@ impl Run {
         // The verdict goes first: whatever else is written may block, or fail.
         let feedback = counted.and_then(Verdict::feedback);
         let words = || if feedback.is_some() { Vec::new() } else { judged.to_bytes() };
-        let unheard = verdict_out(within_stops(beyond, words)).err();
+        let wire = within_stops(beyond, words);
+        let nobody = !wire.is_empty() && judged.holds().is_some() && nobody_reads();
+        let unheard = verdict_out(wire).err().or_else(|| nobody.then(|| anyhow!("{CLOSED}")));
         if let (Some(why), Some(reason)) = (&unheard, judged.holds()) {
             // A client that was told nothing goes on; this it takes for a block.
             print::block(format_args!("{reason} ({why:#})"));
@@ -120,6 +154,11 @@ impl Run {
             end(living, Some(began));
             return Ok(Exit::Told(2));
         }
+        told.set(Some(match (&judged.failed, feedback) {
+            (Some(failed), _) => exit_of(failed),
+            (None, Some(_)) => Exit::Told(2),
+            (None, None) => Exit::Ok,
+        }));
         if let (Some(path), Some(record)) = (&self.record, record)
             && let Err(error) = append(path, &record)
         {
@@ -173,11 +212,7 @@ fn end(living: Option<Living>, due: Option<Instant>) {
 
 /// Tells people of a failure of ours, and the client what it comes to.
 fn tell(failed: &OurFailure, verdict: Option<&Verdict>, error: Option<anyhow::Error>) -> Exit {
-    let own = match failed.fault {
-        Fault::Event => Exit::Data,
-        Fault::Config => Exit::Config,
-        Fault::Internal => Exit::Software,
-    };
+    let own = own_exit(failed.fault);
     if !failed.told.stderr {
         print::forget();
     } else if failed.blocks {
@@ -192,7 +227,19 @@ fn tell(failed: &OurFailure, verdict: Option<&Verdict>, error: Option<anyhow::Er
         });
         report::error(&error);
     }
-    failed.told.exit.map_or(own, Exit::Told)
+    exit_of(failed)
+}
+
+fn exit_of(failed: &OurFailure) -> Exit {
+    failed.told.exit.map_or(own_exit(failed.fault), Exit::Told)
+}
+
+const fn own_exit(fault: Fault) -> Exit {
+    match fault {
+        Fault::Event => Exit::Data,
+        Fault::Config => Exit::Config,
+        Fault::Internal => Exit::Software,
+    }
 }
 
 /// What became of an event.
@@ -216,8 +263,7 @@ impl Outcome {
 fn judge_or_settle(source: &Source, closed: bool, recorded: bool, event: &EventText, asked: &Asked<'_>) -> Outcome {
     catch_unwind(AssertUnwindSafe(|| judge(source, closed, recorded, event, asked))).unwrap_or_else(|_| {
         let (dialect, shut) = source.hints();
-        let message = "a bug of ours, which is told of above";
-        Outcome::failed(Judged::without_hooks(asked, dialect, closed || shut, Fault::Internal, message), None)
+        Outcome::failed(Judged::without_hooks(asked, dialect, closed || shut, Fault::Internal, BUG), None)
     })
 }
 
@@ -380,12 +426,20 @@ impl EventText {
     }
 }
 
+/// Whether what is written to stdout is lost: a stdout that was closed when we began is `/dev/null` by now.
+fn nobody_reads() -> bool {
+    let null = std::fs::metadata("/dev/null").map(|null| null.rdev());
+    let stdout = rustix::fs::fstat(std::io::stdout());
+    let device = |stat: &rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode).is_char_device();
+    matches!((stdout, null), (Ok(stdout), Ok(null)) if device(&stdout) && stdout.st_rdev == null)
+}
+
 /// Prints the verdict whole or not at all.
-fn verdict_out(mut wire: Vec<u8>) -> anyhow::Result<Exit> {
+fn verdict_out(mut wire: Vec<u8>) -> anyhow::Result<()> {
     if !wire.is_empty() {
         wire.push(b'\n');
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(&wire).and_then(|()| stdout.flush()).context("cannot write the verdict to stdout")?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }

@@ -30,7 +30,8 @@ impl Closure {
 impl Handler for Closure {
     async fn call(&self, call: Call<'_>) -> Run {
         // Polled in a task of its own, so that a closure that panics is a failed hook and not a failed host.
-        let output = tokio::spawn((self.0)(call.event.raw.value().clone()));
+        let (closure, event) = (Arc::clone(&self.0), call.event.raw.value().clone());
+        let output = tokio::spawn(async move { closure(event).await });
         let abort = AbortOnDrop(output.abort_handle());
         let output = output.await;
         drop(abort);

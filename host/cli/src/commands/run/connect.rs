@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use hookbox::{Fault, Judged, config};
 use reqwest::{Client, Url};
+use serde_json::Value;
 
 use super::{EventText, Outcome, Source, block_on};
 use crate::{exit::Exit, heartbeat, stops};
@@ -74,6 +75,17 @@ fn dialect(source: &Source) -> &str {
 /// How often the daemon's answer has kept the agent going, where that is too often.
 pub fn stops_beyond(source: &Source, event: &EventText, answer: &[u8]) -> Option<u32> {
     stops::answer_beyond(dialect(source), source.event.as_deref(), answer, &event.read)
+}
+
+/// Whether the daemon's answer keeps something from going on as it would have; also one that nobody can read.
+pub fn holds(source: &Source, event: &EventText, answer: &[u8]) -> bool {
+    let said = || {
+        let dialect = hookbox::dialect::by_name(dialect(source))?;
+        let event = dialect.decode_event(&event.read, source.event.as_deref()).ok()?;
+        let object = hookbox_protocol::json::parse_object(answer).ok()?;
+        Some(dialect.decode_output(&event, object.get("result").and_then(Value::as_object).unwrap_or(&object)).ok()?.0)
+    };
+    !answer.is_empty() && said().is_none_or(|output| output.restricts())
 }
 
 /// Notes that the event came, as far as it can be told which.
