@@ -68,8 +68,8 @@ fn the_file_may_name_it_and_its_shape_is_checked() {
 /// A dialect's bug is a failure of the event's, which blocks where failures do.
 #[tokio::test]
 async fn its_bug_opens_no_gate_that_is_to_be_shut() {
-    let silent = json!({ "type": "command", "command": "true" });
-    for closed in [true, false] {
+    for (closed, policy) in [(true, "block"), (false, "ignore")] {
+        let silent = json!({ "type": "command", "command": "true", "onFailure": policy });
         let host = under_toy(&json!({ "failClosed": closed, "hooks": { "run": [silent] } })).build().await.unwrap();
         let event = json!({ "op": "run", "tool": "bug", "args": {} }).to_string();
         let judged = host.judge(&hookbox::Asked::new(event.as_bytes())).await;
