@@ -62,7 +62,7 @@ fn a_component_forges_no_line_of_inspect() {
     fs::write(dir.path().join("evil\n  refused   —.wasm"), bytes).unwrap();
     let output = hookbox(dir.path(), &["inspect", "evil\n  refused   —.wasm"], "");
     assert!(output.status.success(), "{output:?}");
-    let text = assert_plain(&output.stdout, 5);
+    let text = assert_plain(&output.stdout, 6);
     let refused = text.lines().last().unwrap();
     assert_eq!(refused, r#"  refused   "wasi:http/x, wasi:io\t@0.2.0", "\u{202e}""#);
     assert!(text.contains(r#""WIT hookbox:hooks@9.9.9""#), "{text}");
@@ -76,7 +76,7 @@ fn inspect_reads_any_number_of_producers() {
     let producers: Vec<(&str, &str)> = tools.iter().map(|tool| (tool.as_str(), "1")).collect();
     fs::write(dir.path().join("many.wasm"), component("(component)", &producers)).unwrap();
     let output = hookbox(dir.path(), &["inspect", "many.wasm"], "");
-    assert!(assert_plain(&output.stdout, 5).contains("t59999 1"));
+    assert!(assert_plain(&output.stdout, 6).contains("t59999 1"));
 }
 
 /// A hook, its reason, its log and the event say what they like.
