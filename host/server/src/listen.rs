@@ -45,6 +45,8 @@ const HEAD_BYTES: usize = 32 << 10;
 const HEAD_FIELDS: usize = 100;
 /// Files beside connections: components that are read, stores, processes and what answers them.
 const OTHER_FILES: u64 = 1024;
+/// New connections that may wait for one that makes room. The next ones are not taken yet.
+const WAITING: usize = 256;
 /// So long a connection that makes room may take for it.
 const LEAVING: Duration = Duration::from_secs(1);
 /// Before the next attempt when a connection could not be taken, for example for want of file descriptors.
@@ -127,6 +129,8 @@ pub struct Connections {
     most: u32,
     /// Room for them.
     room: Arc<Semaphore>,
+    /// Room for those that wait for room: they have a file each, too.
+    waiting: Arc<Semaphore>,
     idle: Arc<Idle>,
     /// Whether more are taken.
     closing: watch::Receiver<Phase>,
@@ -135,14 +139,16 @@ pub struct Connections {
 impl Connections {
     /// So many at once, until it closes.
     pub fn new(most: u32, closing: watch::Receiver<Phase>) -> Self {
-        let room = Arc::new(Semaphore::new(most as usize));
-        Self { most, room, idle: Arc::default(), closing }
+        let (room, waiting) = (Arc::new(Semaphore::new(most as usize)), Arc::new(Semaphore::new(WAITING)));
+        Self { most, room, waiting, idle: Arc::default(), closing }
     }
 
     /// Takes connections until it is told to close. Where there is no room, an idle one makes some; where none is idle, the
     /// new one is closed at once.
     pub async fn serve(mut self, listener: Listener, tls: Option<Arc<Tls>>, router: Router) {
         loop {
+            // Those that were asked to make room go soon, if they go.
+            let waits = tokio::time::timeout(LEAVING, Arc::clone(&self.waiting).acquire_owned()).await;
             let taken = tokio::select! {
                 () = self.closed() => return,
                 taken = accept(&listener) => taken,
@@ -158,7 +164,7 @@ impl Connections {
             let room = Arc::clone(&self.room);
             let place = Arc::clone(&room).try_acquire_owned().ok();
             if place.is_none() {
-                if !self.idle.ask_one_to_leave() {
+                if waits.is_err() || !self.idle.ask_one_to_leave() {
                     metrics::counter!("hookbox_connections_refused_total").increment(1);
                     continue;
                 }
@@ -180,6 +186,7 @@ impl Connections {
                     // It goes for those behind it.
                     () = line.asked_to_leave() => None,
                 };
+                drop(waits);
                 if place.is_some() {
                     this.connection(stream, tls, router, line).await;
                 }
