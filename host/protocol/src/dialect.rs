@@ -52,6 +52,9 @@ pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name() == name)
 }
 
+/// A client's own names of a tool, and Claude Code's.
+pub type ToolNames = (&'static [&'static str], &'static [&'static str]);
+
 /// A hook protocol. All methods are pure and total.
 ///
 /// The default methods are what the JSON-object dialects share; `rows` is the table everything else reads.
@@ -79,9 +82,17 @@ pub trait Dialect: Send + Sync + 'static {
     /// How matchers are read; `None`: the dialect has no matchers.
     fn match_style(&self) -> Option<MatchStyle>;
 
-    /// Other names of a tool, against which matchers are held as well.
-    fn also_called(&self, _tool: &str) -> &'static [&'static str] {
+    /// The tools that Claude Code has under another name.
+    fn tool_names(&self) -> &'static [ToolNames] {
         &[]
+    }
+
+    /// Other names of a tool, against which matchers are held as well: what Claude Code calls it, or what the client does.
+    fn also_called(&self, tool: &str) -> &'static [&'static str] {
+        let other = |(own, claudes): &ToolNames| {
+            if own.contains(&tool) { Some(*claudes) } else { claudes.contains(&tool).then_some(*own) }
+        };
+        self.tool_names().iter().find_map(other).unwrap_or_default()
     }
 
     /// What tells that a payload is of this dialect's client. Profiles have those of the dialect they are one of.

@@ -2,7 +2,6 @@
 
 mod alias;
 mod form;
-mod tools;
 
 use serde_json::{Value, json};
 
@@ -10,7 +9,6 @@ pub(crate) use alias::{Alias, add_aliases, drop_aliases};
 pub(crate) use form::{
     MARK, PERMISSION, ask_only_where_shown, mark_form, put_decision, put_permission, shows_form, take_permission,
 };
-pub(crate) use tools::{Names, other_names};
 
 use crate::{
     dialect::{Dialect, EventSpec},

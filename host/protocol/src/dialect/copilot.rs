@@ -14,7 +14,7 @@ use core::time::Duration;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
@@ -76,8 +76,8 @@ impl Dialect for Copilot {
         Some(MatchStyle::Whole)
     }
 
-    fn also_called(&self, tool: &str) -> &'static [&'static str] {
-        tools::also_called(tool)
+    fn tool_names(&self) -> &'static [ToolNames] {
+        tools::TOOLS
     }
 
     fn marks(&self) -> Marks {

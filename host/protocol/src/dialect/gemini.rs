@@ -10,7 +10,7 @@ mod tools;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, Usage, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, ToolNames, Usage, common};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
@@ -70,8 +70,8 @@ impl Dialect for Gemini {
     }
 
     /// decisions.md#gemini: "A matcher may name a tool as Claude Code does".
-    fn also_called(&self, tool: &str) -> &'static [&'static str] {
-        tools::also_called(tool)
+    fn tool_names(&self) -> &'static [ToolNames] {
+        tools::TOOLS
     }
 
     fn usage(&self) -> Usage {

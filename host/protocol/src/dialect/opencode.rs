@@ -11,7 +11,7 @@ mod tools;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage, common};
 use crate::{
     event::Event,
     glimpse::Places,
@@ -61,8 +61,8 @@ impl Dialect for OpenCode {
     }
 
     /// decisions.md#opencode: "A matcher may name a tool as Claude Code does".
-    fn also_called(&self, tool: &str) -> &'static [&'static str] {
-        tools::also_called(tool)
+    fn tool_names(&self) -> &'static [ToolNames] {
+        tools::TOOLS
     }
 
     fn usage(&self) -> Usage {

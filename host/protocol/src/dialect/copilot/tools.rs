@@ -1,12 +1,9 @@
 //! Both names of a tool.
 
-use crate::dialect::{
-    Usage,
-    common::{Names, other_names},
-};
+use crate::dialect::{ToolNames, Usage};
 
 /// copilot.md#tool-names, line by line: Copilot's own names, and Claude's.
-const TOOLS: &[Names] = &[
+pub(super) const TOOLS: &[ToolNames] = &[
     (&["bash", "powershell"], &["Bash"]),
     (&["view"], &["Read"]),
     (&["create"], &["Write"]),
@@ -19,11 +16,6 @@ const TOOLS: &[Names] = &[
     (&["update_todo"], &["TodoWrite"]),
     (&["task"], &["Agent", "Task"]),
 ];
-
-/// The names that a tool has under the other spelling of an event.
-pub(super) fn also_called(tool: &str) -> &'static [&'static str] {
-    other_names(TOOLS, tool)
-}
 
 /// Copilot's own tools, under both names.
 pub(super) const USAGE: Usage = Usage {

@@ -1,9 +1,9 @@
 //! Both names of a tool.
 
-use crate::dialect::common::{Names, other_names};
+use crate::dialect::ToolNames;
 
 /// decisions.md#opencode: "A matcher may name a tool as Claude Code does".
-const TOOLS: &[Names] = &[
+pub(super) const TOOLS: &[ToolNames] = &[
     (&["bash"], &["Bash"]),
     (&["read"], &["Read"]),
     (&["write"], &["Write"]),
@@ -18,17 +18,14 @@ const TOOLS: &[Names] = &[
     (&["task"], &["Agent", "Task"]),
 ];
 
-/// What Claude Code calls a tool, or what the client does.
-pub(super) fn also_called(tool: &str) -> &'static [&'static str] {
-    other_names(TOOLS, tool)
-}
-
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::also_called;
+    use crate::dialect::by_name;
 
     #[test]
     fn a_tool_has_both_names() {
+        let also_called = |tool| by_name("opencode").unwrap().also_called(tool);
         assert_eq!(also_called("bash"), ["Bash"]);
         assert!(also_called("Edit").contains(&"apply_patch"));
         assert!(also_called("mcp_server_tool").is_empty());
