@@ -1,14 +1,21 @@
 //! JavaScript and TypeScript: esbuild makes one module of a hook, componentize-qjs a component with an engine in it that
 //! has started already. Both are npm packages, installed beside what is built, as our lockfile has them.
 
-use std::{collections::BTreeMap, fs, io, path::Path, process::Command};
+mod engine;
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::Context;
 use serde::Deserialize;
 use wasm_metadata::AddMetadata;
 
 use super::{
-    contract,
+    component, contract,
     language::{Compiled, Fingerprint, Language, Project},
     tool,
 };
@@ -29,6 +36,10 @@ const TOOLS: &[(&str, &str)] = &[
 ];
 /// The lockfile that was installed last.
 const INSTALLED: &str = "node_modules/.hookbox-lock.json";
+/// The engine, made of what was installed by this version.
+const ENGINE: &str = concat!("engine-", env!("CARGO_PKG_VERSION"), ".wasm");
+/// Where componentize-qjs has what differs by platform, the engine among it.
+const ADDONS: &str = "node_modules/@andreiltd";
 
 pub struct JavaScript;
 
@@ -70,7 +81,7 @@ impl Language for JavaScript {
         }
         let output = scratch.join("hook.wasm");
         let mut node = Command::new("node");
-        node.arg(scratch.join("componentize.mjs")).arg(&output).current_dir(&scratch);
+        node.arg(scratch.join("componentize.mjs")).arg(engine(&scratch)?).arg(&output).current_dir(&scratch);
         print::err(format_args!("componentize-qjs {}", print::name(&project.folder.to_string_lossy())));
         tool::run(&mut node, MISSING, || format!("{} could not be made a component", project.folder.display()))?;
         let wasm = fs::read(&output).with_context(|| output.display().to_string())?;
@@ -103,6 +114,7 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     print::err("npm ci: esbuild and componentize-qjs, once for this project");
+    let _ = fs::remove_file(scratch.join(ENGINE));
     let mut npm = Command::new("npm");
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(scratch);
     tool::run(&mut npm, MISSING, || {
@@ -113,6 +125,26 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
     })?;
     fs::write(scratch.join(INSTALLED), LOCK)?;
     Ok(())
+}
+
+/// The engine, as a file: taken out of the package once.
+fn engine(scratch: &Path) -> anyhow::Result<PathBuf> {
+    let file = scratch.join(ENGINE);
+    if !file.is_file() {
+        let addons = scratch.join(ADDONS);
+        let addon = addon(&addons).with_context(|| format!("there is no addon in {}", addons.display()))?;
+        component::write(&file, &engine::of(&fs::read(addon)?)?)?;
+    }
+    Ok(file)
+}
+
+/// The first file of this kind in the folders of a folder.
+fn addon(folder: &Path) -> Option<PathBuf> {
+    let mut packages: Vec<_> = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    packages.sort();
+    let files = packages.iter().filter_map(|package| fs::read_dir(package).ok()).flatten();
+    let mut files = files.filter_map(|entry| Some(entry.ok()?.path()));
+    files.find(|file| file.extension().is_some_and(|extension| extension == "node"))
 }
 
 /// Runs the project's own TypeScript. What it finds is on its stdout, and so on our stderr.

@@ -1,4 +1,4 @@
-// node componentize.mjs OUTPUT: makes a component of hook.js, which it starts for that.
+// node componentize.mjs ENGINE OUTPUT: makes a component of hook.js, which it starts for that.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -6,12 +6,13 @@ import { componentize } from "componentize-qjs";
 
 import { fail, mapped } from "./common.mjs";
 
+const [engine, output] = process.argv.slice(2);
 const here = import.meta.dirname ?? dirname(new URL(import.meta.url).pathname);
 const source = readFileSync(join(here, "hook.js"), "utf8");
 const table = JSON.parse(/\nglobalThis\.__hookboxLines = (.*);\n$/.exec(source)[1]);
 try {
-  const { component } = await componentize({ witPath: join(here, "wit"), world: "hook", jsSource: source, sync: true });
-  writeFileSync(process.argv[2], component);
+  const { component } = await componentize({ witPath: join(here, "wit"), world: "hook", jsSource: source, runtime: engine });
+  writeFileSync(output, component);
 } catch ({ message }) {
   fail(explain(message));
 }
