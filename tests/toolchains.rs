@@ -4,12 +4,12 @@
 
 use std::{
     env, fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
-use hookbox_testing::{examples::target_dir, guest::gate, node::lend_tools};
+use hookbox_testing::{examples::target_dir, guest::gate, node::lend_tools, process::fed};
 
 fn hookbox(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
@@ -174,17 +174,19 @@ fn pretended(program: &str, prints: &str) -> tempfile::TempDir {
 fn what_to_do_about_a_compiler_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = tempfile::tempdir().unwrap();
-    let pretended = [("rust", "rustc", "/nowhere/lib"), ("go", "go", "go1.20"), ("js", "node", "v18.0.0")]
-        .map(|(language, program, prints)| (language, pretended(program, prints)));
+    let [rustc, go, node, python] =
+        [("rustc", "/nowhere/lib"), ("go", "go1.20"), ("node", "v18.0.0"), ("python3", "Python 3.9.18")]
+            .map(|(program, prints)| pretended(program, prints));
     for (language, path, words) in [
         ("rust", nothing.path(), vec!["`rustc` is not installed", "https://rustup.rs"]),
         ("go", nothing.path(), vec!["`go` is not installed", "https://go.dev/dl"]),
         ("js", nothing.path(), vec!["`node` is not installed", "https://nodejs.org"]),
         ("ts", nothing.path(), vec!["`node` is not installed", "https://nodejs.org"]),
         ("python", nothing.path(), vec!["`python3` is not installed", "https://www.python.org/downloads"]),
-        ("rust", pretended[0].1.path(), vec!["no target", "rustup target add wasm32-unknown-unknown"]),
-        ("go", pretended[1].1.path(), vec!["Go 1.20 cannot export", "https://go.dev/dl"]),
-        ("js", pretended[2].1.path(), vec!["Node.js v18.0.0 is too old", "https://nodejs.org"]),
+        ("rust", rustc.path(), vec!["no target", "rustup target add wasm32-unknown-unknown"]),
+        ("go", go.path(), vec!["Go 1.20 cannot export", "https://go.dev/dl"]),
+        ("js", node.path(), vec!["Node.js v18.0.0 is too old", "https://nodejs.org"]),
+        ("python", python.path(), vec!["Python 3.9.18 is too old", "https://www.python.org/downloads"]),
     ] {
         let place = dir.path().join(language);
         let project = place.join("my-guard");
@@ -194,6 +196,95 @@ fn what_to_do_about_a_compiler_is_said() {
         let output = hookbox(&project).arg("build").env("PATH", path).output().unwrap();
         let found = said(&output);
         assert!(!output.status.success() && words.iter().all(|word| found.contains(word)), "{words:?}\n{found}");
+        assert!(found.contains("\n   to install"), "what to do stands on a line of its own\n{found}");
+    }
+}
+
+// ---- what no hook has ----
+
+/// A package of cargo's that opens sockets, and what packages for browsers leave in a module.
+#[test]
+fn what_a_package_of_rust_needs_and_a_hook_has_not_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = new(dir.path(), "rust");
+    let (manifest, source) = (project.join("Cargo.toml"), project.join("src/lib.rs"));
+    let [own, hook] = [&manifest, &source].map(|file| fs::read_to_string(file).unwrap());
+    let build = || {
+        let target = target_dir().join("toolchains");
+        let output = hookbox(&project).arg("build").env("CARGO_TARGET_DIR", target).output().unwrap();
+        assert!(!output.status.success());
+        said(&output)
+    };
+    let needs = "[dependencies]\nmio = { version = \"=1.2.4\", features = [\"net\", \"os-poll\"] }";
+    fs::write(&manifest, own.replace("[dependencies]", needs)).unwrap();
+    let found = build();
+    for words in [
+        "could not compile `mio`",
+        "error: `mio` does not compile for a hook, in which there are no sockets",
+        "\n   who depends on it:   cargo tree --target wasm32-unknown-unknown --invert mio",
+        "`http` of hookbox_guest sends requests",
+    ] {
+        assert!(found.contains(words), "{words}\n{found}");
+    }
+
+    fs::write(&manifest, own).unwrap();
+    let browser = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\nunsafe extern \"C\" {\n    \
+                   fn __wbindgen_describe(what: u32);\n}\n";
+    let calls = hook.replace("match call.input", "unsafe { __wbindgen_describe(1) };\n        match call.input");
+    fs::write(&source, format!("{calls}\n{browser}")).unwrap();
+    let found = build();
+    assert!(found.contains("made for browsers") && found.contains("--invert wasm-bindgen"), "{found}");
+}
+
+/// Go's own error, and what else there is. A program of this size has more segments of data than a module may have.
+#[test]
+fn a_hook_in_go_that_connects_is_told_what_else_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = new(dir.path(), "go");
+    let source = fs::read_to_string(project.join("main.go")).unwrap();
+    let source = source.replace("\"strings\"", "\"net/http\"").replace(
+        "if strings.Contains(call.Input.String(\"/command\"), \"rm -rf\") {",
+        "if _, err := http.Get(\"http://127.0.0.1:1/\"); err != nil {\n\t\treturn pretooluse.Pass(), err\n\t}\n\tif call.Name == \"\" {",
+    );
+    fs::write(project.join("main.go"), source).unwrap();
+    done(hookbox(&project).arg("build"));
+    let mut run = hookbox(&project);
+    let event = fs::read(project.join("event.json")).unwrap();
+    let found = said(&fed(run.args(["run", "--config", "hooks.json"]), &event));
+    for words in ["dial tcp 127.0.0.1:1", "a hook has no sockets: package http of the SDK sends requests"] {
+        assert!(found.contains(words), "{words}\n{found}");
+    }
+}
+
+// ---- nobody waits for a compiler ----
+
+/// The compiled components, with what changes when one is written anew.
+fn cached(home: &Path) -> Vec<(PathBuf, u64)> {
+    let files = fs::read_dir(home.join("hookbox")).unwrap().map(|entry| entry.unwrap());
+    let files = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "cwasm"));
+    let mut files: Vec<_> = files.map(|file| (file.path(), file.metadata().unwrap().ino())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn build_check_and_test_leave_nothing_to_compile() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    let event = r#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}"#;
+    write("hooks.json", r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "wasm", "component": "guard.wasm"}]}]}}"#);
+    fs::create_dir(dir.path().join("tests")).unwrap();
+    write("tests/cases.yaml", &format!("- name: passes\n  event: {event}\n  expect: {{output: {{}}}}\n"));
+    fs::write(dir.path().join("core.wasm"), wat::parse_str(gate("", "")).unwrap()).unwrap();
+    for command in [&["build", "core.wasm", "-o", "guard.wasm"][..], &["check", "hooks.json"], &["test"]] {
+        let home = dir.path().join(command[0]);
+        done(hookbox(dir.path()).args(command).env("XDG_CACHE_HOME", &home));
+        let before = cached(&home);
+        assert_eq!(before.len(), 1, "{command:?} {before:?}");
+        let mut run = hookbox(dir.path());
+        let output = fed(run.args(["run", "--config", "hooks.json"]).env("XDG_CACHE_HOME", &home), event.as_bytes());
+        assert_eq!(output.stdout, b"{}\n", "{command:?} {}", said(&output));
+        assert_eq!(cached(&home), before, "{command:?}: the first event compiled");
     }
 }
 

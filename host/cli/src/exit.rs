@@ -86,6 +86,12 @@ impl Exit {
         self.errors(vec![message.into()])
     }
 
+    /// As [`Exit::error`], and what to do about it, each below it on a line of its own.
+    pub fn advised(self, message: impl Into<String>, advice: &[&str]) -> anyhow::Error {
+        let advice = advice.iter().map(|line| format!("   {line}"));
+        self.errors(std::iter::once(message.into()).chain(advice).collect())
+    }
+
     /// As [`Exit::error`], of several lines.
     pub fn errors(self, lines: Vec<String>) -> anyhow::Error {
         Failure { exit: self, lines, unusable: Vec::new() }.into()

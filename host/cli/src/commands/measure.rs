@@ -56,7 +56,9 @@ impl Measured<'_> {
     pub async fn run(&self) -> anyhow::Result<Calls> {
         let bytes = fs::read(self.component).with_context(|| self.component.display().to_string())?;
         let unusable = |why: String| Exit::Config.error(format!("{}: {why}", self.component.display()));
-        let found = inspect(&bytes).map_err(|error| unusable(format!("{error}\n   {}", error.help())))?;
+        let found = inspect(&bytes).map_err(|error| {
+            Exit::Config.advised(format!("{}: {error}", self.component.display()), &[&error.help()])
+        })?;
         let wire = fs::read(self.event).with_context(|| self.event.display().to_string())?;
         let config = if let Some(file) = self.config {
             Config::load(file, self.dialect)

@@ -35,7 +35,19 @@ func Answer(result Memory, payload uintptr, handled bool, handle func() error) {
 	} else {
 		result.PutByte(payload, 1)
 	}
-	result.PutString(payload+4, err.Error())
+	result.PutString(payload+4, err.Error()+advice(err))
+}
+
+// advice says what else there is where package net would connect. It knows the errors by name: importing the package would
+// bring it into every hook.
+func advice(err error) string {
+	for ; err != nil; err = errors.Unwrap(err) {
+		switch fmt.Sprintf("%T", err) {
+		case "*net.OpError", "*net.DNSError":
+			return " (a hook has no sockets: package http of the SDK sends requests)"
+		}
+	}
+	return ""
 }
 
 func recovered(handle func() error) (err error) {

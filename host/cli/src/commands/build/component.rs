@@ -74,7 +74,7 @@ pub fn validate(component: &[u8]) -> anyhow::Result<()> {
     }
     match Component::new(&Engine::new(options)?, component, &granted, Path::new(".")) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Exit::Config.error(format!("the hook cannot be used: {error}\n   {}", error.help()))),
+        Err(error) => Err(Exit::Config.advised(format!("the hook cannot be used: {error}"), &[&error.help()])),
     }
 }
 

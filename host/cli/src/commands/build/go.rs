@@ -52,7 +52,7 @@ impl Language for Go {
             .env("GOOS", "wasip1")
             .env("GOARCH", "wasm");
         print::err(format_args!("go build {}", print::name(&folder.to_string_lossy())));
-        tool::run(&mut go, MISSING, || format!("go could not build {}", folder.display()))?;
+        tool::run(&mut go, MISSING, || Exit::Software.error(format!("go could not build {}", folder.display())))?;
         let module = fs::read(&core).with_context(|| core.display().to_string())?;
         // The language and its version are noted by the compiler.
         let mut made_with = AddMetadata::default();
@@ -60,7 +60,7 @@ impl Language for Go {
         let name = hook_name(folder)?;
         Ok(Compiled {
             name,
-            wasm: data::merged(&snapshot::started(&module)?)?,
+            wasm: data::merged(&snapshot::started(&data::merged(&module)?)?)?,
             adapters: vec![(SYSTEM, adapter()?)],
             made_with,
         })
@@ -79,7 +79,7 @@ fn check_version(folder: &Path) -> anyhow::Result<()> {
     let minor =
         number.split('.').nth(1).map(|minor| minor.chars().take_while(char::is_ascii_digit).collect::<String>());
     if minor.and_then(|minor| minor.parse::<u32>().ok()).is_none_or(|minor| minor < 24) {
-        return Err(Exit::Software.error(format!("Go {number} cannot export functions to WebAssembly\n   {MISSING}")));
+        return Err(Exit::Software.advised(format!("Go {number} cannot export functions to WebAssembly"), &[MISSING]));
     }
     Ok(())
 }

@@ -67,7 +67,9 @@ impl Language for JavaScript {
         prepare(&scratch)?;
         let mut node = Command::new("node");
         node.arg(scratch.join("bundle.mjs")).arg(&project.folder).current_dir(&scratch);
-        let said = tool::run(&mut node, MISSING, || format!("{} could not be bundled", project.folder.display()))?;
+        let said = tool::run(&mut node, MISSING, || {
+            Exit::Software.error(format!("{} could not be bundled", project.folder.display()))
+        })?;
         fs::write(scratch.join("bundle.json"), &said.stdout)?;
         let Bundle { name, digest, .. } = serde_json::from_slice(&said.stdout).context("bundle.mjs")?;
         Ok(Some(Fingerprint { name, digest }))
@@ -83,7 +85,9 @@ impl Language for JavaScript {
         let mut node = Command::new("node");
         node.arg(scratch.join("componentize.mjs")).arg(engine(&scratch)?).arg(&output).current_dir(&scratch);
         print::err(format_args!("componentize-qjs {}", print::name(&project.folder.to_string_lossy())));
-        tool::run(&mut node, MISSING, || format!("{} could not be made a component", project.folder.display()))?;
+        tool::run(&mut node, MISSING, || {
+            Exit::Software.error(format!("{} could not be made a component", project.folder.display()))
+        })?;
         let wasm = fs::read(&output).with_context(|| output.display().to_string())?;
         let mut made_with = AddMetadata::default();
         let language = if bundle.typescript { "TypeScript" } else { "JavaScript" };
@@ -99,7 +103,7 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
     let version = tool::ask(Command::new("node").arg("--version"), MISSING)?.unwrap_or_default();
     let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
     if major.is_none_or(|major| major < 20) {
-        return Err(Exit::Software.error(format!("Node.js {version} is too old\n   {MISSING}")));
+        return Err(Exit::Software.advised(format!("Node.js {version} is too old"), &[MISSING]));
     }
     let contract = contract::WIT.iter().map(|(name, text)| (format!("wit/deps/hooks/{name}"), *text));
     let tools = TOOLS.iter().map(|(name, text)| ((*name).to_owned(), *text));
@@ -118,10 +122,8 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(scratch);
     tool::run(&mut npm, MISSING, || {
-        format!(
-            "the packages could not be installed\n   to see why:   npm ci --ignore-scripts --prefix {}",
-            scratch.display()
-        )
+        let why = format!("to see why:   npm ci --ignore-scripts --prefix {}", scratch.display());
+        Exit::Software.advised("the packages could not be installed", &[&why])
     })?;
     fs::write(scratch.join(INSTALLED), LOCK)?;
     Ok(())
@@ -161,6 +163,6 @@ fn check_types(folder: &Path) -> anyhow::Result<()> {
     let mut tsc = Command::new("node");
     tsc.arg(compiler).args(["--noEmit", "--project"]).arg(folder).current_dir(folder);
     tsc.stdout(io::stderr());
-    tool::run(&mut tsc, MISSING, || format!("the types of {} are wrong", folder.display()))?;
+    tool::run(&mut tsc, MISSING, || Exit::Software.error(format!("the types of {} are wrong", folder.display())))?;
     Ok(())
 }

@@ -61,6 +61,7 @@ impl Language for Python {
     }
 
     fn fingerprint(&self, project: &Project<'_>) -> anyhow::Result<Option<Fingerprint>> {
+        check_version()?;
         let manifest = manifest(project)?;
         let mut parts =
             vec![TOOLCHAIN.to_owned(), COLLECT.to_owned(), manifest.module, manifest.dependencies.join("\n")];
@@ -129,10 +130,9 @@ impl Language for Python {
         fs::create_dir_all(environment.join("lib/python3/site-packages"))?;
         componentize.env("VIRTUAL_ENV", environment).env("PYTHONPATH", &toolchain).env("RUST_BACKTRACE", "0");
         tool::run(componentize.stdout(std::process::Stdio::null()), MISSING, || {
-            format!(
-                "componentize-py could not build {}\n   in a hook there are no sockets, processes, threads and no packages \
-                in C: `hookbox.http` sends requests",
-                manifest.name
+            Exit::Software.advised(
+                format!("componentize-py could not build {}", manifest.name),
+                &["in a hook there are no sockets, processes, threads and no packages in C: `hookbox.http` sends requests"],
             )
         })?;
         let component = fs::read(&wasm).with_context(|| wasm.display().to_string())?;
@@ -145,6 +145,15 @@ impl Language for Python {
         made_with.sdk = sdk::version().map(|version| ("hookbox-guest".into(), version.into())).into_iter().collect();
         Ok(Compiled { name: manifest.name, wasm, adapters: Vec::new(), made_with })
     }
+}
+
+fn check_version() -> anyhow::Result<()> {
+    let version = tool::ask(interpreter().arg("--version"), MISSING)?.unwrap_or_default();
+    let minor = version.strip_prefix("Python 3.").and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+    if minor.is_none_or(|minor| minor < 11) {
+        return Err(Exit::Software.advised(format!("{version} is too old"), &[MISSING]));
+    }
+    Ok(())
 }
 
 /// The author's Python, without their packages, running a program of ours.
@@ -165,7 +174,9 @@ fn interpreter() -> Command {
 fn manifest(project: &Project<'_>) -> anyhow::Result<Manifest> {
     let mut python = interpreter();
     python.args(["-I", "-S", "-B", "-X", "utf8", "-c", PROJECT]).arg(&project.folder);
-    let told = tool::run(&mut python, MISSING, || format!("{} cannot be built", project.folder.display()))?;
+    let told = tool::run(&mut python, MISSING, || {
+        Exit::Software.error(format!("{} cannot be built", project.folder.display()))
+    })?;
     Ok(serde_json::from_slice(&told.stdout)?)
 }
 
@@ -174,7 +185,8 @@ fn collect(manifest: &Manifest, place: &Path, path: &[&Path]) -> anyhow::Result<
     fs::write(&file, COLLECT)?;
     let mut python = interpreter();
     python.args(["-I", "-S", "-B", "-X", "utf8"]).arg(file).arg(&manifest.module).arg(&manifest.root).args(path);
-    let told = tool::run(&mut python, MISSING, || format!("{} cannot be imported", manifest.module))?;
+    let told =
+        tool::run(&mut python, MISSING, || Exit::Software.error(format!("{} cannot be imported", manifest.module)))?;
     Ok(serde_json::from_slice(&told.stdout)?)
 }
 

@@ -1,5 +1,7 @@
 //! Rust: cargo, with a profile for small hooks.
 
+mod messages;
+
 use std::{
     env,
     path::{Path, PathBuf},
@@ -9,7 +11,9 @@ use std::{
 use anyhow::Context;
 use serde_json::Value;
 use wasm_metadata::AddMetadata;
+use wasmparser::{Parser, Payload};
 
+use self::messages::Messages;
 use super::{
     language::{Compiled, Language, Project},
     tool,
@@ -51,15 +55,18 @@ impl Language for Rust {
             .current_dir(folder)
             // A library that is also a Rust one, as for its unit tests, is not optimised as a whole.
             .args(["rustc", "--lib", "--crate-type", "cdylib"])
-            .args(["--target", TARGET, "--message-format", "json-render-diagnostics"])
+            .args(["--target", TARGET, "--message-format", Messages::format()])
             .args(["--profile", &project.build.profile, "--manifest-path"])
             .arg(&manifest)
             .env("CARGO_ENCODED_RUSTFLAGS", flags(folder)?);
         if project.build.profile == "release" {
             cargo.envs(SMALL.iter().map(|(key, value)| (format!("CARGO_PROFILE_RELEASE_{key}"), value)));
         }
-        let output = tool::run(&mut cargo, MISSING, || format!("cargo could not build {}", folder.display()))?;
-        let core = artifact(&output.stdout, &manifest).ok_or_else(|| {
+        let mut messages = Messages::default();
+        if !tool::follow(&mut cargo, MISSING, |line| messages.take(line))? {
+            return Err(messages.failure(folder));
+        }
+        let core = messages.artifact(&manifest).ok_or_else(|| {
             Exit::Usage.error(format!(
                 "{} builds no component: its Cargo.toml needs [lib] crate-type = [\"cdylib\"]",
                 folder.display()
@@ -67,7 +74,8 @@ impl Language for Rust {
         })?;
         let name = core.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-")).unwrap_or_default();
         let wasm = std::fs::read(&core).with_context(|| core.display().to_string())?;
-        Ok(Compiled { name, wasm, adapters: Vec::new(), made_with: made_with(folder, &output.stdout)? })
+        check_imports(&wasm)?;
+        Ok(Compiled { name, wasm, adapters: Vec::new(), made_with: made_with(folder, &messages)? })
     }
 }
 
@@ -77,9 +85,10 @@ fn check_target(folder: &Path) -> anyhow::Result<()> {
     rustc.current_dir(folder).args(["--print", "target-libdir", "--target", TARGET]);
     match tool::ask(&mut rustc, MISSING)? {
         Some(libraries) if Path::new(&libraries).is_dir() => Ok(()),
-        _ => Err(Exit::Software.error(format!(
-            "this Rust toolchain has no target {TARGET}\n   to install it:   rustup target add {TARGET}"
-        ))),
+        _ => Err(Exit::Software.advised(
+            format!("this Rust toolchain has no target {TARGET}"),
+            &[&format!("to install it:   rustup target add {TARGET}")],
+        )),
     }
 }
 
@@ -112,36 +121,34 @@ fn flags(folder: &Path) -> anyhow::Result<String> {
     Ok(own.chain(remaps).collect::<Vec<_>>().join("\x1f"))
 }
 
-/// The module among what cargo says it built for this manifest.
-fn artifact(messages: &[u8], manifest: &Path) -> Option<PathBuf> {
-    let mut found = None;
-    for line in messages.split(|byte| *byte == b'\n') {
-        let Ok(message) = serde_json::from_slice::<Value>(line) else { continue };
-        if message.get("manifest_path").and_then(Value::as_str).map(Path::new) != Some(manifest) {
-            continue;
+/// Packages made for a browser are given one by wasm-bindgen, which leaves in the module what its own tool would replace.
+fn check_imports(module: &[u8]) -> anyhow::Result<()> {
+    for payload in Parser::new(0).parse_all(module) {
+        let Payload::ImportSection(imports) = payload? else { continue };
+        for import in imports.into_imports() {
+            if import?.module.starts_with("__wbindgen") {
+                return Err(Exit::Software.advised(
+                    "a package that the hook depends on is made for browsers, with wasm-bindgen, and no hook is in one",
+                    &[
+                        "which it is:   cargo tree --target wasm32-unknown-unknown --invert wasm-bindgen",
+                        "some can be had without, by `default-features = false`; `http` of hookbox_guest sends requests",
+                    ],
+                ));
+            }
         }
-        let files = message.get("filenames").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        found = files.map(PathBuf::from).find(|file| file.extension().is_some_and(|e| e == "wasm")).or(found);
     }
-    found
+    Ok(())
 }
 
-/// The language, its compiler, and the version of our SDK among what cargo says it built. What the compiler says of itself
-/// goes with the names of functions.
-fn made_with(folder: &Path, messages: &[u8]) -> anyhow::Result<AddMetadata> {
-    let text = String::from_utf8_lossy(messages);
-    let sdk = text.lines().filter(|line| line.contains("hookbox_guest")).find_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let ours = message.pointer("/target/name").is_some_and(|name| name == "hookbox_guest");
-        ours.then(|| message.get("package_id")?.as_str().map(str::to_owned))?
-    });
-    // `…#0.1.0` or `…#hookbox-guest@0.1.0`
-    let version = sdk.and_then(|id| id.rsplit(['#', '@']).next().map(str::to_owned));
+/// The language, its compiler, and the version of our SDK among what was built. What the compiler says of itself goes with
+/// the names of functions.
+fn made_with(folder: &Path, messages: &Messages) -> anyhow::Result<AddMetadata> {
     let compiler = tool::ask(Command::new("rustc").current_dir(folder).arg("--version"), MISSING)?.unwrap_or_default();
     let mut made = AddMetadata::default();
     made.language = vec![("Rust".into(), String::new())];
     let compiler = compiler.split_once(' ').map(|(name, version)| (name.to_owned(), version.to_owned()));
     made.processed_by = compiler.into_iter().collect();
-    made.sdk = version.map(|version| ("hookbox-guest".into(), version)).into_iter().collect();
+    let sdk = messages.version("hookbox_guest");
+    made.sdk = sdk.map(|version| ("hookbox-guest".into(), version)).into_iter().collect();
     Ok(made)
 }

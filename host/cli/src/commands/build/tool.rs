@@ -1,7 +1,7 @@
 //! Running somebody else's compiler.
 
 use std::{
-    io,
+    io::{self, BufRead, BufReader},
     process::{Command, Output, Stdio},
 };
 
@@ -9,9 +9,25 @@ use crate::exit::Exit;
 
 /// Runs it with its messages on our stderr, and returns what it printed. `missing` is what to do when it is not
 /// installed, `failed` what could not be done when it fails: its own message is on stderr already.
-pub fn run(command: &mut Command, missing: &str, failed: impl FnOnce() -> String) -> anyhow::Result<Output> {
+pub fn run(command: &mut Command, missing: &str, failed: impl FnOnce() -> anyhow::Error) -> anyhow::Result<Output> {
     let output = start(command.stderr(Stdio::inherit()), missing)?;
-    if output.status.success() { Ok(output) } else { Err(Exit::Software.error(failed())) }
+    if output.status.success() { Ok(output) } else { Err(failed()) }
+}
+
+/// Runs it with its messages on our stderr, and hands on each line that it prints as soon as it does. Returns whether it
+/// succeeded.
+pub fn follow(command: &mut Command, missing: &str, mut each: impl FnMut(&[u8])) -> anyhow::Result<bool> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let mut child = command.spawn().map_err(|error| cannot_run(command, missing, &error))?;
+    let mut lines = child.stdout.take().map(BufReader::new);
+    let mut line = Vec::new();
+    while let Some(lines) = &mut lines
+        && lines.read_until(b'\n', &mut line)? > 0
+    {
+        each(&line);
+        line.clear();
+    }
+    Ok(child.wait()?.success())
 }
 
 /// Runs it and returns what it printed, without a word on stderr.
@@ -21,11 +37,13 @@ pub fn ask(command: &mut Command, missing: &str) -> anyhow::Result<Option<String
 }
 
 fn start(command: &mut Command, missing: &str) -> anyhow::Result<Output> {
-    command.stdin(Stdio::null()).output().map_err(|error| {
-        let program = command.get_program().to_string_lossy().into_owned();
-        match error.kind() {
-            io::ErrorKind::NotFound => Exit::Software.error(format!("`{program}` is not installed\n   {missing}")),
-            _ => Exit::Software.error(format!("`{program}` cannot be run: {error}")),
-        }
-    })
+    command.stdin(Stdio::null()).output().map_err(|error| cannot_run(command, missing, &error))
+}
+
+fn cannot_run(command: &Command, missing: &str, error: &io::Error) -> anyhow::Error {
+    let program = command.get_program().to_string_lossy();
+    match error.kind() {
+        io::ErrorKind::NotFound => Exit::Software.advised(format!("`{program}` is not installed"), &[missing]),
+        _ => Exit::Software.error(format!("`{program}` cannot be run: {error}")),
+    }
 }

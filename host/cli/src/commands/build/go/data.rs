@@ -1,5 +1,6 @@
 //! Go's linker writes tens of thousands of small data segments, and wizer adds its own. Every instance keeps something for
-//! each of them, so that they cost more than the start they save: here they become a few large ones.
+//! each of them, so that they cost more than the start they save, and a large program has more than a module may have: here
+//! they become a few large ones.
 
 use wasm_encoder::{ConstExpr, DataSection, Module, RawSection};
 use wasmparser::{DataKind, Operator, Parser, Payload};

@@ -63,9 +63,9 @@ impl Packages {
                 .args(&self.arguments);
             let command = self.command();
             tool::run(&mut pip, super::MISSING, || {
-                format!(
-                    "it could not be installed\n   to try it by hand:   {command}\n   where pip is missing:   python3 -m ensurepip"
-                )
+                let by_hand = format!("to try it by hand:   {command}");
+                Exit::Software
+                    .advised("it could not be installed", &[&by_hand, "where pip is missing:   python3 -m ensurepip"])
             })?;
         }
         fs::write(&marker, &self.from)

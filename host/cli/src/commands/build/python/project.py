@@ -3,17 +3,13 @@
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 
 def fail(why):
     sys.exit(f"pyproject.toml: {why}")
 
-
-if sys.version_info < (3, 11):
-    sys.exit(f"Python {sys.version.split()[0]} is too old: 3.11 or later builds hooks")
-
-import tomllib
 
 folder = Path(sys.argv[1])
 try:

@@ -1,0 +1,78 @@
+//! What cargo says while it builds: one JSON object a line.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::TARGET;
+use crate::exit::Exit;
+
+/// What cargo built, and what it could not.
+#[derive(Default)]
+pub struct Messages {
+    /// Of each package that was built.
+    built: Vec<Value>,
+    /// A package of somebody else's that does not compile.
+    broken: Option<String>,
+}
+
+impl Messages {
+    /// How cargo has to be asked for them; with colours where there is somebody to see them.
+    pub fn format() -> &'static str {
+        if io::stderr().is_terminal() { "json-diagnostic-rendered-ansi" } else { "json" }
+    }
+
+    /// One line. What the compiler has to say to the author is shown at once, as it stands.
+    pub fn take(&mut self, line: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
+        match text(&message, "/reason") {
+            Some("compiler-message") => {
+                let _ = io::stderr().write_all(text(&message, "/message/rendered").unwrap_or_default().as_bytes());
+                let is_foreign = text(&message, "/package_id").is_some_and(|id| !id.starts_with("path+"));
+                if is_foreign && text(&message, "/message/level") == Some("error") {
+                    self.broken = text(&message, "/target/name").map(str::to_owned);
+                }
+            }
+            Some("compiler-artifact") => self.built.push(message),
+            _ => {}
+        }
+    }
+
+    /// Why there is no component.
+    pub fn failure(&self, folder: &Path) -> anyhow::Error {
+        match &self.broken {
+            Some(package) => Exit::Software.advised(
+                format!("`{package}` does not compile for a hook, in which there are no sockets, files, processes and threads"),
+                &[
+                    &format!("who depends on it:   cargo tree --target {TARGET} --invert {package}"),
+                    "some can be had without, by `default-features = false`; `http` of hookbox_guest sends requests",
+                ],
+            ),
+            None => Exit::Software.error(format!("cargo could not build {}", folder.display())),
+        }
+    }
+
+    /// The module that was built of this manifest.
+    pub fn artifact(&self, manifest: &Path) -> Option<PathBuf> {
+        let own = self.built.iter().rev().filter(|one| text(one, "/manifest_path").map(Path::new) == Some(manifest));
+        let mut files = own.flat_map(|one| one.get("filenames").and_then(Value::as_array).into_iter().flatten());
+        files.find_map(|file| {
+            let file = Path::new(file.as_str()?);
+            file.extension().is_some_and(|extension| extension == "wasm").then(|| file.to_owned())
+        })
+    }
+
+    /// The version of a package that was built.
+    pub fn version(&self, name: &str) -> Option<String> {
+        let id = self.built.iter().find(|one| text(one, "/target/name") == Some(name))?;
+        // `…#0.1.0` or `…#hookbox-guest@0.1.0`
+        text(id, "/package_id")?.rsplit(['#', '@']).next().map(str::to_owned)
+    }
+}
+
+fn text<'a>(message: &'a Value, pointer: &str) -> Option<&'a str> {
+    message.pointer(pointer)?.as_str()
+}
