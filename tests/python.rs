@@ -60,6 +60,38 @@ fn the_sdk_holds_its_own_tests() {
     python(&folder, &sdk(), &["-m", "unittest", "discover", "-s", "tests"]);
 }
 
+/// pytest, installed once as its requirements lock it.
+fn pytest() -> PathBuf {
+    let requirements = root().join("sdk-guest/python/requirements-test.txt");
+    let (folder, locked) = (target_dir().join("tools/pytest"), fs::read_to_string(&requirements).unwrap());
+    let installed = folder.join(".installed-from");
+    if fs::read_to_string(&installed).ok().as_ref() != Some(&locked) {
+        let _ = fs::remove_dir_all(&folder);
+        let [target, requirements] = [&folder, &requirements].map(|path| path.to_str().unwrap());
+        let pip =
+            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
+        let what = ["--require-hashes", "--target", target, "-r", requirements];
+        python(&root(), &folder, &[&pip[..], &what].concat());
+        fs::write(installed, locked).unwrap();
+    }
+    folder
+}
+
+/// The SDK's own, and those of a project as it is begun.
+#[test]
+fn tests_run_under_pytest() {
+    let pytest = pytest();
+    let both = std::env::join_paths([sdk(), pytest.clone()]).unwrap();
+    let under = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
+    let said = python(&root().join("sdk-guest/python"), Path::new(&both), &under);
+    assert!(said.contains(" passed"), "{said}");
+    let dir = tempfile::tempdir().unwrap();
+    let made = hookbox().args(["new", "my-guard", "--lang", "python"]).current_dir(dir.path()).output().unwrap();
+    assert!(made.status.success());
+    let said = python(&dir.path().join("my-guard"), &pytest, &under);
+    assert!(said.contains("1 passed"), "{said}");
+}
+
 /// What is uploaded is what is tested: a source archive, a wheel made of it, and the SDK's own tests against that.
 #[test]
 fn the_sdk_is_a_package() {
