@@ -102,6 +102,27 @@ fn compiling_ends_with_the_clients_time() {
     });
 }
 
+/// An event of many members is given to a hook in time that grows with it, not with its square.
+#[test]
+fn an_event_of_many_members_is_given_in_time() {
+    let hook = json!({ "type": "wasm", "component": "hook.wasm", "timeout": 50 });
+    let config = json!({ "hooks": { "BrandNew": [{ "hooks": [hook] }] } }).to_string();
+    let module = gate("", "").replace("pre-tool-use", "other-event").replace("16384", "1048576");
+    let module = module.replace(r#"(memory (export "memory") 1)"#, r#"(memory (export "memory") 64)"#);
+    let members = (0..100_000).map(|n| format!(r#""k{n}":{n}"#)).collect::<Vec<_>>().join(",");
+    let event = format!(r#"{{"hook_event_name":"BrandNew",{members}}}"#);
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    fs::write(dir.path().join("hook.wasm"), encode(&module, "export hookbox:hooks/other-event@0.2.0;", "")).unwrap();
+    let output = fed(hookbox(dir.path()).args(["--deadline", "60"]), event.as_bytes());
+    assert!(
+        output.status.success() && String::from_utf8_lossy(&output.stderr).contains("nothing"),
+        "{}",
+        said(&output)
+    );
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("failed"), "{}", said(&output));
+}
+
 /// A client that was told nothing goes on, unless the exit code tells it.
 #[test]
 fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {

@@ -9,7 +9,7 @@ use std::{
 
 use hookbox::{Asked, Host, config::Config};
 use hookbox_protocol::{dialect, json::MAX_NODES};
-use hookbox_testing::guest::{GATE, encode};
+use hookbox_testing::guest::encode;
 use serde_json::{Value, json};
 
 struct Counting;
@@ -47,11 +47,14 @@ fn cost(dialect: &str, wire: &[u8], reads: bool) -> usize {
 }
 
 fn what_is_decoded() {
-    let shapes = ["{\"a\":1}", "{}", "[[[{}]]]", "\"\""];
+    let shapes = ["{\"a\":1}", "{}", "[[[{}]]]", "\"\"", "{\"a\":{\"a\":{\"a\":1}}}"];
     let heads = [
         ("claude", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":"#, "}"),
         ("claude", r#"{"hook_event_name":"BrandNew","x":"#, "}"),
         ("codebuddy", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","input":"#, "}"),
+        ("codebuddy", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","command":"#, "}"),
+        ("claude", r#"{"hook_event_name":"PreToolUse","tool_name":"\ud800","tool_input":"#, "}"),
+        ("gemini", r#"{"hook_event_name":"BeforeModel","llm_request":{"messages":"#, "}}"),
         ("blade", r#"{"hook_event_name":"canUseTool","toolName":"Bash","input":"#, "}"),
         ("blade-callback", r#"{"event":"PostToolUse","toolName":"Bash","toolOutput":"#, "}"),
         ("picoclaw", r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_llm","params":{"messages":"#, "}}"),
@@ -90,6 +93,8 @@ fn arguments() -> Vec<(&'static str, String)> {
         ("one escaped text", format!("\"{}\"", "\\n".repeat(ASKED / 2 - 1000))),
         ("texts", list(format!("\"{}\"", "x".repeat(each(1) - 3)), 1)),
         ("objects", list(format!(r#"{{"a":1,"b":"{}"}}"#, "x".repeat(each(5) - 18)), 5)),
+        ("small objects", list(format!(r#"{{"a":"{}"}}"#, "x".repeat(each(3) - 10)), 3)),
+        ("nested objects", list(format!(r#"{{"a":{{"a":{{"a":"{}"}}}}}}"#, "x".repeat(each(7) - 20)), 7)),
         ("deep arrays", list(format!(r#"[[["{}"]]]"#, "x".repeat(each(4) - 10)), 4)),
         ("long numbers", list("1".repeat(each(1) - 2), 1)),
     ]
@@ -97,7 +102,11 @@ fn arguments() -> Vec<(&'static str, String)> {
 
 /// A hook that takes what it is given, and says nothing.
 fn component() -> Vec<u8> {
-    let module = r#"(module
+    let handles =
+        HANDLED.map(|event| format!(r#"(export "hookbox:hooks/{event}@0.2.0#handle" (func $handle))"#)).concat();
+    let world = HANDLED.map(|event| format!("export hookbox:hooks/{event}@0.2.0;")).concat();
+    let module = format!(
+        r#"(module
         (memory (export "memory") 1)
         (global $free (mut i32) (i32.const 1024))
         (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
@@ -107,10 +116,14 @@ fn component() -> Vec<u8> {
             (local.set $missing (i32.sub (i32.shr_u (i32.add (global.get $free) (i32.const 65535)) (i32.const 16)) (memory.size)))
             (if (i32.gt_s (local.get $missing) (i32.const 0)) (then (drop (memory.grow (local.get $missing)))))
             (local.get $at))
-        (func (export "hookbox:hooks/pre-tool-use@0.2.0#handle") (param i32) (result i32) (i32.const 0))
-        (func (export "hookbox:hooks/other-event@0.2.0#handle") (param i32) (result i32) (i32.const 0)))"#;
-    encode(module, &format!("{GATE} export hookbox:hooks/other-event@0.2.0;"), "")
+        (func $handle (param i32) (result i32) (i32.const 0))
+        {handles})"#
+    );
+    encode(&module, &world, "")
 }
+
+const HANDLED: [&str; 6] =
+    ["pre-tool-use", "post-tool-use", "permission-request", "can-use-tool", "before-llm", "other-event"];
 
 /// The bytes that one event costs with this hook: the text, and what is held beside it at once.
 async fn asked(dialect: &str, event: &str, handler: Option<&Value>, wire: &str, folder: &std::path::Path) -> usize {
@@ -125,11 +138,14 @@ async fn asked(dialect: &str, event: &str, handler: Option<&Value>, wire: &str, 
     let host = Host::builder().config(config).cache_dir(folder.join("cache")).build().await.unwrap();
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
-    let judged = host.judge(&Asked::new(wire.as_bytes()).named(Some(event))).await;
+    let named = (dialect == "picoclaw" || dialect == "opencode" || dialect == "blade-callback").then_some(event);
+    let judged = host.judge(&Asked::new(wire.as_bytes()).named(named)).await;
     let verdict = judged.verdict.unwrap();
-    assert!(verdict.hooks.iter().all(|hook| hook.outcome().is_some_and(Result::is_ok)), "{:?}", verdict.hooks);
-    let guest = if handler.is_some_and(|handler| handler["type"] == "wasm") { wire.len() + (2 << 20) } else { 0 };
-    wire.len() + guest + PEAK.load(Ordering::Relaxed) - before
+    let outcomes: Vec<_> =
+        verdict.hooks.iter().map(|hook| hook.outcome().map(|said| said.as_ref().map(|_| ()))).collect();
+    assert!(outcomes.iter().all(|said| matches!(said, Some(Ok(())))), "{dialect} {event} {wire:.90}: {outcomes:?}");
+    let guest = handler.and_then(|handler| handler.pointer("/limits/memoryMiB")?.as_u64()).unwrap_or_default() << 20;
+    wire.len() + usize::try_from(guest).unwrap() + PEAK.load(Ordering::Relaxed) - before
 }
 
 async fn what_is_asked() {
@@ -141,10 +157,33 @@ async fn what_is_asked() {
         json!({ "type": "wasm", "component": "hook.wasm", "limits": limits, "timeout": 600 })
     };
     let command = json!({ "type": "command", "command": "cat >/dev/null", "timeout": 600 });
+    let mut over = Vec::new();
     for (at, (dialect, event, wire)) in [
         ("claude", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
         ("claude", "BrandNew", r#"{"hook_event_name":"BrandNew","x":VALUE}"#),
+        // A name that is half a character.
+        ("claude", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"\ud800","tool_input":{"a":VALUE}}"#),
         ("codebuddy", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","input":{"a":VALUE}}"#),
+        (
+            "codebuddy",
+            "PreToolUse",
+            r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":null,"input":{"a":VALUE}}"#,
+        ),
+        ("codebuddy", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","command":VALUE}"#),
+        (
+            "codebuddy",
+            "PreToolUse",
+            r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"command":VALUE}}"#,
+        ),
+        ("blade", "canUseTool", r#"{"hook_event_name":"canUseTool","toolName":"T","input":{"a":VALUE}}"#),
+        // The hooks of another stage are asked about it too.
+        ("blade", "PermissionRequest", r#"{"hook_event_name":"canUseTool","toolName":"T","input":{"a":VALUE}}"#),
+        (
+            "blade@observed",
+            "PostToolUse",
+            r#"{"hook_event_name":"PostToolUse","tool_name":"T","tool_response":{"llmContent":VALUE}}"#,
+        ),
+        ("gemini", "BeforeModel", r#"{"hook_event_name":"BeforeModel","llm_request":{"model":"m","messages":VALUE}}"#),
         ("blade", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
         ("blade-callback", "PreToolUse", r#"{"event":"PreToolUse","toolName":"T","toolInput":{"a":VALUE}}"#),
         ("codex", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
@@ -161,8 +200,8 @@ async fn what_is_asked() {
     .enumerate()
     {
         for (shape, value) in arguments() {
-            // Every shape under one dialect, and two of them under every dialect.
-            if at > 0 && !matches!(shape, "one text" | "deep arrays") {
+            // Every shape of one event, and two of them of every other.
+            if at > 0 && !matches!(shape, "one text" | "small objects") {
                 continue;
             }
             let wire = wire.replace("VALUE", &value);
@@ -170,15 +209,14 @@ async fn what_is_asked() {
             let component = component(&wire);
             for (hook, handler) in [("none", None), ("a command", Some(&command)), ("a component", Some(&component))] {
                 let cost = asked(dialect, event, handler, &wire, folder.path()).await;
-                assert!(
-                    cost <= 6 * wire.len(),
-                    "{dialect} {event}, {shape}, {hook}: {} of {} MiB",
-                    cost >> 20,
-                    wire.len() >> 20
-                );
+                if 2 * cost > 11 * wire.len() {
+                    let hundredths = cost * 100 / wire.len();
+                    over.push(format!("{dialect} {event} {wire:.60}, {shape}, {hook}: {hundredths} %"));
+                }
             }
         }
     }
+    assert!(over.is_empty(), "{over:#?}");
 }
 
 /// One test, because there is one allocator.

@@ -5,9 +5,7 @@
 
 pub(crate) mod fields;
 mod input;
-mod raw;
-
-use std::borrow::Cow;
+pub(crate) mod raw;
 
 use serde_json::Value;
 
@@ -47,6 +45,14 @@ pub struct Event {
     pub notes: Vec<Note>,
 }
 
+/// What of an event is otherwise than the client sent it, while hooks of another stage are asked.
+#[derive(Debug)]
+pub struct AsSent {
+    name: String,
+    input: Input,
+    raw: Raw,
+}
+
 impl Event {
     /// An event that never was on a wire, as the dialect's client would have sent it.
     pub fn new(dialect: &dyn Dialect, context: EventContext, call: Option<ToolCall>, input: Input) -> Self {
@@ -71,16 +77,33 @@ impl Event {
         }
     }
 
-    /// The same event as hooks of another stage see it (see [`Dialect::stages`]).
-    #[must_use]
-    pub fn seen_as(&self, kind: EventKind, dialect: &dyn Dialect) -> Cow<'_, Self> {
-        if kind == self.kind() {
-            return Cow::Borrowed(self);
+    /// Makes it what hooks of another stage see of it (see [`Dialect::stages`]). What is large is not copied.
+    pub fn turn_into(&mut self, kind: EventKind, dialect: &dyn Dialect) -> AsSent {
+        let spec = dialect.spec(kind);
+        let extra = std::mem::take(&mut self.extra);
+        let arguments = self.call.as_mut().map(|call| std::mem::take(&mut call.input));
+        let sent = AsSent {
+            name: std::mem::replace(&mut self.name, spec.name.to_owned()),
+            input: std::mem::replace(&mut self.input, Input::empty(kind)),
+            raw: std::mem::take(&mut self.raw),
+        };
+        let rest = dialect.encode_event(self);
+        let rest = rest.as_object().into_iter().flatten().filter(|(key, _)| !extra.contains_key(*key));
+        let names = Names { spec, context: &[] };
+        let input = arguments.iter().filter(|value| !value.is_null()).map(|value| (names.wire("tool_input"), value));
+        let input = input.filter(|(key, _)| !extra.contains_key(*key));
+        let other = rest.chain(&extra).map(|(key, value)| (key.as_str(), value));
+        self.raw = sent.raw.made_of(input.chain(other));
+        self.extra = extra;
+        if let (Some(call), Some(arguments)) = (&mut self.call, arguments) {
+            call.input = arguments;
         }
-        let mut event = Self::new(dialect, self.context.clone(), self.call.clone(), Input::empty(kind));
-        event.extra.clone_from(&self.extra);
-        event.raw = dialect.encode_event(&event).into();
-        Cow::Owned(event)
+        sent
+    }
+
+    /// Makes it again what the client sent.
+    pub fn turn_back(&mut self, sent: AsSent) {
+        (self.name, self.input, self.raw) = (sent.name, sent.input, sent.raw);
     }
 
     /// A text field by our name, for matchers.

@@ -4,10 +4,15 @@
 pub(crate) mod same;
 pub(crate) mod scan;
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
-use crate::{event::Raw, output::Note};
+use crate::{
+    event::raw::{Moved, Place, Raw, joined},
+    output::Note,
+};
 use scan::{Container, Fault, Scanner, Token, unescape};
 pub use scan::{MAX_DEPTH, MAX_NODES};
 
@@ -92,20 +97,58 @@ pub(crate) struct Wire {
     pub(crate) object: Object,
     /// What was read otherwise than it is written.
     pub(crate) notes: Vec<Note>,
-    /// The text, where it says what was read; and how many members it has, and which of them are null.
-    text: Option<String>,
+    /// The text that says what was read; and how many members it has, and which of them are null.
+    text: String,
     had: usize,
     nulls: Vec<String>,
+    moved: Vec<Moved>,
 }
 
 impl Wire {
+    /// Whether the event has something under this name; null is nothing.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.object.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Gives what the client wrote elsewhere the contract's name, without a copy.
+    pub(crate) fn rename(&mut self, name: &'static str, member: &'static str, below: Option<&'static str>) {
+        let value = match below {
+            None => self.object.shift_remove(member).inspect(|_| self.had -= 1),
+            Some(below) => {
+                self.object.get_mut(member).and_then(Value::as_object_mut).and_then(|o| o.shift_remove(below))
+            }
+        };
+        if let Some(value) = value {
+            self.put(name, Place::At(member, below), value);
+        }
+    }
+
+    /// The same of several members, which become one object.
+    pub(crate) fn gather(&mut self, name: &'static str, members: HashSet<String>) {
+        let (gathered, rest) =
+            std::mem::take(&mut self.object).into_iter().partition::<Object, _>(|(key, _)| members.contains(key));
+        self.object = rest;
+        self.had -= gathered.len();
+        self.put(name, Place::Members(members), Value::Object(gathered));
+    }
+
+    fn put(&mut self, name: &'static str, from: Place, value: Value) {
+        // A null in its place.
+        self.had -= usize::from(self.object.shift_remove(name).is_some());
+        self.object.insert(name.to_owned(), value);
+        self.moved.push(Moved { name, from });
+    }
+
     /// The whole event with the members that were added: as it was written, as far as that is what was read.
     pub(crate) fn raw(&mut self) -> Raw {
-        let filled = |key: &String| self.object.get(key).is_some_and(|value| !value.is_null());
-        let Some(text) = self.text.take().filter(|_| !self.nulls.iter().any(filled)) else {
-            return Value::Object(self.object.clone()).into();
-        };
-        Raw::written(text, self.object.iter().skip(self.had).map(|(key, value)| (key.as_str(), value)))
+        let (mut text, moved) = (std::mem::take(&mut self.text), std::mem::take(&mut self.moved));
+        let filled = |key: &String| self.has(key) && self.nulls.contains(key);
+        if self.nulls.iter().any(filled) {
+            let members = scan::members(&text).unwrap_or_default();
+            text = joined(members.iter().filter(|(key, _)| !filled(key)));
+        }
+        let added = self.object.iter().enumerate().filter(|(at, (key, _))| *at >= self.had || filled(key));
+        Raw::written(text, added.map(|(_, (key, value))| (key.as_str(), value)), moved)
     }
 }
 
@@ -118,15 +161,34 @@ pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire, DecodeError> {
         (Value::Object(object), replaced) => (object, replaced),
         (other, _) => return Err(DecodeError::wrong_type("", "an object", &other)),
     };
-    let mut wire = Wire { had: object.len(), nulls: Vec::new(), object, notes: Vec::new(), text: None };
-    wire.nulls.extend(wire.object.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key.clone()));
-    if replaced == 0 {
-        wire.text = std::str::from_utf8(bytes).ok().map(scan::compact);
+    let nulls = object.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key.clone()).collect();
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let (text, notes) = if replaced == 0 {
+        (scan::compact(text), Vec::new())
     } else {
-        let text = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
-        wire.notes.push(Note::warning(text));
+        let note = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
+        (scan::compact(&mended(text)), vec![Note::warning(note)])
+    };
+    Ok(Wire { had: object.len(), nulls, object, notes, text, moved: Vec::new() })
+}
+
+/// A JSON text with U+FFFD wherever an escape is half a surrogate pair.
+fn mended(text: &str) -> String {
+    let (mut mended, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
+        mended.push_str(plain);
+        let is = |length| escape.get(..length).is_some_and(|escape| unescape(escape).1 == 0);
+        let (length, kept) = match escape.starts_with("\\u") {
+            false => (2, true),
+            true if is(6) => (6, true),
+            true if escape.get(6..).is_some_and(|next| next.starts_with("\\u")) && is(12) => (12, true),
+            true => (6, false),
+        };
+        let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        mended.push_str(if kept { escape } else { "\\ufffd" });
+        rest = after;
     }
-    Ok(wire)
+    mended + rest
 }
 
 /// The value of a text, and how many of its escapes were read as U+FFFD.
@@ -174,9 +236,11 @@ fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
             }
             Token::Close => {
                 let mut done = open.pop().map(|(value, _)| value).unwrap_or_default();
-                if let Value::Array(items) = &mut done {
-                    // Most arrays have few items, and room for more.
-                    items.shrink_to_fit();
+                // Most arrays and objects have few items, and room for more.
+                match &mut done {
+                    Value::Array(items) => items.shrink_to_fit(),
+                    Value::Object(object) if object.len() < 3 => *object = std::mem::take(object).into_iter().collect(),
+                    _ => {}
                 }
                 done
             }

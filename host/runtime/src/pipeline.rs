@@ -19,13 +19,17 @@ pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> 
 
 /// A typed event in, verdict out.
 #[tracing::instrument(name = "dispatch", level = "debug", skip_all, fields(event = event.name, tenant = hooks.tenant()))]
-pub(crate) async fn dispatch_event(hooks: &Hooks, event: Event, terms: Terms<'_>) -> Verdict {
+pub(crate) async fn dispatch_event(hooks: &Hooks, mut event: Event, terms: Terms<'_>) -> Verdict {
     let dialect = hooks.dialect();
     let (mut reports, mut counted) = (Vec::<HookReport>::new(), Vec::new());
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
-        reports.extend(call_all(hooks, &event.seen_as(*stage, dialect), terms).await);
+        let sent = (*stage != event.kind()).then(|| event.turn_into(*stage, dialect));
+        reports.extend(call_all(hooks, &event, terms).await);
+        if let Some(sent) = sent {
+            event.turn_back(sent);
+        }
         counted = outputs(&reports);
         if dialect.decides(*stage, &counted) {
             break;

@@ -98,7 +98,7 @@ impl Dialect for Blade {
         let mut wire = parse_wire(wire)?;
         let name = common::event_name(&wire.object, NAME_KEY, name)?;
         if let Some(spec) = self.spec_by_name(&name) {
-            common::add_aliases(&mut wire.object, self.aliases(spec.kind));
+            common::take_aliases(&mut wire, self.aliases(spec.kind));
         }
         common::decode_flat_wire(self, NAME_KEY, ORIGIN, wire, Some(&name))
     }
@@ -110,7 +110,7 @@ impl Dialect for Blade {
 
     fn encode_event(&self, event: &Event) -> Value {
         let mut wire = common::encode_flat_object(self.spec(event.kind()), NAME_KEY, ORIGIN, event);
-        common::drop_aliases(&mut wire, self.aliases(event.kind()));
+        common::put_back(&mut wire, &event.raw);
         wire.into()
     }
 

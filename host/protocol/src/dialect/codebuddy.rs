@@ -78,28 +78,25 @@ impl Dialect for CodeBuddy {
         let mut wire = parse_wire(wire)?;
         let name = common::event_name(&wire.object, NAME_KEY, name)?;
         if self.spec_by_name(&name).is_some_and(|spec| spec.kind.has_tool()) {
-            events::add_tool_input(&mut wire.object);
+            events::take_tool_input(&mut wire);
         }
-        let mut event = common::decode_flat_wire(self, NAME_KEY, &[], wire, Some(&name))?;
-        if events::is_input(&event) {
-            event.extra.shift_remove("input");
-        }
-        Ok(event)
+        common::decode_flat_wire(self, NAME_KEY, &[], wire, Some(&name))
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        let mut wire = common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event);
-        if let (Some(call), Value::Object(wire), true) = (&event.call, &mut wire, events::is_input(event)) {
-            wire.insert("input".into(), call.input.clone());
+        let mut wire = common::encode_flat_object(self.spec(event.kind()), NAME_KEY, &[], event);
+        common::put_back(&mut wire, &event.raw);
+        if let (Some(call), false) = (&event.call, event.raw.moved().is_empty()) {
+            wire.insert("tool_input".into(), call.input.clone());
         }
-        wire
+        wire.into()
     }
 
     /// decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, also stand at the top of what
     /// command handlers read".
     fn for_commands(&self, event: &Event) -> Raw {
         let input = event.call.as_ref().map(|call| &call.input);
-        let named = |key: &'static str| Some((key, input?.get(key)?)).filter(|_| event.raw.member(key).is_none());
+        let named = |key: &'static str| Some((key, input?.get(key)?)).filter(|_| !event.raw.has(key));
         let named: Vec<_> = ["command", "file_path"].into_iter().filter_map(named).collect();
         event.raw.with(&named)
     }

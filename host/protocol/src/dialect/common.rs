@@ -5,7 +5,7 @@ mod form;
 
 use serde_json::{Value, json};
 
-pub(crate) use alias::{Alias, add_aliases, drop_aliases};
+pub(crate) use alias::{Alias, add_aliases, drop_aliases, put_back, take_aliases};
 pub(crate) use form::{
     MARK, PERMISSION, ask_only_where_shown, mark_form, put_decision, put_permission, shows_form, take_permission,
 };

@@ -2,14 +2,14 @@
 //!
 //! What its exit code and its output mean, the dialect knows ([`hookbox_protocol::Dialect::read_command`]).
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use async_trait::async_trait;
-use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::Ended};
+use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::Ended, event::Raw};
 use hookbox_sandbox::{LogLevel, LogLine, Run};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
-    process::Command as Process,
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufWriter},
+    process::{ChildStdin, Command as Process},
 };
 
 use super::{Call, Handler};
@@ -66,8 +66,7 @@ impl Command {
         // Beside everything else: a command may answer without reading, and then its stdin breaks.
         let write = async move {
             if let Some(mut stdin) = stdin {
-                let _ = stdin.write_all(event.text().as_bytes()).await;
-                let _ = stdin.write_all(b"\n").await;
+                let _ = put(&event, &mut stdin).await;
             }
         };
         let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -163,6 +162,16 @@ fn log(stderr: &str) -> Vec<LogLine> {
         lines.push(line(text.trim_end_matches(['\n', '\r']).to_owned()));
     }
     lines
+}
+
+/// Writes the event as one line. Whatever is large in it goes out as it is, without a copy.
+async fn put(event: &Raw, stdin: &mut ChildStdin) -> io::Result<()> {
+    let mut stdin = BufWriter::new(stdin);
+    for piece in event.pieces() {
+        stdin.write_all(piece.as_bytes()).await?;
+    }
+    stdin.write_all(b"\n").await?;
+    stdin.flush().await
 }
 
 /// More than the limit.

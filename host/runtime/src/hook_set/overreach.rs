@@ -22,10 +22,14 @@ impl HookSet {
         wire: impl AsRef<[u8]>,
         name: Option<&str>,
     ) -> Result<Vec<Diagnostic>, DispatchError> {
-        let event = self.dialect().decode_event(wire.as_ref(), name)?;
+        let mut event = self.dialect().decode_event(wire.as_ref(), name)?;
         let mut found = Vec::new();
         for stage in self.dialect().stages(event.kind()) {
-            found.extend(self.beyond(&event.seen_as(*stage, self.dialect())).await);
+            let sent = (*stage != event.kind()).then(|| event.turn_into(*stage, self.dialect()));
+            found.extend(self.beyond(&event).await);
+            if let Some(sent) = sent {
+                event.turn_back(sent);
+            }
         }
         Ok(found)
     }

@@ -14,7 +14,7 @@ interface! {
     ) -> Output,
     (Output { updated_response, effects }, reader) => {
         // after-llm.wit: "Members left out keep their value."
-        let whole = input.response.as_ref().and_then(|r| r.as_object()).cloned().unwrap_or_default();
+        let whole = input.response.iter().filter_map(|response| response.as_object()).flatten();
         let updated = completed(reader.object("updated-response", updated_response)?, whole);
         Ok(HookOutput { updated, ..reader.effects(effects)? })
     }

@@ -1,6 +1,7 @@
 //! `before-llm`
 
-use hookbox_protocol::{HookOutput, event::BeforeLlm, json::Object};
+use hookbox_protocol::HookOutput;
+use serde_json::Value;
 
 use super::{input::json, output::completed};
 use crate::bindings::exports::hookbox::hooks::before_llm::{Event, Output};
@@ -16,18 +17,16 @@ interface! {
         }
     ) -> Output,
     (Output { updated_request, effects }, reader) => {
-        let updated = completed(reader.object("updated-request", updated_request)?, whole(input));
+        // before-llm.wit: "Members left out keep their value."
+        let model = input.model.clone().map(Value::from);
+        let whole = [
+            ("model", &model),
+            ("messages", &input.messages),
+            ("tools", &input.tools),
+            ("options", &input.options),
+        ];
+        let whole = whole.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        let updated = completed(reader.object("updated-request", updated_request)?, whole);
         Ok(HookOutput { updated, ..reader.effects(effects)? })
     }
-}
-
-/// before-llm.wit: "Members left out keep their value."
-fn whole(input: &BeforeLlm) -> Object {
-    let members = [
-        ("model", input.model.clone().map(Into::into)),
-        ("messages", input.messages.clone()),
-        ("tools", input.tools.clone()),
-        ("options", input.options.clone()),
-    ];
-    members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }

@@ -1,8 +1,8 @@
 //! Records that several events take. They borrow from the event, which may be large: what is in it once, is once in memory.
 
-use std::{borrow::Cow, ops::Deref, sync::OnceLock};
+use std::{ops::Deref, sync::OnceLock};
 
-use hookbox_protocol::{Dialect, Event, json::Object};
+use hookbox_protocol::{Dialect, Event};
 use serde_json::Value;
 
 use crate::bindings::hookbox::hooks::types::{EventContext, ToolCall};
@@ -79,24 +79,6 @@ pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
 pub(crate) fn json<'a>(event: &'a Given<'_>, value: Option<&Value>) -> &'a str {
     let Some(value) = value else { return "null" };
     event.raw.written_as(value).unwrap_or_else(|| event.made.keep(value.to_string()))
-}
-
-/// As [`json`], of an object made of members of the event.
-pub(crate) fn object(event: &Event, object: &Object) -> String {
-    let written = |value: &Value| event.raw.written_as(value).map_or_else(|| value.to_string().into(), Cow::from);
-    let members: Vec<_> =
-        object.iter().map(|(key, value)| (Value::from(key.as_str()).to_string(), written(value))).collect();
-    let size: usize = members.iter().map(|(key, value)| key.len() + value.len() + 2).sum();
-    let mut text = String::with_capacity(size + 2);
-    text.push('{');
-    for (key, value) in members {
-        text.push_str(if text.len() > 1 { "," } else { "" });
-        text.push_str(&key);
-        text.push(':');
-        text.push_str(&value);
-    }
-    text.push('}');
-    text
 }
 
 /// A list of texts as the contract has it.

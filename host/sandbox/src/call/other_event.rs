@@ -1,10 +1,8 @@
 //! `other-event`
 
-use super::input::object;
-
 interface! {
     OtherEvent(event, input) => other_event::handle(
-        payload: &str = &object(event, &input.payload)
+        payload: &str = &event.raw.object(&input.payload)
     ) -> Option<String>,
     (output, reader) => reader.dialect_output(output)
 }

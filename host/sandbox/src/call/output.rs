@@ -133,10 +133,13 @@ impl<'a> Reader<'a> {
 }
 
 /// `updated` with the members it leaves out taken from `whole`.
-pub(crate) fn completed(updated: Option<Object>, whole: Object) -> Option<Value> {
+pub(crate) fn completed<'a>(
+    updated: Option<Object>,
+    whole: impl IntoIterator<Item = (impl Into<String>, &'a Value)>,
+) -> Option<Value> {
     let mut updated = updated?;
     for (key, value) in whole {
-        updated.entry(key).or_insert(value);
+        updated.entry(key.into()).or_insert_with(|| value.clone());
     }
     Some(Value::Object(updated))
 }

@@ -46,7 +46,7 @@ impl config::Host for Sandbox {
 impl event::Host for Sandbox {
     fn raw(&mut self) -> wasmtime::Result<String> {
         self.host_call()?;
-        Ok(self.raw_event.text().to_owned())
+        Ok(self.raw_event.to_text())
     }
 }
 

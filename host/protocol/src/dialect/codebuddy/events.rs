@@ -1,11 +1,11 @@
 //! The events of `docs/spec/codebuddy.md`, with their tables of input and output fields.
 
-use serde_json::Value;
+use std::collections::HashSet;
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, common::add_aliases},
-    event::{Event, EventKind},
-    json::Object,
+    dialect::{EventSpec, Expressible, Mark, Marks, common::take_aliases},
+    event::EventKind,
+    json::Wire,
     output::{DecisionKind, Scope},
 };
 
@@ -102,25 +102,17 @@ pub(super) static OTHER: EventSpec = spec(
 /// hooks get `tool_input`; the wire accepts both, and an `input` as well."
 ///
 /// So a tool event without `tool_input` gets one: its `input`, or else all of its own fields that are not about
-/// something else. The client's fields stay where they are.
-pub(super) fn add_tool_input(wire: &mut Object) {
-    add_aliases(wire, &[("/input", "tool_input")]);
-    if wire.get("tool_input").is_some_and(|input| !input.is_null()) {
+/// something else. Hooks find the client's fields where they are too.
+pub(super) fn take_tool_input(wire: &mut Wire) {
+    take_aliases(wire, &[("/input", "tool_input")]);
+    if wire.has("tool_input") {
         return;
     }
-    let input: Object = wire
-        .iter()
-        .filter(|(key, value)| !value.is_null() && !NOT_INPUT.contains(&key.as_str()))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    if !input.is_empty() {
-        wire.insert("tool_input".into(), Value::Object(input));
+    let members = wire.object.iter().filter(|(key, value)| !value.is_null() && !NOT_INPUT.contains(&key.as_str()));
+    let members: HashSet<String> = members.map(|(key, _)| key.clone()).collect();
+    if !members.is_empty() {
+        wire.gather("tool_input", members);
     }
-}
-
-/// Whether the tool's arguments are those that the client called `input`: a large value that stands twice is held once.
-pub(super) fn is_input(event: &Event) -> bool {
-    event.raw.is_copied("input", "tool_input")
 }
 
 /// What the client sends beside a tool's arguments.
@@ -154,14 +146,15 @@ pub(super) const MARKS: Marks = Marks {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::json::parse_wire;
 
-    fn tool_input(wire: Value) -> Value {
-        let Value::Object(mut wire) = wire else { panic!("an object") };
-        add_tool_input(&mut wire);
-        wire.remove("tool_input").unwrap_or_default()
+    fn tool_input(wire: &Value) -> Value {
+        let mut wire = parse_wire(wire.to_string().as_bytes()).unwrap();
+        take_tool_input(&mut wire);
+        wire.object.remove("tool_input").unwrap_or_default()
     }
 
     #[test]
@@ -173,13 +166,13 @@ mod tests {
             json!({ "tool_name": "Bash", "command": "ls", "session_id": "s", "call_id": "c" }),
             json!({ "tool_name": "Bash", "tool_input": null, "command": "ls" }),
         ] {
-            assert_eq!(tool_input(wire.clone()), expected, "{wire}");
+            assert_eq!(tool_input(&wire), expected, "{wire}");
         }
     }
 
     #[test]
     fn what_is_there_is_not_touched() {
-        assert_eq!(tool_input(json!({ "tool_input": { "a": 1 }, "command": "rm" })), json!({ "a": 1 }));
-        assert_eq!(tool_input(json!({ "tool_name": "Bash", "model": "m" })), Value::Null);
+        assert_eq!(tool_input(&json!({ "tool_input": { "a": 1 }, "command": "rm" })), json!({ "a": 1 }));
+        assert_eq!(tool_input(&json!({ "tool_name": "Bash", "model": "m" })), Value::Null);
     }
 }

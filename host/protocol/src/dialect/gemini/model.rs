@@ -1,12 +1,11 @@
 //! The request to the model, which the wire has inside `llm_request`.
 //!
-//! gemini.md#events: "`llm_request` is `{model, config, messages}`." It stays whole in [`Event::extra`], so that nothing
-//! of it is lost; the typed fields are read beside it and written over it.
+//! gemini.md#events: "`llm_request` is `{model, config, messages}`." What of it is not typed stays in [`Event::extra`].
 
 use serde_json::{Value, json};
 
 use crate::{
-    event::{BeforeLlm, Event, Input, fields::left_untyped},
+    event::{Event, Input, fields::left_untyped},
     json::Object,
 };
 
@@ -15,21 +14,37 @@ pub(super) const REQUEST: &str = "llm_request";
 /// The contract's name of `config`.
 const CONFIG: (&str, &str) = ("config", "options");
 
-/// Reads the typed fields of the request. A model that is no text stays untyped, with a note.
+/// Takes the typed fields out of the request. A model that is no text stays there, with a note.
 pub(super) fn read(event: &mut Event) {
-    let request = event.extra.get(REQUEST).and_then(Value::as_object);
-    let any = |key| request.and_then(|request| request.get(key)).filter(|value| !value.is_null());
-    let model = any("model").and_then(Value::as_str).map(str::to_owned);
-    if let (None, Some(found)) = (&model, any("model")) {
-        event.notes.push(left_untyped(&format!("/{REQUEST}/model"), "a string", found));
-    }
-    match &mut event.input {
+    let Some(request) = event.extra.get_mut(REQUEST).and_then(Value::as_object_mut) else { return };
+    let model = match &mut event.input {
         Input::BeforeLlm(input) => {
-            let (messages, tools, options) = (any("messages").cloned(), any("tools").cloned(), any(CONFIG.0).cloned());
-            *input = BeforeLlm { model, messages, tools, options, ..BeforeLlm::default() };
+            take(request, "messages", &mut input.messages);
+            take(request, "tools", &mut input.tools);
+            take(request, CONFIG.0, &mut input.options);
+            &mut input.model
         }
-        Input::AfterLlm(input) => input.model = model,
-        _ => {}
+        Input::AfterLlm(input) => &mut input.model,
+        _ => return,
+    };
+    let mut found = model.take().map(Value::from);
+    take(request, "model", &mut found);
+    match found {
+        Some(Value::String(text)) => *model = Some(text),
+        Some(other) => {
+            event.notes.push(left_untyped(&format!("/{REQUEST}/model"), "a string", &other));
+            request.insert("model".to_owned(), other);
+        }
+        None => {}
+    }
+}
+
+/// Null counts as absent.
+fn take(request: &mut Object, key: &str, place: &mut Option<Value>) {
+    match request.get(key) {
+        None => {}
+        Some(Value::Null) => *place = None,
+        Some(_) => *place = request.shift_remove(key),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Many outputs, one outcome: decisions.md#picoclaw.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::{reply, rewrite};
@@ -18,10 +20,11 @@ pub(super) fn stops(output: &HookOutput) -> bool {
 pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome::default();
     outcome.output.extra = merge_effects(outputs).extra;
-    let mut now = reply::without_raw(event);
+    let mut now = Cow::Borrowed(event);
     let mut last = None;
     for (index, output) in outputs.iter().enumerate() {
-        if let Err(why) = rewrite::apply(&mut now, output) {
+        let rewrites = output.updated.is_some() || output.updated_tool.is_some();
+        if rewrites && let Err(why) = rewrite::apply(now.to_mut(), output) {
             outcome.notes.push((Some(index), Note::dropped(why)));
         }
         if stops(output) {
