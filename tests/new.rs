@@ -5,10 +5,11 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
-use hookbox::{EventKind, dialect};
-use hookbox_testing::process::fed;
+use hookbox::{Dialect, EventKind, dialect};
+use hookbox_testing::{node::lend_tools, process::fed};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -77,29 +78,62 @@ fn under_every_dialect(folder: &TempDir, language: &str) {
     }
 }
 
-/// Every event that a dialect has can be begun with; what it has not is told, with what it has.
+/// Every event that a dialect has can be begun with, and its hook is asked there; what it has not is told, with what it has.
 #[test]
 fn every_event_of_every_dialect() {
-    let folder = tempfile::tempdir().unwrap();
-    let kinds = || EventKind::ALL.iter().filter(|kind| **kind != EventKind::OtherEvent);
-    for dialect in dialect::ALL {
-        // What differs by language does not differ by dialect: they take turns.
-        for (kind, (language, _)) in kinds().zip(LANGUAGES.iter().cycle()) {
-            let (name, event) = (dialect.name(), kind.interface());
-            let mut new = hookbox(folder.path());
-            let output =
-                new.args(["new", "h", "--lang", language, "--event", event, "--dialect", name]).output().unwrap();
-            if dialect.spec(*kind).name.is_empty() {
-                assert_eq!(output.status.code(), Some(64), "{}", said(&output));
-                assert!(said(&output).contains(&format!("{name} has no event `{event}`")), "{}", said(&output));
-                continue;
-            }
-            assert!(output.status.success(), "{name} {kind:?} {}", said(&output));
-            let project = folder.path().join("h");
-            let check = said(&hookbox(&project).args(["check", "--config", "hooks.json"]).output().unwrap());
-            assert!(check.contains("1 error, 0 warnings"), "{name} {kind:?}: only the component is missing\n{check}");
-            fs::remove_dir_all(project).unwrap();
+    let kinds: Vec<_> = EventKind::ALL.iter().filter(|kind| **kind != EventKind::OtherEvent).collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(kind) = kinds.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    under_each_dialect_that_has(**kind);
+                }
+            });
         }
+    });
+}
+
+fn under_each_dialect_that_has(kind: EventKind) {
+    let (folder, event) = (tempfile::tempdir().unwrap(), kind.interface());
+    let mut built: Option<Vec<u8>> = None;
+    // What differs by language does not differ by dialect: they take turns, with one component that is quick to build.
+    let languages = ["js"].into_iter().chain(LANGUAGES.iter().map(|(language, _)| *language).cycle());
+    let has = |dialect: &&&dyn Dialect| !dialect.spec(kind).name.is_empty();
+    for dialect in dialect::ALL.iter().filter(|dialect| !has(dialect)) {
+        let name = dialect.name();
+        let mut new = hookbox(folder.path());
+        let output = new.args(["new", "h", "--lang", "go", "--event", event, "--dialect", name]).output().unwrap();
+        assert_eq!(output.status.code(), Some(64), "{}", said(&output));
+        assert!(said(&output).contains(&format!("{name} has no event `{event}`; it has ")), "{}", said(&output));
+    }
+    for (dialect, language) in dialect::ALL.iter().filter(has).zip(languages) {
+        let (place, name) = (format!("{} {kind:?}", dialect.name()), dialect.name());
+        done(hookbox(folder.path()).args(["new", "h", "--lang", language, "--event", event, "--dialect", name]));
+        let project = folder.path().join("h");
+        let command = |args: &[&str]| {
+            let mut command = hookbox(&project);
+            done(command.args(args).env("XDG_CACHE_HOME", folder.path().join("cache")))
+        };
+        let component = project.join("h.wasm");
+        if let Some(built) = &built {
+            fs::write(component, built).unwrap();
+        } else {
+            lend_tools(&project);
+            command(&["build"]);
+            built = Some(fs::read(component).unwrap());
+        }
+        assert!(command(&["check", "hooks.json"]).contains("0 errors, 0 warnings"), "{place}");
+        let cases = fs::read_to_string(project.join("tests/cases.yaml")).unwrap();
+        assert!(cases.contains(&format!("dialect: {name}\n")), "{place}: {cases}");
+        assert!(command(&["test"]).ends_with(" 0 failed\n"), "{place}");
+        // As the README says it.
+        let named = fs::read_to_string(project.join("README.md")).unwrap();
+        let named = named.split_once(" --event ").map(|(_, rest)| rest.split(' ').next().unwrap().to_owned());
+        let named: Vec<_> = named.iter().flat_map(|name| ["--name", name]).collect();
+        let told = command(&[&["explain", "--config", "hooks.json", "--event", "event.json"], &named[..]].concat());
+        assert!(told.contains("\n  1  h") && !told.contains("failed"), "{place}: it is not asked\n{told}");
+        fs::remove_dir_all(project).unwrap();
     }
 }
 
@@ -108,8 +142,25 @@ fn what_is_there_is_left_alone_and_names_are_names() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("mine")).unwrap();
     fs::write(folder.path().join("mine/notes"), "mine").unwrap();
-    for (name, words) in [("mine", "is left alone"), ("../up", "is no name"), ("Big", "is no name"), ("-x", "")] {
-        let output = hookbox(folder.path()).args(["new", "--lang", "go"]).arg(name).output().unwrap();
+    let long = "a".repeat(65);
+    for (language, name, words) in [
+        ("go", "mine", "is left alone"),
+        ("go", "../up", "`--path FOLDER` says where"),
+        ("go", "Big  Hook", "\n   `big-hook` would be one\n"),
+        ("go", "9lives", "is no name"),
+        ("go", "é", "is no name"),
+        ("go", "..", "is no name"),
+        ("go", "end-", "\n   `end` would be one\n"),
+        ("go", "", "is no name"),
+        ("go", &long, "64 at most"),
+        ("go", "internal", "is no name for a hook in Go: it means something else"),
+        ("ts", "con", "is no name for a hook in TypeScript"),
+        ("rust", "self", "is no name for a hook in Rust"),
+        ("python", "import", "is no name for a hook in Python"),
+        ("python", "json", "is no name for a hook in Python"),
+        ("go", "-x", ""),
+    ] {
+        let output = hookbox(folder.path()).args(["new", "--lang", language, name]).output().unwrap();
         assert_eq!(output.status.code(), Some(64), "{}", said(&output));
         assert!(said(&output).contains(words), "{}", said(&output));
     }

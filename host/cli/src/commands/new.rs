@@ -18,7 +18,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::EventKind;
 
-use self::{event::Shape, template::Template};
+use self::{case::Tried, event::Shape, template::Template};
 use crate::{exit::Exit, print};
 
 /// Begin a hook.
@@ -73,7 +73,8 @@ struct Project {
 
 impl New {
     pub fn run(self) -> anyhow::Result<Exit> {
-        check_name(&self.name)?;
+        let template = self.lang.template();
+        check_name(&self.name, template)?;
         let event = Shape::by_name(&self.event)?;
         let dialect = hookbox::dialect::by_name(&self.dialect).ok_or_else(|| {
             let names: Vec<_> = hookbox::dialect::ALL.iter().map(|dialect| dialect.name()).collect();
@@ -85,14 +86,13 @@ impl New {
             let (event, dialect) = (event.kind.interface(), dialect.name());
             return Err(Exit::Usage.error(format!("{dialect} has no event `{event}`; it has {}", names.join(", "))));
         }
-        let template = self.lang.template();
         let project = Project { name: self.name, event };
         let mut files = template.files(&project);
         files.extend(template.sdk().map(|(path, text)| (format!("{}/{path}", template::SDK_FOLDER), text)));
         files.push(("hooks.json".into(), case::configuration(&project, dialect)?));
-        let (event, cases) = case::cases(&project, dialect)?;
+        let Tried { event, named, cases } = case::tried(&project, dialect)?;
         files.extend([("event.json".into(), event), ("tests/cases.yaml".into(), cases)]);
-        files.push(("README.md".into(), template::readme(&project, template)));
+        files.push(("README.md".into(), template::readme(&project, template, named)));
 
         let folder = self.path.join(&project.name);
         lay(&folder, &files)?;
@@ -110,18 +110,40 @@ impl New {
     }
 }
 
-/// A name that is one in every language and file system.
-fn check_name(name: &str) -> anyhow::Result<()> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(plain)
-        && name.len() <= 64
-        && name != "hookbox"
-    {
-        return Ok(());
+/// Names that some file system or every SDK has for something else.
+const TAKEN: &[&str] = &["aux", "con", "hookbox", "hookbox-guest", "nul", "prn"];
+
+/// A name that is one in this language and in every file system.
+fn check_name(name: &str, template: &dyn Template) -> anyhow::Result<()> {
+    if !is_name(name) {
+        let message = format!(
+            "`{name}` is no name for a hook: small letters, digits and `-` between them, beginning with a letter, 64 at most"
+        );
+        let near = name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let near = near.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+        let advice = if name.contains('/') {
+            "`--path FOLDER` says where its folder is made".to_owned()
+        } else if is_name(&near) {
+            format!("`{near}` would be one")
+        } else {
+            return Err(Exit::Usage.error(message));
+        };
+        return Err(Exit::Usage.advised(message, &[&advice]));
     }
-    Err(Exit::Usage
-        .error(format!("`{name}` is no name for a hook: small letters, digits and `-`, beginning with a letter")))
+    if TAKEN.contains(&name) || template.taken().split_whitespace().any(|taken| taken == name) {
+        return Err(Exit::Usage.error(format!(
+            "`{name}` is no name for a hook in {}: it means something else there already",
+            template.name()
+        )));
+    }
+    Ok(())
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && !name.ends_with('-')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && name.len() <= 64
 }
 
 /// Writes a project into a folder that is not there yet, or is empty.

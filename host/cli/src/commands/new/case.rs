@@ -7,7 +7,7 @@ use anyhow::Context;
 use hookbox::{
     Callback, Config, Decision, Dialect, Event, EventContext, EventKind, HookOutput, HookSet, Run, Runtime, Tenant,
     ToolCall, async_trait,
-    dialect::{self, ConfigShape},
+    dialect::ConfigShape,
     event::{AgentEvent, Input},
     handler::{Call, Handler},
 };
@@ -29,42 +29,51 @@ pub fn configuration(project: &Project, dialect: &dyn Dialect) -> anyhow::Result
     pretty(&json!({ "dialect": dialect.name(), "failClosed": true, "hooks": hooks }))
 }
 
-/// `event.json`, and a file of cases that begins with the same event.
-pub fn cases(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result<(String, String)> {
+/// An event to try a hook with, and cases that begin with the same.
+pub struct Tried {
+    /// `event.json`
+    pub event: String,
+    /// Its name, where the client does not send it.
+    pub named: Option<&'static str>,
+    /// `tests/cases.yaml`
+    pub cases: String,
+}
+
+/// What to try a hook with.
+pub fn tried(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result<Tried> {
     let mut cases = Vec::new();
     if project.event.denies() {
         cases.push(case(project, dialect, &format!("denies {}", template::REFUSED), "rm -rf /")?);
     }
     cases.push(case(project, dialect, "has nothing to say", "ls")?);
-    let event = cases.first().map(|case| case.event.to_string()).unwrap_or_default();
-    let cases: Vec<_> = cases.iter().map(Case::to_yaml).collect();
-    Ok((event + "\n", cases.join("\n")))
+    let first = cases.first().context("a case")?;
+    let texts: Vec<_> = cases.iter().map(Case::to_yaml).collect();
+    Ok(Tried { event: format!("{}\n", first.event), named: first.named, cases: texts.join("\n") })
 }
 
 struct Case {
     name: String,
     dialect: &'static str,
     event: Value,
+    named: Option<&'static str>,
     /// What the client is told.
     output: Value,
 }
 
 impl Case {
     fn to_yaml(&self) -> String {
-        let Self { name, dialect, event, output } = self;
+        let Self { name, dialect, event, named, output } = self;
+        let named = named.map(|name| format!("  eventName: {name}\n")).unwrap_or_default();
         let (event, output) = (yaml::value(event, 2, "event"), yaml::value(output, 4, "output"));
-        format!("- name: {name}\n  dialect: {dialect}\n  event:{event}\n  expect:\n    output:{output}\n")
+        format!("- name: {name}\n  dialect: {dialect}\n{named}  event:{event}\n  expect:\n    output:{output}\n")
     }
 }
 
 fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &str) -> anyhow::Result<Case> {
-    // An event that does not carry its name, or cannot be made up from what it must have, is tried as claude's is.
-    let (dialect, event) = [Some(dialect), dialect::by_name("claude")]
-        .into_iter()
-        .flatten()
-        .find_map(|dialect| Some((dialect, event(project, dialect, command)?)))
-        .with_context(|| format!("no event {} to begin with", project.event.pascal()))?;
-    let (kind, wire) = (project.event.kind, event.to_string());
+    let kind = project.event.kind;
+    let (event, named) = event(project, dialect, command)
+        .with_context(|| format!("no event {} of {} to begin with", kind.name(), dialect.name()))?;
+    let wire = event.to_string();
     let output = block_on(async {
         let config = json!({ "dialect": dialect.name() }).to_string();
         let config = Config::parse(&config, Path::new("hooks.json"), None)?.config;
@@ -73,13 +82,17 @@ fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &
             .callback(callback)
             .load()
             .await?;
-        Ok(hooks.dispatch(&wire).await?.wire.unwrap_or_default())
+        let verdict = match named {
+            Some(name) => hooks.dispatch_as(name, &wire).await,
+            None => hooks.dispatch(&wire).await,
+        };
+        Ok(verdict?.wire.unwrap_or_default())
     })?;
-    Ok(Case { name: name.to_owned(), dialect: dialect.name(), event, output })
+    Ok(Case { name: name.to_owned(), dialect: dialect.name(), event, named, output })
 }
 
-/// The event as a client would send it.
-fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<Value> {
+/// The event as a client would send it, and its name, where the client does not.
+fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<(Value, Option<&'static str>)> {
     let context = EventContext {
         session_id: Some("session-1".into()),
         cwd: Some("/home/dev/project".into()),
@@ -92,12 +105,17 @@ fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<Valu
         input => input,
     };
     let mut wire = Value::clone(&Event::new(dialect, context, call, input).raw);
-    for field in dialect.spec(kind).required {
+    let spec = dialect.spec(kind);
+    for field in spec.required {
         let fields = wire.as_object_mut()?;
         fields.entry(*field).or_insert_with(|| json!("something"));
     }
-    let read = dialect.decode_event(wire.to_string().as_bytes(), None).ok()?;
-    (read.kind() == kind).then_some(wire)
+    let reads = |name: &Option<&'static str>| {
+        let read = dialect.decode_event(wire.to_string().as_bytes(), *name);
+        read.is_ok_and(|read| read.kind() == kind)
+    };
+    let named = [None, Some(spec.name)].into_iter().find(reads)?;
+    Some((wire, named))
 }
 
 /// Answers as the template's hook does.

@@ -14,6 +14,10 @@ impl Template for Go {
         "Go"
     }
 
+    fn taken(&self) -> &'static str {
+        "internal testdata vendor"
+    }
+
     fn sdk_name(&self) -> &'static str {
         "go"
     }

@@ -12,6 +12,10 @@ impl Template for Python {
         "Python"
     }
 
+    fn taken(&self) -> &'static str {
+        include_str!("python/taken.txt")
+    }
+
     fn sdk_name(&self) -> &'static str {
         "python"
     }

@@ -15,6 +15,12 @@ impl Template for Rust {
         "Rust"
     }
 
+    fn taken(&self) -> &'static str {
+        "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final fn for gen \
+         if impl in let loop macro match mod move mut override priv proc-macro pub ref return self static std struct super \
+         test trait true try type typeof unsafe unsized use virtual wasm32-unknown-unknown where while yield"
+    }
+
     fn sdk_name(&self) -> &'static str {
         "rust"
     }

@@ -15,6 +15,11 @@ pub trait Template {
     /// What people call it.
     fn name(&self) -> &'static str;
 
+    /// Names that mean something else to it, with blanks between.
+    fn taken(&self) -> &'static str {
+        ""
+    }
+
     /// The folder of its SDK in `sdk-guest/`.
     fn sdk_name(&self) -> &'static str;
 
@@ -44,9 +49,10 @@ pub trait Template {
     }
 }
 
-/// What a newcomer to the project reads first.
-pub fn readme(project: &Project, template: &(impl Template + ?Sized)) -> String {
+/// What a newcomer to the project reads first. `named` is the name of its event, where the client does not send it.
+pub fn readme(project: &Project, template: &(impl Template + ?Sized), named: Option<&str>) -> String {
     let Project { name, event } = project;
+    let named = named.map(|name| format!("--event {name} ")).unwrap_or_default();
     format!(
         "# {name}
 
@@ -56,7 +62,7 @@ A hook in {language}, called at `{event}`.
 $ hookbox build                 # makes {name}.wasm
 $ hookbox test                  # runs the cases of tests/cases.yaml
 $ {unit_tests}                  # runs its unit tests
-$ hookbox run --config hooks.json < event.json
+$ hookbox run --config hooks.json {named}< event.json
 ```
 
 `hooks.json` is a configuration to try it with; `{sdk}/` is the SDK, until it comes from the language's registry.

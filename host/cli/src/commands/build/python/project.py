@@ -1,6 +1,7 @@
 """What a hook's pyproject.toml says. Prints it as JSON."""
 
 import json
+import keyword
 import re
 import sys
 import tomllib
@@ -21,6 +22,8 @@ if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A
     fail('it needs a name: [project] name = "guard"')
 
 module = re.sub("[-.]", "_", name)
+if keyword.iskeyword(module) or module in sys.stdlib_module_names or module in ("hookbox", "hookbox_app", "wit_world"):
+    fail(f"the hook cannot be called {name}: `import {module}` means something else in Python already")
 candidates = [(root, module) for root in (folder, folder / "src")]
 for root, candidate in candidates:
     if (root / f"{candidate}.py").is_file() or (root / candidate / "__init__.py").is_file():
