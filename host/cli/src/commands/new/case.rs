@@ -110,11 +110,11 @@ fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<(Val
         let fields = wire.as_object_mut()?;
         fields.entry(*field).or_insert_with(|| json!("something"));
     }
-    let reads = |name: &Option<&'static str>| {
-        let read = dialect.decode_event(wire.to_string().as_bytes(), *name);
+    let reads = |name: Option<&'static str>| {
+        let read = dialect.decode_event(wire.to_string().as_bytes(), name);
         read.is_ok_and(|read| read.kind() == kind)
     };
-    let named = [None, Some(spec.name)].into_iter().find(reads)?;
+    let named = [None, Some(spec.name)].into_iter().find(|name| reads(*name))?;
     Some((wire, named))
 }
 
