@@ -78,7 +78,11 @@ impl Event {
     }
 
     /// Makes it what hooks of another stage see of it (see [`Dialect::stages`]). What is large is not copied.
-    pub fn turn_into(&mut self, kind: EventKind, dialect: &dyn Dialect) -> AsSent {
+    /// `None`: it is one of that stage.
+    pub fn turn_into(&mut self, kind: EventKind, dialect: &dyn Dialect) -> Option<AsSent> {
+        if kind == self.kind() {
+            return None;
+        }
         let spec = dialect.spec(kind);
         let extra = std::mem::take(&mut self.extra);
         let arguments = self.call.as_mut().map(|call| std::mem::take(&mut call.input));
@@ -98,12 +102,14 @@ impl Event {
         if let (Some(call), Some(arguments)) = (&mut self.call, arguments) {
             call.input = arguments;
         }
-        sent
+        Some(sent)
     }
 
     /// Makes it again what the client sent.
-    pub fn turn_back(&mut self, sent: AsSent) {
-        (self.name, self.input, self.raw) = (sent.name, sent.input, sent.raw);
+    pub fn turn_back(&mut self, sent: Option<AsSent>) {
+        if let Some(AsSent { name, input, raw }) = sent {
+            (self.name, self.input, self.raw) = (name, input, raw);
+        }
     }
 
     /// A text field by our name, for matchers.

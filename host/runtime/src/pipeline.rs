@@ -25,11 +25,9 @@ pub(crate) async fn dispatch_event(hooks: &Hooks, mut event: Event, terms: Terms
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
-        let sent = (*stage != event.kind()).then(|| event.turn_into(*stage, dialect));
+        let sent = event.turn_into(*stage, dialect);
         reports.extend(call_all(hooks, &event, terms).await);
-        if let Some(sent) = sent {
-            event.turn_back(sent);
-        }
+        event.turn_back(sent);
         counted = outputs(&reports);
         if dialect.decides(*stage, &counted) {
             break;
@@ -53,10 +51,8 @@ async fn call_all(hooks: &Hooks, event: &Event, terms: Terms<'_>) -> Vec<HookRep
         Flow::Sequential => 1,
         Flow::Concurrent(bound) => hooks.config.max_concurrent.unwrap_or(bound).max(1),
     };
-    let mut calls = Vec::new();
-    for (place, hook) in selected.into_iter().enumerate() {
-        calls.push(run(hooks, event, hook).map(move |report| (place, report)));
-    }
+    let calls = selected.into_iter().enumerate();
+    let calls: Vec<_> = calls.map(|(at, hook)| run(hooks, event, hook).map(move |report| (at, report))).collect();
     // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
     let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
     reports.sort_by_key(|(place, _)| *place);

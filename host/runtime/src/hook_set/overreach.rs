@@ -25,11 +25,9 @@ impl HookSet {
         let mut event = self.dialect().decode_event(wire.as_ref(), name)?;
         let mut found = Vec::new();
         for stage in self.dialect().stages(event.kind()) {
-            let sent = (*stage != event.kind()).then(|| event.turn_into(*stage, self.dialect()));
+            let sent = event.turn_into(*stage, self.dialect());
             found.extend(self.beyond(&event).await);
-            if let Some(sent) = sent {
-                event.turn_back(sent);
-            }
+            event.turn_back(sent);
         }
         Ok(found)
     }
