@@ -347,6 +347,7 @@ fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
         let latin = [closed.as_bytes(), b"\"\xe9\":1"].concat();
         let utf16: Vec<u8> = closed.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let escaped = closed.replace("failClosed", "fail\\u0043losed");
+        let single = closed.replace('"', "'");
         let named = ["--dialect", dialect, "--fail-closed"];
         let wrong = config(dialect, event, &json!({ "failClosed": true, "limits": 5 }), &json!({})).to_string();
         let as_text = config(dialect, event, &json!({ "failClosed": "true" }), &json!({})).to_string();
@@ -357,6 +358,7 @@ fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
             ("it is broken", Some(closed.as_bytes()), &[]),
             ("it is not UTF-8", Some(&latin), &[]),
             ("it is UTF-16", Some(&utf16), &[]),
+            ("its quotes are not JSON's", Some(single.as_bytes()), &[]),
             ("its key is escaped", Some(escaped.as_bytes()), &[]),
             ("it has an error", Some(wrong.as_bytes()), &[]),
             ("its `failClosed` is the error", Some(as_text.as_bytes()), &[]),

@@ -6,6 +6,7 @@ mod clients;
 mod diagnostic;
 mod file;
 mod flat;
+mod hints;
 mod host;
 mod lines;
 mod load;
@@ -33,8 +34,9 @@ use serde_json::{Map, Value};
 
 pub(crate) use ceiling::CeilingEntry;
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
+pub use hints::{Hints, dialect_hint, fail_closed_hint, file_hints, hints};
 pub use host::HostSettings;
-pub use load::{Hints, Loaded, Reader, dialect_hint, fail_closed_hint, file_hints, find, hints};
+pub use load::{Loaded, Reader, find};
 pub use process::Process;
 #[cfg(feature = "schema")]
 pub use schema::generated;

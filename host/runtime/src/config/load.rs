@@ -181,74 +181,11 @@ pub fn find(dir: &Path) -> Option<PathBuf> {
     ["hooks.json", ".claude/settings.json"].iter().map(|name| dir.join(name)).find(|path| path.is_file())
 }
 
-/// Whether a text that is no valid configuration says all the same that failures block, or that those of some hook do: it
-/// could be the hook of any event. A mistake elsewhere does not open the gate, and no mistake in saying so does.
-pub fn fail_closed_hint(text: &str) -> bool {
-    let strings = text.match_indices('"').map(|(at, _)| text.get(at + 1..).unwrap_or_default());
-    strings.filter_map(|rest| rest.split_once('"')).any(|(key, rest)| {
-        let Some(value) = rest.trim_start().strip_prefix(':').map(str::trim_start) else { return false };
-        let value = value.strip_prefix('"').unwrap_or(value);
-        let is = |words: &[&str]| words.iter().any(|word| value.starts_with(word));
-        match key.replace(['_', '-'], "").to_ascii_lowercase().as_str() {
-            "failclosed" => !value.is_empty() && !is(&["false", "null", "0"]),
-            "onfailure" | "failurebehavior" => is(&["block", "deny", "ask"]),
-            _ => false,
-        }
-    })
-}
-
-/// What a file says that is no valid configuration.
-#[derive(Clone, Copy, Default)]
-pub struct Hints {
-    /// Failures block.
-    pub fail_closed: bool,
-    /// Its dialect.
-    pub dialect: Option<&'static dyn Dialect>,
-}
-
 /// The bytes of a regular file. A pipe in its place is not waited for.
 pub(super) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// [`hints`] of a file; none where it cannot be read.
-pub fn file_hints(path: &Path) -> Hints {
-    regular(path).map(|bytes| hints(&bytes)).unwrap_or_default()
-}
-
-/// Reads what a file says all the same when it is no valid configuration, in whatever encoding, so that neither a typo nor
-/// a stray byte opens the gate.
-pub fn hints(bytes: &[u8]) -> Hints {
-    // UTF-16 of what is ASCII is ASCII between NULs.
-    let bytes: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-    let text = letters(&String::from_utf8_lossy(&bytes));
-    Hints { fail_closed: fail_closed_hint(&text), dialect: dialect_hint(&text) }
-}
-
-/// A text with letters for the escapes that stand for them.
-fn letters(text: &str) -> String {
-    let mut parts = text.split("\\u00");
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (code.filter(u8::is_ascii_alphabetic), part.get(2..)) {
-            (Some(letter), Some(rest)) => {
-                plain.push(char::from(letter));
-                plain.push_str(rest);
-            }
-            _ => plain.extend(["\\u00", part]),
-        }
-    }
-    plain
-}
-
-/// The dialect that a text names which is no valid configuration: what a client makes of our failure depends on it.
-pub fn dialect_hint(text: &str) -> Option<&'static dyn Dialect> {
-    let (_, rest) = text.split_once("\"dialect\"")?;
-    let (name, _) = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split_once('"')?;
-    dialect::by_name(name)
 }
 
 fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>) -> Option<&'static dyn Dialect> {

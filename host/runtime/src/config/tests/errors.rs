@@ -198,7 +198,10 @@ fn an_unknown_dialect_is_the_only_error() {
 #[test]
 fn the_dialect_is_seen_in_a_broken_file() {
     let named = |text| dialect_hint(text).map(hookbox_protocol::Dialect::name);
-    assert_eq!(named("{\"dialect\" :\n\"blade@observed\", }"), Some("blade@observed"));
+    for text in ["{\"dialect\" :\n\"blade@observed\", }", "{'dialect': 'blade@observed'}", "dialect: blade@observed\n"]
+    {
+        assert_eq!(named(text), Some("blade@observed"), "{text}");
+    }
     for text in ["", "{\"dialect\"", "{\"dialect\": \"blade", "{\"dialect\": \"none\"}", "{\"dialect\": 1}"] {
         assert_eq!(named(text), None, "{text}");
     }
@@ -215,6 +218,25 @@ fn fail_closed_is_seen_in_a_broken_file() {
         "{\"failClosed\": 1}",
         "{\"failclosed\": true}",
         "{\"fail_closed\": true}",
+        "{\"failClosed\"",
+        "{\"failClosed\":",
+        // Other quotes, or none.
+        "{'failClosed': true}",
+        "{'failClosed': True}",
+        "{failClosed: true}",
+        "failClosed: true",
+        "hooks: {}\nfailClosed: yes\n",
+        "dialect = \"claude\"\nfailClosed = true",
+        "failClosed => true",
+        "{“failClosed”: true}",
+        "{„failClosed“: true}",
+        "{«failClosed» : true}",
+        "{`failClosed`: true}",
+        "{\u{fffd}failClosed\u{fffd}: true}",
+        "{\\\"failClosed\\\": true}",
+        "{\"failClosed\"：true}",
+        "{'onFailure': 'block'}",
+        "onFailure: block",
         // What a hook says of its own failures.
         "{\"onFailure\": \"block\"",
         "{\"on_failure\": \"ask\"",
@@ -226,10 +248,13 @@ fn fail_closed_is_seen_in_a_broken_file() {
         "{\"failClosed\": false,",
         "{\"failClosed\": \"false\",",
         "{\"failClosed\": null,",
-        "failClosed: true",
-        "{\"failClosed\"",
-        "{\"failClosed\":",
+        "{'failClosed': False}",
+        "failClosed: no",
+        "say failClosed: true",
+        "\"what failClosed: true means\"",
+        "{\"failClosed\", 1}",
         "{\"onFailure\": \"ignore\"",
+        "{\"onFailure\":",
         "{\"failureBehavior\": \"ignore\", \"timeoutBehavior\": \"deny\"",
         "{\"command\": \"echo onFailure: block\"}",
         "",
