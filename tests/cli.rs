@@ -131,6 +131,21 @@ fn record_tells_what_was_judged_by_what() {
     assert_transcript!("record_unwritable", into_a_folder);
 }
 
+/// A link in a project may lead to any file of its user.
+#[test]
+fn a_record_goes_through_no_link() {
+    let dir = project();
+    for target in ["theirs", "not-there"] {
+        fs::write(dir.path().join("theirs"), "theirs").unwrap();
+        let _ = fs::remove_file(dir.path().join("records.jsonl"));
+        std::os::unix::fs::symlink(dir.path().join(target), dir.path().join("records.jsonl")).unwrap();
+        let told = transcript(dir.path(), &["run", "--config", "hooks.json", "--record", "records.jsonl"], RM);
+        assert!(told.contains("deny") && told.contains("it is a link"), "{told}");
+        assert_eq!(fs::read_to_string(dir.path().join("theirs")).unwrap(), "theirs");
+        assert!(!dir.path().join("not-there").exists());
+    }
+}
+
 /// Also where a full disk cut the one before it.
 #[test]
 fn a_record_is_its_users_alone_and_stands_on_a_line_of_its_own() {

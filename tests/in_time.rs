@@ -192,6 +192,52 @@ fn closed() -> Stdio {
     std::io::pipe().unwrap().1.into()
 }
 
+/// What a client left us of a stack says nothing of what we have.
+#[test]
+fn a_small_stack_is_enough() {
+    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "command", "command": "true" })]);
+    for size in ["64", "128", "1024"] {
+        let output = limited(dir.path(), &format!("-s {size}"));
+        assert!(output.status.code() == Some(0) && output.stdout == b"{}\n", "{size}: {}", said(&output));
+    }
+}
+
+/// An option that this version does not know opens no gate that is to be shut.
+#[test]
+fn words_that_cannot_be_understood_block_where_failures_do() {
+    let dir = folder(&json!({ "failClosed": true }), &[]);
+    fs::write(dir.path().join("open.json"), "{}").unwrap();
+    for (words, code) in [
+        (&["run", "--config", "hooks.json", "--not-yet"][..], 2),
+        (&["run", "--config=hooks.json", "--not-yet"], 2),
+        (&["run", "--not-yet", "1", "--fail-closed"], 2),
+        (&["run", "--config", "open.json", "--not-yet"], 64),
+        (&["check", "--config", "hooks.json", "--not-yet"], 64),
+    ] {
+        let output = Command::new(HOOKBOX).args(words).current_dir(dir.path()).output().unwrap();
+        assert!(output.status.code() == Some(code) && output.stdout.is_empty(), "{words:?} {}", said(&output));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--not-yet"), "{words:?} {}", said(&output));
+    }
+}
+
+/// Whoever sets a variable before an agent starts another opens no gate of that one with it.
+#[test]
+fn a_command_that_is_not_started_denies_before_a_tool_runs() {
+    let command = |more: Value| {
+        let mut hook = json!({ "type": "command", "command": "true" });
+        hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        hook
+    };
+    for (hook, denied) in [(command(json!({})), true), (command(json!({ "onFailure": "ignore" })), false)] {
+        let dir = folder(&json!({}), &[hook]);
+        let output = fed(hookbox(dir.path()).env("HOOKBOX_DEPTH", "4").args(["--record", "record.jsonl"]), CALL);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("deny") == denied, "{}", said(&output));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("HOOKBOX_DEPTH"), "{}", said(&output));
+        assert!(fs::read_to_string(dir.path().join("record.jsonl")).unwrap().contains(r#""cause":"too-deep""#));
+    }
+}
+
 /// Whatever file is asked for, a pipe in its place is not waited for.
 #[test]
 fn a_pipe_in_a_files_place_is_not_waited_for() {

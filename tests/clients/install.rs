@@ -1,6 +1,6 @@
 //! `hookbox install`: what stands in a client's settings afterwards, and that a call is denied through exactly that.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use hookbox_testing::process::fed;
 use serde_json::{Value, json};
@@ -154,6 +154,39 @@ fn one_file_serves_all() {
             _ => true,
         };
         assert!(fails_closed, "{client}: {settings}");
+    }
+}
+
+/// Also where the loader, a signal or the system ends hookbox before it can say anything, and where it is gone.
+#[test]
+fn a_gate_stays_shut_when_hookbox_ends_without_a_word() {
+    for (client, file, event, _) in CLIENTS.into_iter().filter(|(client, ..)| *client != "copilot") {
+        let mut config = guard(client, event, 2);
+        let stop = if client == "gemini" { "AfterAgent" } else { "Stop" };
+        config["hooks"][stop] = config["hooks"][event].clone();
+        let machine = Machine::new(&config);
+        machine.install(&[client]);
+        let settings: Value = serde_json::from_str(&fs::read_to_string(machine.project().join(file)).unwrap()).unwrap();
+        let (written, _) = line(&settings, event);
+        let program = written.split(" run ").next().unwrap();
+        for (instead, code, stdout, stderr) in [
+            ("/nowhere/hookbox", 2, "", "without a verdict"),
+            ("sh -c 'kill -SEGV $$'", 2, "", "without a verdict"),
+            ("sh -c 'exit 70'", 2, "", "without a verdict"),
+            ("sh -c 'echo no >&2; exit 2'", 2, "", "no\n"),
+            ("sh -c 'echo {}'", 0, "{}\n", ""),
+        ] {
+            let output = Command::new("sh").args(["-c", &written.replacen(program, instead, 1)]).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                (output.status.code(), &*output.stdout),
+                (Some(code), stdout.as_bytes()),
+                "{client} {instead} {said}"
+            );
+            assert!(said.ends_with(&format!("{stderr}\n")) || said == stderr, "{client} {instead} {said}");
+        }
+        // One that may not stop would protect nothing.
+        assert!(!line(&settings, stop).0.contains("||"), "{settings}");
     }
 }
 

@@ -146,6 +146,8 @@ fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Resul
     done
 }
 
+pub use run::is_to_fail_closed;
+
 /// A number of seconds on the command line.
 fn seconds(text: &str) -> Result<Duration, String> {
     let wrong = || "a number of seconds is wanted, for example 0.5".to_owned();

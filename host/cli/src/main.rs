@@ -13,7 +13,7 @@ mod stops;
 mod trust;
 mod warned;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, thread};
 
 use clap::{Parser, error::ErrorKind};
 
@@ -27,7 +27,17 @@ struct Cli {
     command: Command,
 }
 
+/// What a client was started with can leave us less than we need.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    match thread::Builder::new().stack_size(STACK).spawn(hookbox) {
+        Ok(thread) => thread.join().unwrap_or_else(|_| Exit::Software.into()),
+        Err(_) => hookbox(),
+    }
+}
+
+fn hookbox() -> ExitCode {
     if let Some(ended) = hookbox::sandbox::compiler::serve_if_asked() {
         return ended;
     }
@@ -42,7 +52,16 @@ fn main() -> ExitCode {
             let text = error.render().to_string();
             // Our own lines, which may quote what was given.
             text.lines().for_each(|line| if shown { print::out(line) } else { print::err(line) });
-            return if shown { Exit::Ok } else { Exit::Usage }.into();
+            let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+            let closed = !shown && commands::is_to_fail_closed(&words);
+            return if closed {
+                Exit::Told(2)
+            } else if shown {
+                Exit::Ok
+            } else {
+                Exit::Usage
+            }
+            .into();
         }
     };
     match cli.command.run() {

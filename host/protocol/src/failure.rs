@@ -76,6 +76,8 @@ causes! {
     Exit "exit-code",
     /// A command could not be started.
     Spawn "spawn",
+    /// A command was not started: hooks run inside hooks too deep.
+    TooDeep "too-deep",
     /// An http handler got no connection, or a status that is not 2xx.
     Http "http",
     /// A model call failed, or the model did not answer in the agreed form.

@@ -35,7 +35,7 @@ impl Group {
     /// Starts a command, called `name` in messages.
     ///
     /// # Errors
-    /// [`Cause::Spawn`]: it cannot be started, or hookbox runs inside itself too deep.
+    /// [`Cause::Spawn`]: it cannot be started. [`Cause::TooDeep`]: hookbox runs inside itself.
     pub(crate) fn spawn(mut command: Command, name: &str) -> Result<Self, Failure> {
         let depth = depth();
         if depth >= MAX_DEPTH {
@@ -43,7 +43,7 @@ impl Group {
                 "{name} was not started: hookbox already runs inside itself {depth} deep ({DEPTH}); does the command run the \
                  configuration it stands in?"
             );
-            return Err(Failure::new(Cause::Spawn, why));
+            return Err(Failure::new(Cause::TooDeep, why));
         }
         command.env(DEPTH, (depth + 1).to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -273,10 +273,10 @@ pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause
 }
 
 /// decisions.md#failures: "A component that may only hold back, and uses up one of its limits before a tool runs, has
-/// denied".
+/// denied"; "So has a command that was not started because hooks run inside hooks too deep".
 fn is_exhausted_gate(hook: &config::Hook, kind: EventKind, cause: Cause) -> bool {
+    let component = matches!(hook.handler, config::Handler::Wasm(_));
+    let gate = component && hook.bounds().is_some_and(|authority| authority.only_restricts());
     matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool)
-        && cause.is_limit()
-        && matches!(hook.handler, config::Handler::Wasm(_))
-        && hook.bounds().is_some_and(|authority| authority.only_restricts())
+        && (cause == Cause::TooDeep || cause.is_limit() && gate)
 }

@@ -28,6 +28,21 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
 }
 
+/// Opens a file to write on after its end, and makes it, for this user alone, where there is none.
+///
+/// # Errors
+/// Also when it is a link, whose place may be another's to choose, or no regular file, or somebody else's, or others may
+/// write to it. It is not waited for.
+pub fn append(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|error| match error {
+        rustix::io::Errno::LOOP => io::Error::other("it is a link"),
+        error => error.into(),
+    })?;
+    check(&file, FileType::RegularFile)?;
+    Ok(file.into())
+}
+
 /// An open folder that only this user (and root) can write to.
 #[derive(Debug)]
 pub struct Folder(OwnedFd);

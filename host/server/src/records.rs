@@ -1,12 +1,13 @@
 //! Every verdict as a line of JSON, in a file or on stdout. Rotation is left to others: SIGHUP opens the file anew.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
+
+use hookbox::private::append;
 
 /// Where records go when no file is meant.
 const STDOUT: &str = "stdout";
@@ -22,7 +23,7 @@ impl Records {
     /// `stdout`, or a file that is made, or written on.
     ///
     /// # Errors
-    /// The file cannot be opened.
+    /// The file cannot be opened, or is not the user's alone.
     pub fn open(to: &Path) -> io::Result<Self> {
         let path = (to != Path::new(STDOUT)).then(|| to.to_owned());
         let file = path.as_deref().map(append).transpose()?;
@@ -53,9 +54,4 @@ impl Records {
             tracing::error!("a verdict could not be recorded: {error}");
         }
     }
-}
-
-/// What hooks said and what tools were asked to do is the user's alone.
-fn append(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }

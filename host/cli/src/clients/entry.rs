@@ -6,7 +6,7 @@ use std::{
 };
 
 use hookbox::{
-    Dialect,
+    Dialect, EventKind,
     config::{Config, Hook},
     dialect::{self, Flow},
 };
@@ -140,6 +140,18 @@ pub fn line(client: &Client, scope: Scope, project: &Path, words: &[String]) -> 
         _ => quoted(config),
     };
     before.iter().map(|word| quoted(word)).chain([config]).collect::<Vec<_>>().join(" ")
+}
+
+/// The line of a gate that is to fail closed: also where hookbox is not there, or ends before it can say anything (the loader
+/// or the system ended it), the client is told to block. An agent that may not stop would protect nothing.
+pub fn closed(client: &Client, wiring: &Wiring, event: &str, line: &str) -> String {
+    let kind = wiring.config.dialect.spec_by_name(event).map(|spec| spec.kind);
+    let gate = matches!(kind, Some(EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit));
+    if gate && wiring.config.fail_closed && client.form == Form::Groups {
+        format!("{line} || {{ [ $? = 2 ] || echo 'hookbox ended without a verdict' >&2; exit 2; }}")
+    } else {
+        line.to_owned()
+    }
 }
 
 fn in_double_quotes(variable: &str, below: &str) -> String {

@@ -5,9 +5,9 @@ mod connect;
 
 use std::{
     cell::Cell,
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    os::unix::fs::MetadataExt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 use hookbox::{
     Asked, Dialect, EVENT_LIMIT, Fault, Judged, OurFailure, Record, Verdict,
     config::{self, Config, Reader},
+    private::append as append_to,
 };
 
 use rustix::{fs::FileType, process::Signal};
@@ -196,6 +197,19 @@ impl Run {
     }
 }
 
+/// Whether words that cannot be understood say all the same that failures block, as an option or by the configuration that
+/// they name: an option that this version does not know opens no gate.
+pub fn is_to_fail_closed(words: &[String]) -> bool {
+    let [_, command, rest @ ..] = words else { return false };
+    let mut named = rest.iter().enumerate().filter_map(|(at, word)| match word.strip_prefix("--config")? {
+        "" => rest.get(at + 1).map(String::as_str),
+        given => given.strip_prefix('='),
+    });
+    command == "run"
+        && (rest.iter().any(|word| word == "--fail-closed")
+            || named.any(|path| config::file_hints(Path::new(path)).fail_closed))
+}
+
 /// What the client is told, unless hooks have kept the agent going for too long.
 fn within_stops(beyond: Option<u32>, answer: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
     let Some(limit) = beyond else { return answer() };
@@ -372,21 +386,17 @@ async fn out_of_time() {
 fn append(path: &Path, record: &Record) -> anyhow::Result<()> {
     let line = serde_json::to_string(record).context("the record cannot be written as JSON")?;
     let written = || {
-        // What hooks said and what tools were asked to do is the user's alone.
-        let mut file =
-            OpenOptions::new().create(true).append(true).read(true).mode(0o600).custom_flags(NONBLOCK).open(path)?;
+        // What hooks said and what tools were asked to do is the user's alone, and goes where the user says.
+        let mut file = append_to(path)?;
         let begin = if ends_in_a_line(&mut file)? { "" } else { "\n" };
         file.write_all(format!("{begin}{line}\n").as_bytes())
     };
     written().with_context(|| format!("cannot write the record to {}", path.display()))
 }
 
-/// A pipe in a file's place must not be waited for.
-const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-
 /// Whether a file is to be written on after its end: not when a full disk or a crash cut its last line.
 fn ends_in_a_line(file: &mut File) -> io::Result<bool> {
-    if !file.metadata()?.is_file() || file.seek(SeekFrom::End(0))? == 0 {
+    if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(true);
     }
     let mut last = [0];

@@ -217,7 +217,10 @@ fn entries(
         });
     }
     let line = entry::line(client, *scope, project, &words);
-    Ok(known.iter().map(|(event, time)| (event.clone(), entry::entry(client, wiring, &line, *time))).collect())
+    let of = |(event, time): &(String, Duration)| {
+        (event.clone(), entry::entry(client, wiring, &entry::closed(client, wiring, event, &line), *time))
+    };
+    Ok(known.iter().map(of).collect())
 }
 
 /// `PicoClaw`'s entry: what it is asked about and told of, and how long the client waits, where its settings say.
