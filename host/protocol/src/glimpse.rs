@@ -3,7 +3,10 @@
 //! A text that breaks off, is nested too deep or is not UTF-8 somewhere still belongs to an event, and the hooks that are
 //! subscribed to it have a say in what follows: each counts as failed, by its own policy.
 
-use crate::json::scan::{Container, Fault, Scanner, Token, unescape};
+use crate::json::{
+    scan::{Container, Fault, Scanner, Token},
+    string::unescape,
+};
 
 /// What is known of an event that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

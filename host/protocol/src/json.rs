@@ -3,8 +3,10 @@
 
 pub(crate) mod same;
 pub(crate) mod scan;
+pub(crate) mod string;
+pub(crate) mod text;
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
@@ -13,8 +15,10 @@ use crate::{
     event::raw::{Moved, Place, Raw, joined},
     output::Note,
 };
-use scan::{Container, Fault, Scanner, Token, unescape};
+use scan::{Container, Fault, Scanner, Token};
 pub use scan::{MAX_DEPTH, MAX_NODES};
+use string::unescape;
+use text::Text;
 
 /// A JSON object, in the order it was written.
 pub type Object = Map<String, Value>;
@@ -74,7 +78,7 @@ impl DecodeError {
 /// keeps the first and another the last.
 pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
     match read(bytes)? {
-        (value, 0) => Ok(value),
+        Read { value, replaced: 0, .. } => Ok(value),
         _ => Err(DecodeError::Syntax("an escape is half a surrogate pair, which is no character".into())),
     }
 }
@@ -84,7 +88,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
 /// # Errors
 /// As [`parse`], or [`DecodeError::Type`].
 pub fn parse_object(bytes: &[u8]) -> Result<Object, DecodeError> {
-    match read(bytes)?.0 {
+    match read(bytes)?.value {
         Value::Object(object) => Ok(object),
         other => Err(DecodeError::wrong_type("", "an object", &other)),
     }
@@ -98,7 +102,7 @@ pub(crate) struct Wire {
     /// What was read otherwise than it is written.
     pub(crate) notes: Vec<Note>,
     /// The text that says what was read; and how many members it has, and which of them are null.
-    text: String,
+    text: Text,
     had: usize,
     nulls: Vec<String>,
     moved: Vec<Moved>,
@@ -144,8 +148,8 @@ impl Wire {
         let (mut text, moved) = (std::mem::take(&mut self.text), std::mem::take(&mut self.moved));
         let filled = |key: &String| self.has(key) && self.nulls.contains(key);
         if self.nulls.iter().any(filled) {
-            let members = scan::members(&text).unwrap_or_default();
-            text = joined(members.iter().filter(|(key, _)| !filled(key)));
+            let members = text::members(&text).unwrap_or_default();
+            text = joined(members.iter().filter(|(key, _)| !filled(key))).into();
         }
         let added = self.object.iter().enumerate().filter(|(at, (key, _))| *at >= self.had || filled(key));
         Raw::written(text, added.map(|(_, (key, value))| (key.as_str(), value)), moved)
@@ -157,17 +161,16 @@ impl Wire {
 /// # Errors
 /// As [`parse_object`].
 pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire, DecodeError> {
-    let (object, replaced) = match read(bytes)? {
-        (Value::Object(object), replaced) => (object, replaced),
-        (other, _) => return Err(DecodeError::wrong_type("", "an object", &other)),
-    };
+    let Read { value, replaced, blanks, whole, values } = read(bytes)?;
+    let Value::Object(object) = value else { return Err(DecodeError::wrong_type("", "an object", &value)) };
     let nulls = object.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key.clone()).collect();
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let (text, notes) = if replaced == 0 {
-        (scan::compact(text), Vec::new())
-    } else {
+    let (text, notes) = if replaced > 0 {
         let note = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
-        (scan::compact(&mended(text)), vec![Note::warning(note)])
+        (Text::compacted(&mended(whole)), vec![Note::warning(note)])
+    } else if blanks {
+        (Text::compacted(whole), Vec::new())
+    } else {
+        (Text::indexed(whole.to_owned(), values), Vec::new())
     };
     Ok(Wire { had: object.len(), nulls, object, notes, text, moved: Vec::new() })
 }
@@ -191,12 +194,23 @@ fn mended(text: &str) -> String {
     mended + rest
 }
 
-/// The value of a text, and how many of its escapes were read as U+FFFD.
-fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
+/// What was read.
+struct Read<'a> {
+    value: Value,
+    /// How many escapes were read as U+FFFD.
+    replaced: usize,
+    /// The text without the blanks around it, and whether there are others.
+    whole: &'a str,
+    blanks: bool,
+    /// Where the values of members stand in the whole, and those of their members, unless there are blanks.
+    values: Vec<Range<usize>>,
+}
+
+fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
     let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
     let syntax = |fault: Fault| DecodeError::Syntax(fault.within(bytes));
     let (mut scanner, mut replaced) = (Scanner::new(bytes), 0);
-    let mut string = |range: std::ops::Range<usize>| {
+    let mut string = |range: Range<usize>| {
         let raw = text.get(range).unwrap_or_default();
         if !raw.contains('\\') {
             return raw.to_owned();
@@ -205,10 +219,11 @@ fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
         replaced += bad;
         text
     };
-    // The containers that are open, each with the key that waits for its value.
-    let mut open: Vec<(Value, String)> = Vec::new();
-    let mut whole = Value::Null;
-    let mut nodes = 0;
+    // The containers that are open, each with the key that waits for its value, and where that begins.
+    let mut open: Vec<(Value, String, usize)> = Vec::new();
+    let mut value = Value::Null;
+    let (mut nodes, mut values, mut below) = (0, Vec::new(), Vec::new());
+    let blanks_before = bytes.len() - bytes.trim_ascii_start().len();
     while let Some(token) = scanner.next().map_err(syntax)? {
         nodes += usize::from(token != Token::Close);
         if nodes > MAX_NODES {
@@ -216,26 +231,26 @@ fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
         }
         let done = match token {
             Token::Open(Container::Object) => {
-                open.push((Value::Object(Map::new()), String::new()));
+                open.push((Value::Object(Map::new()), String::new(), 0));
                 continue;
             }
             Token::Open(Container::Array) => {
-                open.push((Value::Array(Vec::new()), String::new()));
+                open.push((Value::Array(Vec::new()), String::new(), 0));
                 continue;
             }
             Token::Key(range) => {
                 let end = range.end + 1;
                 let key = string(range);
-                if let Some((Value::Object(object), waiting)) = open.last_mut() {
+                if let Some((Value::Object(object), waiting, begins)) = open.last_mut() {
                     if object.contains_key(&key) {
                         return Err(syntax(scan::twice(&key, end)));
                     }
-                    *waiting = key;
+                    (*waiting, *begins) = (key, scanner.at() - blanks_before);
                 }
                 continue;
             }
             Token::Close => {
-                let mut done = open.pop().map(|(value, _)| value).unwrap_or_default();
+                let mut done = open.pop().map(|(value, ..)| value).unwrap_or_default();
                 // Most arrays and objects have few items, and room for more.
                 match &mut done {
                     Value::Array(items) => items.shrink_to_fit(),
@@ -254,13 +269,22 @@ fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
             Token::False => false.into(),
             Token::Null => Value::Null,
         };
+        let depth = open.len();
         match open.last_mut() {
-            Some((Value::Object(object), key)) => drop(object.insert(std::mem::take(key), done)),
-            Some((Value::Array(items), _)) => items.push(done),
-            _ => whole = done,
+            Some((Value::Object(object), key, begins)) => {
+                match depth {
+                    1 => values.push(*begins..scanner.at() - blanks_before),
+                    2 => below.push(*begins..scanner.at() - blanks_before),
+                    _ => {}
+                }
+                object.insert(std::mem::take(key), done);
+            }
+            Some((Value::Array(items), ..)) => items.push(done),
+            _ => value = done,
         }
     }
-    Ok((whole, replaced))
+    values.append(&mut below);
+    Ok(Read { value, replaced, whole: text.trim_ascii(), blanks: scanner.has_blanks(), values })
 }
 
 /// A value in a few words, for messages: its type, and its text when that is short.

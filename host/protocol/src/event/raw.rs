@@ -11,7 +11,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::json::{Object, parse, same, scan};
+use crate::json::{
+    Object, parse, same,
+    text::{self, Text, only},
+};
 
 /// The JSON of an event. What a client wrote is kept as text, so that a large event is in memory once, and its numbers reach
 /// hooks as they are written, also those that no 64 bits hold. Cheap to clone.
@@ -28,7 +31,7 @@ struct Forms {
 /// What was written, and the members that were added to it. Both are made one only where somebody reads them as one.
 #[derive(Clone)]
 struct Written {
-    text: Arc<String>,
+    text: Arc<Text>,
     /// Whether the members of the text are the event's too.
     kept: bool,
     /// Each key with the text of its value, without a copy where it is one of what was written.
@@ -98,26 +101,26 @@ impl Raw {
     /// Of the text of an object, on one line, with more members. Those that are written in it are added as they are
     /// written. `moved`: those of them that the client wrote elsewhere, and that are not where it wrote them any more.
     pub(crate) fn written<'a>(
-        text: String,
+        text: Text,
         members: impl Iterator<Item = (&'a str, &'a Value)>,
         moved: Vec<Moved>,
     ) -> Self {
         let mut written = Written { text: text.into(), kept: true, added: Vec::new(), moved };
         written.added = {
-            let top = LazyCell::new(|| scan::members(&written.text).unwrap_or_default());
+            let top = LazyCell::new(|| text::members(&written.text).unwrap_or_default());
             let of = |from: &str| top.iter().find(|(name, _)| name == from).map(|(_, text)| *text);
             let added = |(key, value): (&str, &Value)| {
                 let moved = written.moved.iter().find(|moved| moved.name == key);
                 let added = match moved.map(|moved| &moved.from) {
                     Some(Place::At(from, None)) => written.add(of(from), value),
                     Some(Place::At(from, Some(below))) => {
-                        let inner = of(from).and_then(scan::members).unwrap_or_default();
+                        let inner = of(from).and_then(text::members).unwrap_or_default();
                         written.add(inner.iter().find(|(name, _)| name == below).map(|(_, text)| *text), value)
                     }
                     Some(Place::Members(from)) => {
                         Added::New(joined(top.iter().filter(|(key, _)| from.contains(key))).into())
                     }
-                    None => written.add(written_in(&written.text, value), value),
+                    None => written.add(written.text.written_as(value), value),
                 };
                 (key.to_owned(), added)
             };
@@ -149,7 +152,7 @@ impl Raw {
     /// The members with their texts, as far as they were written.
     fn members(&self) -> Vec<(Cow<'_, str>, &str)> {
         let Some(written) = &self.0.written else { return Vec::new() };
-        let own = if written.kept { scan::members(&written.text).unwrap_or_default() } else { Vec::new() };
+        let own = if written.kept { text::members(&written.text).unwrap_or_default() } else { Vec::new() };
         let own = own.into_iter().map(|(key, text)| (Cow::Owned(key), text));
         own.chain(written.added().map(|(key, text)| (Cow::Borrowed(key), text))).collect()
     }
@@ -231,13 +234,11 @@ impl Raw {
             return self.clone();
         }
         let Some(written) = &self.0.written else {
-            return Self::written(self.text().to_owned(), members.iter().copied(), Vec::new());
+            return Self::written(self.text().to_owned().into(), members.iter().copied(), Vec::new());
         };
         let mut more = written.clone();
         more.added.extend(
-            members
-                .iter()
-                .map(|(key, value)| ((*key).to_owned(), written.add(written_in(&written.text, value), value))),
+            members.iter().map(|(key, value)| ((*key).to_owned(), written.add(written.text.written_as(value), value))),
         );
         Self::of(more)
     }
@@ -249,13 +250,13 @@ impl Raw {
             Added::Same(_) => None,
             Added::New(text) => Some(text.as_str()),
         });
-        written_in(&written.text, value).or_else(|| added.find(|text| same::same(text, value)))
+        written.text.written_as(value).or_else(|| added.find(|text| same::same(text, value)))
     }
 
     /// The text of an object made of members of the event, or of its members' members, each as the client wrote it.
     pub fn object(&self, object: &Object) -> String {
         let top = self.members();
-        let below = top.iter().flat_map(|(_, text)| scan::members(text).unwrap_or_default());
+        let below = top.iter().flat_map(|(_, text)| text::members(text).unwrap_or_default());
         let below = below.map(|(key, text)| (Cow::Owned(key), text));
         let mut known: HashMap<Cow<'_, str>, Vec<&str>> = HashMap::new();
         for (key, text) in top.iter().cloned().chain(below).filter(|(key, _)| object.contains_key(&**key)) {
@@ -284,21 +285,6 @@ pub(crate) fn joined<'a, K: AsRef<str> + 'a, T: AsRef<str> + 'a>(
     }
     whole.push('}');
     whole
-}
-
-/// [`Raw::written_as`], of a text.
-pub(crate) fn written_in<'a>(text: &'a str, value: &Value) -> Option<&'a str> {
-    let members = scan::members(text)?;
-    let below = members.iter().flat_map(|(_, text)| scan::members(text).unwrap_or_default());
-    only(members.iter().cloned().chain(below).map(|(_, text)| text), value)
-}
-
-/// The text that is this value's.
-fn only<'a>(texts: impl Iterator<Item = &'a str>, value: &Value) -> Option<&'a str> {
-    let mut found = texts.filter(|text| same::same(text, value));
-    let first = found.next()?;
-    // Where doubles stand for numbers that they do not hold, two texts can be one value.
-    found.all(|other| other == first || !same::has_double(value)).then_some(first)
 }
 
 impl From<Value> for Raw {

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::shorten;
+use super::{
+    shorten,
+    string::{escaped, plain},
+};
 
 /// Levels of arrays and objects within one another. Clients and tools read far less; a program that recurses over a
 /// value reads this much on any thread.
@@ -72,11 +75,14 @@ pub(crate) struct Scanner<'a> {
     open: Vec<Container>,
     expect: Expect,
     tolerant: bool,
+    blanks: bool,
+    /// What is left of the text that the next string is compared with.
+    expected: Option<&'a [u8]>,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0, open: Vec::new(), expect: Expect::Value, tolerant: false }
+        Self { text, at: 0, open: Vec::new(), expect: Expect::Value, tolerant: false, blanks: false, expected: None }
     }
 
     /// Reads what a strict reader refuses, as long as it is clear where each string and container ends: any depth, any
@@ -88,6 +94,16 @@ impl<'a> Scanner<'a> {
     /// Containers that are open.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
+    }
+
+    /// Where the last token ends.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether there were blanks between tokens.
+    pub(crate) fn has_blanks(&self) -> bool {
+        self.blanks
     }
 
     /// The next token, `None` at the end of the text.
@@ -173,23 +189,43 @@ impl<'a> Scanner<'a> {
         Ok(Token::Key(key))
     }
 
+    /// As [`Scanner::next`], and whether it is a key or a string of this text.
+    pub(crate) fn next_is(&mut self, text: &'a str) -> Result<bool, Fault> {
+        self.expected = Some(text.as_bytes());
+        let token = self.next()?;
+        let left = self.expected.take();
+        Ok(matches!(token, Some(Token::Key(_) | Token::String(_))) && left == Some(b""))
+    }
+
     /// At a quote: the range between it and the closing one.
     fn string(&mut self) -> Result<Range<usize>, Fault> {
         let start = self.at + 1;
         let mut at = start;
         loop {
-            let rest = self.text.get(at..).unwrap_or_default();
-            let Some(plain) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) else {
-                self.at = self.text.len();
-                return Err(self.fault("the text ends within a string"));
-            };
-            at += plain;
+            let run = plain(self.text.get(at..).unwrap_or_default());
+            if self.expected.is_some() {
+                self.expect(self.text.get(at..at + run));
+            }
+            at += run;
             match self.text.get(at) {
+                None => {
+                    self.at = self.text.len();
+                    return Err(self.fault("the text ends within a string"));
+                }
                 Some(b'"') => {
                     self.at = at + 1;
                     return Ok(start..at);
                 }
-                Some(b'\\') => at += self.escape(at)?,
+                Some(b'\\') => {
+                    let mut length = self.escape(at)?;
+                    if self.expected.is_some() {
+                        let (character, whole) = escaped(self.text.get(at..).unwrap_or_default());
+                        let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
+                        self.expect(Some(character.encode_utf8(&mut [0; 4]).as_bytes()));
+                        length = length.max(whole);
+                    }
+                    at += length;
+                }
                 _ if self.tolerant => at += 1,
                 _ => {
                     self.at = at;
@@ -197,6 +233,10 @@ impl<'a> Scanner<'a> {
                 }
             }
         }
+    }
+
+    fn expect(&mut self, bytes: Option<&[u8]>) {
+        self.expected = self.expected.zip(bytes).and_then(|(expected, bytes)| expected.strip_prefix(bytes));
     }
 
     /// The length of the escape at a backslash.
@@ -251,9 +291,10 @@ impl<'a> Scanner<'a> {
         Ok(token)
     }
 
-    fn skip_blanks(&mut self) {
+    pub(super) fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
             self.at += 1;
+            self.blanks |= !self.open.is_empty();
         }
     }
 
@@ -268,91 +309,6 @@ impl<'a> Scanner<'a> {
     fn ended(&self) -> Fault {
         self.fault("the text ends too early")
     }
-}
-
-/// The members of the text of an object, each with the text of its value; `None` where it is none.
-pub(crate) fn members(text: &str) -> Option<Vec<(String, &str)>> {
-    let mut scanner = Scanner::new(text.as_bytes());
-    if scanner.next().ok()? != Some(Token::Open(Container::Object)) {
-        return None;
-    }
-    let mut members = Vec::new();
-    while let Token::Key(key) = scanner.next().ok()?? {
-        scanner.skip_blanks();
-        let start = scanner.at;
-        let mut inside = matches!(scanner.next().ok()??, Token::Open(_));
-        while inside {
-            inside = !(scanner.next().ok()?? == Token::Close && scanner.depth() == 1);
-        }
-        members.push((unescape(text.get(key)?).0, text.get(start..scanner.at)?));
-    }
-    Some(members)
-}
-
-/// A text that is known to be JSON without the blanks around its tokens: on one line.
-pub(crate) fn compact(text: &str) -> String {
-    let (mut compact, mut plain) = (String::with_capacity(text.len()), 0);
-    let (mut quoted, mut escaped) = (false, false);
-    for (at, byte) in text.bytes().enumerate() {
-        if quoted {
-            quoted = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
-        } else if byte == b'"' {
-            quoted = true;
-        } else if matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
-            compact.push_str(text.get(plain..at).unwrap_or_default());
-            plain = at + 1;
-        }
-    }
-    compact.push_str(text.get(plain..).unwrap_or_default());
-    compact
-}
-
-/// A string's bytes without its escapes, and how many of those were no character: half a surrogate pair, which becomes
-/// U+FFFD. `raw` is what a [`Token::String`] spans.
-pub(crate) fn unescape(raw: &str) -> (String, usize) {
-    let mut text = String::with_capacity(raw.len());
-    let (mut rest, mut replaced) = (raw, 0);
-    while let Some((plain, escaped)) = rest.split_once('\\') {
-        text.push_str(plain);
-        let mut chars = escaped.chars();
-        match chars.next() {
-            Some('u') => {
-                let (found, after) = unit(chars.as_str());
-                rest = after;
-                let low = rest.strip_prefix("\\u").map(unit);
-                let pair = low.and_then(|(low, after)| Some((char::decode_utf16([found, low]).next()?.ok()?, after)));
-                match (char::from_u32(found.into()), pair) {
-                    (Some(character), _) => text.push(character),
-                    (None, Some((character, after))) => {
-                        text.push(character);
-                        rest = after;
-                    }
-                    (None, None) => {
-                        text.push(char::REPLACEMENT_CHARACTER);
-                        replaced += 1;
-                    }
-                }
-                continue;
-            }
-            Some('b') => text.push('\u{8}'),
-            Some('f') => text.push('\u{c}'),
-            Some('n') => text.push('\n'),
-            Some('r') => text.push('\r'),
-            Some('t') => text.push('\t'),
-            Some(itself) => text.push(itself),
-            None => {}
-        }
-        rest = chars.as_str();
-    }
-    text.push_str(rest);
-    (text, replaced)
-}
-
-/// The UTF-16 unit of four hexadecimal digits, and what follows.
-fn unit(digits: &str) -> (u16, &str) {
-    let (four, rest) = digits.split_at_checked(4).unwrap_or((digits, ""));
-    (u16::from_str_radix(four, 16).unwrap_or(0xfffd), rest)
 }
 
 /// A key for messages.

@@ -120,12 +120,14 @@ impl Bench {
         }
     }
 
-    /// An event of a mebibyte, which is in what the tool is to do.
+    /// An event of a mebibyte: a tool that is to write a source file.
     async fn large(&self) {
         println!("\nan event of 1 MiB, beside a small one");
         let hooks = self.hooks([0]).await;
         let small = event(&json!({ "command": COMMAND }));
-        let large = event(&json!({ "command": COMMAND, "content": "line of a file\\n".repeat(66_000) }));
+        let source = include_str!("main.rs");
+        let content = source.repeat((1 << 20) / source.len() + 1);
+        let large = event(&json!({ "command": COMMAND, "content": content }));
         let [small, large] =
             compare(100, async || dispatch(&hooks, &small).await, async || dispatch(&hooks, &large).await).await;
         Times::print_beside("1 MiB", &large, Some(&small));

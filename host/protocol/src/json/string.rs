@@ -1,0 +1,114 @@
+//! What is between the quotes of a JSON string. Events are mostly that, so it is read eight bytes at a time.
+
+/// The bytes at the start of a text that stand for themselves in a string: neither quote, nor backslash, nor control
+/// character.
+pub(super) fn plain(text: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The lowest byte whose highest bit is set in this is the first that is zero; above it there may be more.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let mut at = 0;
+    while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*eight);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let found = (zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5c)) | control) & HIGH;
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len())
+}
+
+/// What the escape at the start of these bytes stands for, and its length; `None`: half a surrogate pair, which is no
+/// character. What JSON does not have stands for itself.
+pub(super) fn escaped(raw: &[u8]) -> (Option<char>, usize) {
+    let character = match raw.get(1) {
+        Some(b'u') => {
+            let Some(first) = unit(raw, 2) else { return (Some('u'), 2) };
+            return match (char::from_u32(first.into()), unit(raw, 8).filter(|_| raw.get(6..8) == Some(b"\\u"))) {
+                (Some(character), _) => (Some(character), 6),
+                (None, second) => match char::decode_utf16([Some(first), second].into_iter().flatten()).next() {
+                    Some(Ok(character)) => (Some(character), 12),
+                    _ => (None, 6),
+                },
+            };
+        }
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(byte) if byte.is_ascii() => char::from(*byte),
+        _ => return (Some('\\'), 1),
+    };
+    (Some(character), 2)
+}
+
+/// The UTF-16 unit of the four hexadecimal digits there.
+fn unit(raw: &[u8], at: usize) -> Option<u16> {
+    let digits = raw.get(at..at + 4)?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(digit).ok()?)
+    })
+}
+
+/// A string's text without its escapes, and how many of those were no character: half a surrogate pair, which becomes
+/// U+FFFD. `raw` is what a [`super::scan::Token::String`] spans.
+pub(crate) fn unescape(raw: &str) -> (String, usize) {
+    let (mut text, mut rest, mut replaced) = (String::with_capacity(raw.len()), raw, 0);
+    loop {
+        let mut end = plain(rest.as_bytes());
+        // Only where a reader takes what JSON does not have is there anything else that is not plain.
+        while rest.as_bytes().get(end).is_some_and(|byte| *byte != b'\\') {
+            end += 1 + plain(rest.as_bytes().get(end + 1..).unwrap_or_default());
+        }
+        let (plain, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        text.push_str(plain);
+        if after.is_empty() {
+            return (text, replaced);
+        }
+        let (character, length) = escaped(after.as_bytes());
+        replaced += usize::from(character.is_none());
+        text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = after.get(length..).unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{plain, unescape};
+
+    #[test]
+    fn plain_ends_at_the_first_byte_that_is_not() {
+        let texts = ["", "a", "abcdefgh", "abcdefghi", "ä\u{7f}\u{80}ÿ€😀 and more than sixteen bytes"];
+        for text in texts {
+            assert_eq!(plain(text.as_bytes()), text.len(), "{text}");
+            for special in ["\"", "\\", "\0", "\u{1}", "\u{1f}", "\n"] {
+                for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                    let (before, after) = text.split_at(at);
+                    let whole = format!("{before}{special}{after}\"");
+                    assert_eq!(plain(whole.as_bytes()), at, "{whole:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn escapes_are_characters() {
+        for (raw, text, replaced) in [
+            ("", "", 0),
+            ("plain", "plain", 0),
+            (r#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{c}\n\r\t", 0),
+            (r"\u00e9\ud83d\ude00!", "é😀!", 0),
+            (r"\ud83d \ude00\ud83d\u0041\ud83d\n\ud83d", "\u{fffd} \u{fffd}\u{fffd}A\u{fffd}\n\u{fffd}", 5),
+            // As tolerant readers meet them.
+            (r"\x\u12\é\", r"xu12\é\", 0),
+            ("a\nb\\n\"c", "a\nb\n\"c", 0),
+        ] {
+            assert_eq!(unescape(raw), (text.to_owned(), replaced), "{raw}");
+        }
+    }
+}
