@@ -1,5 +1,7 @@
 //! JSON as a hook meets it: tool inputs, tool outputs, whole events.
 
+mod node;
+
 use std::cell::OnceCell;
 use std::fmt;
 
@@ -7,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use self::node::{Node, Source};
 use crate::{Fault, Result};
 
 /// A JSON value, read by [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901).
@@ -14,8 +17,8 @@ use crate::{Fault, Result};
 /// A member's plain name works as well: `"command"` is `"/command"`, so that a forgotten slash cannot make a guard
 /// look past what it guards.
 ///
-/// What the host sends is parsed when it is first looked at: a hook that decides by the tool's name alone pays nothing
-/// for a large input.
+/// What the host sends is read as far as it is looked at: a hook that decides by the tool's name alone pays nothing for a
+/// large input, and one that asks for a string does not pay for the values beside it.
 ///
 /// ```
 /// use hookbox_guest::prelude::*;
@@ -26,16 +29,12 @@ use crate::{Fault, Result};
 /// assert_eq!(input.bool("/missing"), None);
 /// ```
 #[derive(Clone)]
-pub struct Json(Source);
-
-#[derive(Clone)]
-enum Source {
-    /// As the host sent it. What could not be parsed keeps the reason.
-    Text {
-        text: String,
-        parsed: OnceCell<Result<Value, String>>,
-    },
-    Value(Value),
+pub struct Json {
+    /// As the host sent it, or as it is sent to the host.
+    text: String,
+    root: Node,
+    /// Why the text is not JSON, once that was found out.
+    unreadable: OnceCell<String>,
 }
 
 static NULL: Value = Value::Null;
@@ -48,42 +47,37 @@ impl Json {
 
     /// The value. `null` when the text is not JSON; the call then ends as a fault, whatever the hook answers.
     pub fn value(&self) -> &Value {
-        match &self.0 {
-            Source::Text { .. } => self.parsed().unwrap_or(&NULL),
-            Source::Value(value) => value,
-        }
+        self.root.value(&self.source()).unwrap_or(&NULL)
     }
 
     /// The value at a JSON pointer; `""` is the whole.
     pub fn get(&self, pointer: &str) -> Option<&Value> {
-        if pointer.is_empty() || pointer.starts_with('/') {
-            self.value().pointer(pointer)
-        } else {
-            self.value().get(pointer)
+        match self.root.known() {
+            Some(value) => node::within(value, &steps(pointer)),
+            None => self.at(pointer)?.value(&self.source()),
         }
     }
 
     /// The string at a JSON pointer.
     pub fn str(&self, pointer: &str) -> Option<&str> {
-        self.get(pointer)?.as_str()
+        self.at(pointer)?.str(&self.source())
     }
 
     /// The boolean at a JSON pointer.
     pub fn bool(&self, pointer: &str) -> Option<bool> {
-        self.get(pointer)?.as_bool()
+        self.at(pointer)?.scalar(&self.source())?.parse().ok()
     }
 
     /// The whole number at a JSON pointer.
     pub fn i64(&self, pointer: &str) -> Option<i64> {
-        self.get(pointer)?.as_i64()
+        self.at(pointer)?.scalar(&self.source())?.parse().ok()
     }
 
     /// The value as a type of your own. What does not fit is [`Fault::BadInput`].
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
-        if let Some(why) = self.unreadable() {
-            return Err(Fault::bad_input(why));
-        }
-        T::deserialize(self.value()).map_err(Fault::bad_input)
+        let value = self.value();
+        self.unreadable()
+            .map_or_else(|| T::deserialize(value).map_err(Fault::bad_input), |why| Err(Fault::bad_input(why)))
     }
 
     /// A copy with one value replaced or added. Objects missing on the way are made.
@@ -115,27 +109,24 @@ impl Json {
     }
 
     pub(crate) fn from_text(text: String) -> Self {
-        Self(Source::Text { text, parsed: OnceCell::new() })
+        Self { root: Node::new(0..text.len()), text, unreadable: OnceCell::new() }
     }
 
     pub(crate) fn into_text(self) -> String {
-        match self.0 {
-            Source::Text { text, .. } => text,
-            Source::Value(value) => value.to_string(),
-        }
+        self.text
     }
 
     /// Why a text that was looked at is not JSON.
     pub(crate) fn unreadable(&self) -> Option<&str> {
-        match &self.0 {
-            Source::Text { parsed, .. } => parsed.get()?.as_ref().err().map(String::as_str),
-            Source::Value(_) => None,
-        }
+        self.unreadable.get().map(String::as_str)
     }
 
-    fn parsed(&self) -> Option<&Value> {
-        let Source::Text { text, parsed } = &self.0 else { return None };
-        parsed.get_or_init(|| serde_json::from_str(text).map_err(|error| error.to_string())).as_ref().ok()
+    fn source(&self) -> Source<'_> {
+        Source { text: &self.text, unreadable: &self.unreadable }
+    }
+
+    fn at(&self, pointer: &str) -> Option<&Node> {
+        self.root.find(&self.source(), &steps(pointer))
     }
 }
 
@@ -151,7 +142,7 @@ fn steps(pointer: &str) -> Vec<String> {
 /// `null`.
 impl Default for Json {
     fn default() -> Self {
-        Self::from(Value::Null)
+        Self::from_text("null".to_owned())
     }
 }
 
@@ -171,10 +162,7 @@ impl fmt::Debug for Json {
 /// The JSON text.
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Source::Text { text, .. } => f.write_str(text),
-            Source::Value(value) => write!(f, "{value}"),
-        }
+        f.write_str(&self.text)
     }
 }
 
@@ -186,7 +174,8 @@ impl Serialize for Json {
 
 impl From<Value> for Json {
     fn from(value: Value) -> Self {
-        Self(Source::Value(value))
+        let text = value.to_string();
+        Self { root: Node::of(value, text.len()), text, unreadable: OnceCell::new() }
     }
 }
 
