@@ -28,6 +28,10 @@ use self::{
     table::{Times, compare},
 };
 
+/// As in the command line.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const COMMAND: &str = "ls -la && cargo test --workspace";
 
 fn main() {
