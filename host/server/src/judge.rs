@@ -152,7 +152,9 @@ async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Res
         if tokio::time::Instant::now() >= asked.time.deadline() {
             return Err(late());
         }
-        let judged = set.judge(&asked.of_library()).await;
+        let (set, asked) = (set.clone(), asked.clone());
+        let work = async move { set.judge(&asked.of_library()).await };
+        let judged = app.processor.share(&tenant.name, work).await;
         let reports = judged.verdict.iter().flat_map(|verdict| &verdict.hooks);
         usage.fuel(reports.filter_map(hookbox::HookReport::fuel).sum(), Instant::now());
         Ok(judged)

@@ -12,6 +12,7 @@ mod idle;
 mod judge;
 mod listen;
 mod problem;
+mod processor;
 mod quota;
 mod recent;
 mod records;

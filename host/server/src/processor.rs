@@ -1,0 +1,164 @@
+//! Who has the processor next: tenants in turn.
+//!
+//! A decision is work for the processor from one wait (for a server, a process, the end of a time slice) to the next. The
+//! async runtime does what is ready in the order in which it came: behind the burst of another tenant. Here it waits in the
+//! lane of its tenant instead; the lanes take turns, and between two decisions it is the connections' turn.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::available_parallelism,
+};
+
+use async_task::{Builder, Runnable};
+use tokio::{
+    sync::Semaphore,
+    task::{JoinSet, yield_now},
+};
+use tracing::Instrument;
+
+/// What does the work of all decisions; it ends with this.
+#[derive(Debug)]
+pub struct Processor {
+    ready: Arc<Ready>,
+    _workers: JoinSet<()>,
+}
+
+/// Work that can go on.
+#[derive(Debug)]
+struct Ready {
+    lanes: Mutex<Lanes>,
+    /// How much of it there is.
+    count: Semaphore,
+}
+
+#[derive(Debug, Default)]
+struct Lanes {
+    lanes: HashMap<Arc<str>, VecDeque<Runnable>>,
+    /// Tenants with work, in the order of their turns.
+    turns: VecDeque<Arc<str>>,
+}
+
+impl Processor {
+    /// As many workers as there are processors, in the async runtime that this is called in.
+    pub fn start() -> Self {
+        Self::of(available_parallelism().map_or(1, usize::from))
+    }
+
+    fn of(workers: usize) -> Self {
+        let ready = Arc::new(Ready { lanes: Mutex::default(), count: Semaphore::new(0) });
+        let work = (0..workers).map(|_| Arc::clone(&ready).work()).collect();
+        Self { ready, _workers: work }
+    }
+
+    /// Does this work in the turns of a tenant. Who stops waiting ends it.
+    pub async fn share<T: Send + 'static>(&self, tenant: &str, work: impl Future<Output = T> + Send + 'static) -> T {
+        let (ready, tenant) = (Arc::clone(&self.ready), Arc::from(tenant));
+        let schedule = move |work| ready.push(&tenant, work);
+        // A panic is that of who waits, not of the worker.
+        let builder = Builder::new().propagate_panic(true);
+        let (first, done) = builder.spawn(|()| work.in_current_span(), schedule);
+        first.schedule();
+        done.await
+    }
+}
+
+impl Ready {
+    async fn work(self: Arc<Self>) {
+        while let Ok(one) = self.count.acquire().await {
+            one.forget();
+            if let Some(work) = self.pop() {
+                work.run();
+            }
+            yield_now().await;
+        }
+    }
+
+    fn push(&self, tenant: &Arc<str>, work: Runnable) {
+        let mut lanes = self.lock();
+        let lane = lanes.lanes.entry(Arc::clone(tenant)).or_default();
+        lane.push_back(work);
+        if lane.len() == 1 {
+            lanes.turns.push_back(Arc::clone(tenant));
+        }
+        drop(lanes);
+        self.count.add_permits(1);
+    }
+
+    fn pop(&self) -> Option<Runnable> {
+        let mut lanes = self.lock();
+        let tenant = lanes.turns.pop_front()?;
+        let lane = lanes.lanes.get_mut(&tenant)?;
+        let work = lane.pop_front();
+        if lane.is_empty() {
+            lanes.lanes.remove(&tenant);
+        } else {
+            lanes.turns.push_back(tenant);
+        }
+        work
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::panic)]
+mod tests {
+    use std::{
+        panic::AssertUnwindSafe,
+        sync::{Arc, Mutex, PoisonError},
+    };
+
+    use futures_util::{
+        FutureExt,
+        future::{join, join_all},
+    };
+    use tokio::task::yield_now;
+
+    use super::Processor;
+
+    type Log = Arc<Mutex<Vec<&'static str>>>;
+
+    /// Work of so many stretches.
+    async fn work(log: Log, tenant: &'static str, stretches: usize) {
+        for _ in 0..stretches {
+            log.lock().unwrap_or_else(PoisonError::into_inner).push(tenant);
+            yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn who_comes_last_does_not_wait_behind_the_burst_of_another() {
+        let (processor, log) = (Processor::of(1), Log::default());
+        let burst = (0..50).map(|_| processor.share("greedy", work(Arc::clone(&log), "greedy", 20)));
+        join(join_all(burst), processor.share("other", work(Arc::clone(&log), "other", 5))).await;
+        let log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        assert_eq!(log.len(), 50 * 20 + 5);
+        let ended = log.iter().rposition(|tenant| *tenant == "other");
+        assert!(ended.is_some_and(|ended| ended < 20), "it ended with stretch {ended:?} of all");
+        assert!(processor.ready.lock().lanes.is_empty() && processor.ready.lock().turns.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_that_of_who_waits() {
+        let processor = Processor::of(1);
+        let panics = AssertUnwindSafe(processor.share("a", async { panic!("in the work") }));
+        assert!(panics.catch_unwind().await.is_err());
+        assert_eq!(processor.share("a", async { 1 }).await, 1);
+    }
+
+    #[tokio::test]
+    async fn who_stops_waiting_ends_the_work() {
+        let (processor, log) = (Processor::of(1), Log::default());
+        let mut endless = Box::pin(processor.share("a", work(Arc::clone(&log), "a", usize::MAX)));
+        assert!((&mut endless).now_or_never().is_none());
+        yield_now().await;
+        drop(endless);
+        assert_eq!(processor.share("b", async { 1 }).await, 1);
+        let before = log.lock().unwrap_or_else(PoisonError::into_inner).len();
+        assert_eq!(processor.share("b", async { 1 }).await, 1);
+        assert_eq!(log.lock().unwrap_or_else(PoisonError::into_inner).len(), before);
+    }
+}
