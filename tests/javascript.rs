@@ -153,6 +153,27 @@ fn errors_are_told_with_their_place_and_leave_no_component() {
     assert!(String::from_utf8_lossy(&built.stderr).contains("https://nodejs.org"));
 }
 
+/// Also when the hook was built before they could be.
+#[test]
+fn types_are_checked_as_soon_as_they_can_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = r#"{"compilerOptions": {"module": "nodenext", "strict": true, "noEmit": true}}"#;
+    let hook = "import type { OnStop } from '@hookbox/guest';\nexport const onStop: OnStop = () => 'deny';";
+    project(dir.path(), &[("tsconfig.json", config), ("hook.ts", hook)]);
+    let output = dir.path().join("hook.wasm");
+    let (ok, said) = build(dir.path(), &output);
+    assert!(ok && said.contains("types are not checked: TypeScript is not installed"), "{said}");
+    let compiler = node::sdk_installed().join("node_modules/typescript");
+    std::os::unix::fs::symlink(compiler, dir.path().join("node_modules/typescript")).unwrap();
+    let (ok, said) = build(dir.path(), &output);
+    assert!(!ok && said.contains("is not assignable to type"), "{said}");
+    let right = hook.replace("'deny'", "undefined");
+    fs::write(dir.path().join("hook.ts"), right).unwrap();
+    let (ok, said) = build(dir.path(), &output);
+    assert!(ok && !said.contains("types are"), "{said}");
+    assert!(build(dir.path(), &output).1.contains("nothing changed"));
+}
+
 #[test]
 fn packages_that_are_not_there_are_asked_for() {
     let dir = tempfile::tempdir().unwrap();

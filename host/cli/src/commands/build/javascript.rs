@@ -71,16 +71,17 @@ impl Language for JavaScript {
             Exit::Software.error(format!("{} could not be bundled", project.folder.display()))
         })?;
         fs::write(scratch.join("bundle.json"), &said.stdout)?;
-        let Bundle { name, digest, .. } = serde_json::from_slice(&said.stdout).context("bundle.mjs")?;
+        let Bundle { name, digest, typescript, .. } = serde_json::from_slice(&said.stdout).context("bundle.mjs")?;
+        // Also where the component is as it was: it may have been built before TypeScript was installed.
+        if typescript {
+            check_types(&project.folder, &scratch.join("types-hold"), &digest)?;
+        }
         Ok(Some(Fingerprint { name, digest }))
     }
 
     fn compile(&self, project: &Project<'_>) -> anyhow::Result<Compiled> {
         let scratch = project.scratch()?.join("js");
         let bundle: Bundle = serde_json::from_slice(&fs::read(scratch.join("bundle.json"))?).context("bundle.mjs")?;
-        if bundle.typescript {
-            check_types(&project.folder)?;
-        }
         let output = scratch.join("hook.wasm");
         let mut node = Command::new("node");
         node.arg(scratch.join("componentize.mjs")).arg(engine(&scratch)?).arg(&output).current_dir(&scratch);
@@ -149,20 +150,24 @@ fn addon(folder: &Path) -> Option<PathBuf> {
     files.find(|file| file.extension().is_some_and(|extension| extension == "node"))
 }
 
-/// Runs the project's own TypeScript. What it finds is on its stdout, and so on our stderr.
-fn check_types(folder: &Path) -> anyhow::Result<()> {
-    if !folder.join("tsconfig.json").is_file() {
+/// Runs the project's own TypeScript, unless `held` says that the types of these sources do. What it finds is on its stdout,
+/// and so on our stderr.
+fn check_types(folder: &Path, held: &Path, digest: &str) -> anyhow::Result<()> {
+    if !folder.join("tsconfig.json").is_file() || fs::read_to_string(held).is_ok_and(|held| held == digest) {
         return Ok(());
     }
     let compilers = folder.ancestors().map(|folder| folder.join("node_modules/typescript/bin/tsc"));
     let Some(compiler) = compilers.into_iter().find(|compiler| compiler.is_file()) else {
         print::err("types are not checked: TypeScript is not installed");
-        print::err("   to install it:   npm install --ignore-scripts --save-dev typescript@5");
+        let manifest = fs::read_to_string(folder.join("package.json")).unwrap_or_default();
+        let what = if manifest.contains("\"typescript\"") { "" } else { " --save-dev typescript@5" };
+        print::err(format_args!("   to install it:   npm install --ignore-scripts{what}"));
         return Ok(());
     };
     let mut tsc = Command::new("node");
     tsc.arg(compiler).args(["--noEmit", "--project"]).arg(folder).current_dir(folder);
     tsc.stdout(io::stderr());
     tool::run(&mut tsc, MISSING, || Exit::Software.error(format!("the types of {} are wrong", folder.display())))?;
+    fs::write(held, digest)?;
     Ok(())
 }
