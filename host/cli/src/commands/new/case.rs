@@ -8,7 +8,7 @@ use hookbox::{
     Callback, Config, Decision, Dialect, Event, EventContext, EventKind, HookOutput, HookSet, Run, Runtime, Tenant,
     ToolCall, async_trait,
     dialect::ConfigShape,
-    event::{AgentEvent, Input},
+    event::Input,
     handler::{Call, Handler},
 };
 use serde_json::{Value, json};
@@ -100,22 +100,43 @@ fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<(Val
     };
     let call = project.event.call.then(|| ToolCall::new("Bash", json!({ "command": command })));
     let kind = project.event.kind;
-    let input = match Input::empty(kind) {
-        Input::AgentEvent(event) => Input::AgentEvent(AgentEvent { kind: Some("turn_start".into()), ..event }),
-        input => input,
-    };
-    let mut wire = Value::clone(&Event::new(dialect, context, call, input).raw);
+    let mut wire = Value::clone(&Event::new(dialect, context, call, sample(kind)).raw);
     let spec = dialect.spec(kind);
-    for field in spec.required {
-        let fields = wire.as_object_mut()?;
-        fields.entry(*field).or_insert_with(|| json!("something"));
-    }
-    let reads = |name: Option<&'static str>| {
-        let read = dialect.decode_event(wire.to_string().as_bytes(), name);
-        read.is_ok_and(|read| read.kind() == kind)
+    let named = |wire: &Value| {
+        let reads = |name: Option<&'static str>| {
+            let read = dialect.decode_event(wire.to_string().as_bytes(), name);
+            read.is_ok_and(|read| read.kind() == kind)
+        };
+        [None, Some(spec.name)].into_iter().find(|name| reads(*name))
     };
-    let named = [None, Some(spec.name)].into_iter().find(|name| reads(*name))?;
+    if named(&wire).is_none() {
+        for field in spec.required {
+            wire.as_object_mut()?.entry(*field).or_insert_with(|| json!("something"));
+        }
+    }
+    let named = named(&wire)?;
     Some((wire, named))
+}
+
+/// What such an event most often has.
+fn sample(kind: EventKind) -> Input {
+    let text = |text: &str| Some(text.to_owned());
+    let mut input = Input::empty(kind);
+    match &mut input {
+        Input::SessionStart(event) => event.source = text("startup"),
+        Input::UserPromptSubmit(event) => event.prompt = text("list the files"),
+        Input::PostToolUse(event) => event.output = Some(json!({ "stdout": "README.md" })),
+        Input::PostToolUseFailure(event) => event.error = text("no such file"),
+        Input::Notification(event) => event.message = text("waiting for an answer"),
+        Input::SubagentStart(event) => event.agent_type = text("explorer"),
+        Input::PreCompact(event) => event.trigger = text("manual"),
+        Input::TaskCompleted(event) => event.task_subject = text("list the files"),
+        Input::BeforeLlm(event) => event.messages = Some(json!([{ "role": "user", "content": "list the files" }])),
+        Input::AfterLlm(event) => event.response = Some(json!({ "content": "README.md" })),
+        Input::AgentEvent(event) => event.kind = text("turn_start"),
+        _ => {}
+    }
+    input
 }
 
 /// Answers as the template's hook does.

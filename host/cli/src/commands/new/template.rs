@@ -61,7 +61,7 @@ A hook in {language}, called at `{event}`.
 ```console
 $ hookbox build                 # makes {name}.wasm
 $ hookbox test                  # runs the cases of tests/cases.yaml
-$ {unit_tests}                  # runs its unit tests
+$ {unit_tests:<29} # runs its unit tests
 $ hookbox run --config hooks.json {named}< event.json
 ```
 
