@@ -29,6 +29,8 @@ const PROJECT: &str = include_str!("python/project.py");
 const COLLECT: &str = include_str!("python/collect.py");
 const COMPONENTIZE: &str = include_str!("python/componentize.py");
 const TOOLCHAIN: &str = include_str!("python/requirements.txt");
+/// What the program printed when the sources were looked at.
+const MANIFEST: &str = "project.json";
 /// The module that componentize-py starts with.
 const APP: &str = "hookbox_app";
 
@@ -76,8 +78,8 @@ impl Language for Python {
     }
 
     fn compile(&self, project: &Project<'_>) -> anyhow::Result<Compiled> {
-        let manifest = manifest(project)?;
         let scratch = project.scratch()?;
+        let manifest: Manifest = serde_json::from_slice(&fs::read(scratch.join(MANIFEST))?)?;
         let place = scratch.join("python");
         let (sdk, packages) = (place.join("sdk"), scratch.join("packages"));
         fs::create_dir_all(&place)?;
@@ -177,6 +179,7 @@ fn manifest(project: &Project<'_>) -> anyhow::Result<Manifest> {
     let told = tool::run(&mut python, MISSING, || {
         Exit::Software.error(format!("{} cannot be built", project.folder.display()))
     })?;
+    fs::write(project.scratch()?.join(MANIFEST), &told.stdout)?;
     Ok(serde_json::from_slice(&told.stdout)?)
 }
 
