@@ -186,13 +186,16 @@ fn packages_that_are_not_there_are_asked_for() {
     assert!(said.contains("to install it:   npm install --ignore-scripts @hookbox/guest"), "{said}");
 }
 
-/// A file that is changed is built again, and a mistake in it ends nothing.
+/// A file that is changed is built again, and neither a mistake in it nor an update of hookbox ends anything.
 #[test]
 fn a_hook_is_built_again_when_it_changes() {
     let dir = tempfile::tempdir().unwrap();
     project(dir.path(), &[("hook.js", "export const onStop = () => {};")]);
+    let installed = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hookbox-{}", std::process::id()));
+    fs::hard_link(env!("CARGO_BIN_EXE_hookbox"), &installed).unwrap();
+    let mut watching = Command::new(&installed);
     let mut watching =
-        hookbox().args(["build", "--watch"]).current_dir(dir.path()).stderr(Stdio::piped()).spawn().unwrap();
+        watching.args(["build", "--watch"]).current_dir(dir.path()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watching.stderr.take().unwrap()).lines();
     let mut until = |end: &str| -> String {
         let mut said = String::new();
@@ -203,6 +206,7 @@ fn a_hook_is_built_again_when_it_changes() {
         said
     };
     assert!(until("watching .").contains("handles   Stop"));
+    fs::remove_file(installed).unwrap();
     fs::write(dir.path().join("hook.js"), "export const onStop = (").unwrap();
     assert!(until("watching .").contains("hook.js:1:"));
     fs::write(dir.path().join("hook.js"), "export const onSessionEnd = () => {};").unwrap();

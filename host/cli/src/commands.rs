@@ -22,6 +22,7 @@ mod yaml;
 
 use std::{
     io,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -100,9 +101,16 @@ impl Command {
     }
 }
 
+/// This program, which compiles components in processes of its own. By a name that also leads to it, and not to another
+/// version, when an update has put that in its place while this one runs.
+fn compiler() -> io::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }
+}
+
 /// A host that loads hooks as they are needed, and compiles them in processes of this program.
 async fn host(config: Config) -> anyhow::Result<Host> {
-    Ok(Host::builder().config(config).compiler(std::env::current_exe()?).lazy().build().await?)
+    Ok(Host::builder().config(config).compiler(compiler()?).lazy().build().await?)
 }
 
 /// How long hook processes may take to end once there is a verdict. `PicoClaw` gives them as long.

@@ -62,7 +62,7 @@ impl Stdio {
 
     /// Makes a host of the file as it is now.
     fn loader(&self) -> anyhow::Result<Load> {
-        let (path, closed, compiler) = (self.config.clone(), self.fail_closed, std::env::current_exe()?);
+        let (path, closed, compiler) = (self.config.clone(), self.fail_closed, super::compiler()?);
         Ok(Box::new(move || Box::pin(load(path.clone(), closed, compiler.clone()))))
     }
 }
