@@ -115,6 +115,7 @@ fn under_each_dialect_that_has(kind: EventKind) {
             let mut command = hookbox(&project);
             done(command.args(args).env("XDG_CACHE_HOME", folder.path().join("cache")))
         };
+        is_formatted(&project, language);
         let component = project.join("h.wasm");
         if let Some(built) = &built {
             fs::write(component, built).unwrap();
@@ -135,6 +136,22 @@ fn under_each_dialect_that_has(kind: EventKind) {
         assert!(told.contains("\n  1  h") && !told.contains("failed"), "{place}: it is not asked\n{told}");
         fs::remove_dir_all(project).unwrap();
     }
+}
+
+/// As the formatter of its language would have it.
+fn is_formatted(project: &Path, language: &str) {
+    let mut formatter = match language {
+        "rust" => Command::new("rustfmt"),
+        "go" => Command::new("gofmt"),
+        _ => return,
+    };
+    let args: &[&str] = if language == "rust" {
+        &["--check", "--edition", "2024", "src/lib.rs"]
+    } else {
+        &["-l", "main.go", "main_test.go"]
+    };
+    let said = done(formatter.args(args).current_dir(project));
+    assert_eq!(said, "", "{language}");
 }
 
 #[test]

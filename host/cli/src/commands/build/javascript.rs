@@ -121,7 +121,8 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
     print::err("npm ci: esbuild and componentize-qjs, once for this project");
     let _ = fs::remove_file(scratch.join(ENGINE));
     let mut npm = Command::new("npm");
-    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(scratch);
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"])
+        .current_dir(scratch);
     tool::run(&mut npm, MISSING, || {
         let why = format!("to see why:   npm ci --ignore-scripts --prefix {}", scratch.display());
         Exit::Software.advised("the packages could not be installed", &[&why])

@@ -63,9 +63,7 @@ fn hook(project: &Project) -> String {
 package main
 
 import (
-{strings}\t\"{SDK}/hook\"
-\t\"{SDK}/{package}\"
-)
+{strings}{packages})
 
 func init() {{ {package}.Handle(handle) }}
 
@@ -76,6 +74,7 @@ func handle({parameters}) {returns} {{
 ",
         title = title(&project.name),
         name = event.pascal(),
+        packages = imports(&["hook", &package]),
         parameters = parameters.join(", "),
     )
 }
@@ -98,21 +97,29 @@ fn test(project: &Project) -> String {
             "\tfor command, expected := range map[string]{package}.Output{{\n\t\t\"rm -rf /\": {package}.Deny({REASON:?}),\n\t\t\"ls\":       {package}.Pass(),\n\t}} {{\n\t\toutput, err := handle({arguments})\n\t\thooktest.Equal(t, output, err, expected)\n\t}}\n"
         ),
     };
-    let hooktest = if event.answers { format!("\t\"{SDK}/hooktest\"\n") } else { String::new() };
+    let hooktest = event.answers.then_some("hooktest");
+    let packages: Vec<_> = ["hook", &package].into_iter().chain(hooktest).collect();
+    let packages = imports(&packages);
     format!(
         "package main
 
 import (
 \t\"testing\"
 
-\t\"{SDK}/hook\"
-{hooktest}\t\"{SDK}/{package}\"
-)
+{packages})
 
 func TestHandle(t *testing.T) {{
 {body}}}
 "
     )
+}
+
+/// Packages of the SDK, in the order of gofmt.
+fn imports(packages: &[&str]) -> String {
+    let mut packages = packages.to_vec();
+    packages.sort_unstable();
+    let lines: Vec<_> = packages.iter().map(|package| format!("\t\"{SDK}/{package}\"\n")).collect();
+    lines.concat()
 }
 
 fn title(name: &str) -> String {

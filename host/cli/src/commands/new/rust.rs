@@ -91,7 +91,10 @@ mod tests {{
 
     #[test]
     fn it_refuses_what_destroys() {{
-        for (command, expected) in [(\"rm -rf /\", deny({REASON:?})), (\"ls\", pass())] {{
+        for (command, expected) in [
+            (\"rm -rf /\", deny({REASON:?})),
+            (\"ls\", pass()),
+        ] {{
             let call = ToolCall::new(\"Bash\", json!({{ \"command\": command }}));
             assert_eq!(Hook::handle(&EventContext::default(), &call), Ok(expected));
         }}
@@ -110,12 +113,22 @@ use hookbox_guest::prelude::*;
 struct Hook;
 
 impl {name} for Hook {{
-    fn handle({parameters}) -> Result<{returns}> {{
+{signature} {{
 {body}    }}
 }}
 
 hookbox_guest::export!(Hook: {name});
 {test}",
-        parameters = parameters.join(", "),
+        signature = signature(&parameters, &returns),
     )
+}
+
+/// As rustfmt has it, which goes up to column 100.
+fn signature(parameters: &[String], returns: &str) -> String {
+    let line = format!("    fn handle({}) -> Result<{returns}>", parameters.join(", "));
+    if line.len() + " {".len() <= 100 {
+        return line;
+    }
+    let parameters = parameters.join(",\n        ");
+    format!("    fn handle(\n        {parameters},\n    ) -> Result<{returns}>")
 }
