@@ -328,6 +328,15 @@ fn environment_variables_that_run_something_are_refused() {
         let notes = Authority::trusted().limit(claude(), &event("PreToolUse"), &mut output);
         assert!(output.env.is_empty() && notes.len() == 1, "{name:?} {notes:?}");
     }
+    // Also where the dialect does not know the field.
+    for extra in [
+        json!({ "env": { "PATH": "x", "CI": "1" } }),
+        json!({ "hookSpecificOutput": { "Env": { "LD_AUDIT": "x", "CI": "1" } } }),
+    ] {
+        let said = HookOutput { extra: extra.as_object().unwrap().clone(), ..HookOutput::default() };
+        let kept = json!(limited(&Authority::trusted(), "SessionStart", said).extra).to_string();
+        assert!(kept.contains(r#"{"CI":"1"}"#), "{kept}");
+    }
     for value in ["a\nLD_PRELOAD=b", "a\rb", "a\0b"] {
         assert!(limited(&Authority::trusted(), "PreToolUse", output("A", json!(value))).env.is_empty(), "{value:?}");
     }

@@ -1,8 +1,10 @@
 //! Which environment variables a hook may set for a session.
 
+use serde_json::Value;
+
 use crate::{
     json::{Object, shorten},
-    output::Note,
+    output::{Note, same_key},
 };
 
 /// The grant of every name.
@@ -66,6 +68,17 @@ pub(super) fn limit(granted: &[String], env: &mut Object, notes: &mut Vec<Note>)
         if let Some((first, more)) = names.split_first() {
             let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             notes.push(Note::dropped(format!("{why} the environment variable {first}{more}")));
+        }
+    }
+}
+
+/// Takes out of fields that the dialect does not know what nobody may set: another client may know them.
+pub(super) fn limit_unknown(extra: &mut Object, notes: &mut Vec<Note>) {
+    for (key, value) in extra.iter_mut() {
+        match value {
+            Value::Object(env) if same_key(key, "env") => limit(&[ANY.to_owned()], env, notes),
+            Value::Object(inner) if key == "hookSpecificOutput" => limit_unknown(inner, notes),
+            _ => {}
         }
     }
 }

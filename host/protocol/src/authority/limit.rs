@@ -44,7 +44,8 @@ impl Authority {
     ///   ([`HookOutput::updated_tool`]) needs [`Rewrite::All`]: no pointer points at a tool's name. When any part of it is
     ///   lost, so is the `allow` beside it, which was for the whole.
     /// - [`HookOutput::updated_permissions`] needs `allow`, [`HookOutput::interrupt`] needs `abort`.
-    /// - [`HookOutput::env`] needs a grant of the name; some names are refused to everybody.
+    /// - [`HookOutput::env`] needs a grant of the name; some names are refused to everybody, also
+    ///   where the dialect does not know the field.
     /// - [`HookOutput::system_message`] needs `context` too, where the dialect's client gives it to the model.
     /// - [`HookOutput::suppress_output`] hides what all hooks say, so it needs the authority for messages to the user.
     /// - [`HookOutput::extra`] needs everything there is: nobody knows what a field that the contract does not know decides.
@@ -65,6 +66,7 @@ impl Authority {
             output.extra.clear();
             lost(&mut notes, "pass fields through that the contract does not know");
         }
+        env::limit_unknown(&mut output.extra, &mut notes);
         notes
     }
 
