@@ -4,7 +4,7 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     net::UdpSocket,
     path::Path,
     process::{Command, Output, Stdio},
@@ -252,6 +252,24 @@ fn a_pipe_in_a_files_place_is_not_waited_for() {
         let output = fed(hookbox(dir.path()).args(["--fail-closed", "--record", "record.jsonl"]), CALL);
         assert!(output.status.code() == Some(code) && said(&output).contains(said_of), "{name}: {}", said(&output));
     }
+}
+
+/// Whoever wrote a file, reading it takes little time and memory.
+#[test]
+fn a_file_without_end_is_not_read_to_its_end() {
+    let dir = folder(&json!({}), &[json!({ "type": "wasm", "component": "big.wasm", "onFailure": "block" })]);
+    let large = |name: &str| fs::File::create(dir.path().join(name)).unwrap().set_len(1 << 40).unwrap();
+    large("big.wasm");
+    let output = fed(&mut hookbox(dir.path()), CALL);
+    assert!(said(&output).contains("larger than"), "{}", said(&output));
+    let output = Command::new(HOOKBOX).args(["inspect", "big.wasm"]).current_dir(dir.path()).output().unwrap();
+    assert!(said(&output).contains("larger than"), "{}", said(&output));
+    large("hooks.json");
+    let output = fed(&mut hookbox(dir.path()), CALL);
+    assert!(output.status.code() == Some(78) && said(&output).contains("larger than"), "{}", said(&output));
+    let text = r#"{"failClosed": true, "#;
+    fs::OpenOptions::new().write(true).open(dir.path().join("hooks.json")).unwrap().write_all(text.as_bytes()).unwrap();
+    assert_eq!(fed(&mut hookbox(dir.path()), CALL).status.code(), Some(2));
 }
 
 /// Nor does a component wait with us that opens one in a folder it may read.

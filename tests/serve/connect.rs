@@ -1,6 +1,7 @@
 //! `hookbox run --connect`: a small process in front of the daemon.
 
 use std::{
+    io::{Read, Write},
     path::Path,
     process::{Command, Output},
 };
@@ -30,6 +31,48 @@ fn the_daemon_judges() {
         let denied = run(&address, &bash("rm -rf /"), &[]);
         assert!(denies(&told(&denied)) && denied.status.code() == Some(0) && denied.stderr.is_empty(), "{denied:?}");
         assert_eq!(told(&run(&address, &bash("ls"), &[])), json!({}));
+    }
+}
+
+/// Something else that answers there: a login page, a proxy, whoever took the port.
+fn instead(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let asked = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let (mut text, mut chunk) = (Vec::new(), [0; 4096]);
+        while !text.windows(4).any(|end| end == b"\r\n\r\n") {
+            let read = client.read(&mut chunk).unwrap();
+            text.extend_from_slice(&chunk[..read]);
+        }
+        client.write_all(answer).unwrap();
+        // Until the other side ends it; what is without end is written until then.
+        while answer.ends_with(b"chunked\r\n\r\n") && client.write_all(b"100\r\n").is_ok() {
+            if client.write_all(&[b' '; 258]).is_err() {
+                break;
+            }
+        }
+        let _ = client.read_to_end(&mut Vec::new());
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    (address, asked)
+}
+
+/// Nobody but a daemon gives a verdict, and it has less time than the client waits.
+#[test]
+fn what_is_no_daemon_gives_no_verdict() {
+    for answer in [
+        &b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\nconnection: close\r\n\r\n<a/>"[..],
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+        b"HTTP/1.1 307 Elsewhere\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nhookbox-verdict: nothing\r\ntransfer-encoding: chunked\r\n\r\n",
+        // It says nothing at all.
+        b"",
+    ] {
+        let (address, asked) = instead(answer);
+        let output = run(&address, &bash("rm -rf /"), &["--fail-closed", "--deadline", "2"]);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{output:?}");
+        assert!(asked.join().unwrap().contains("hookbox-timeout: 1.8\r\n"), "{output:?}");
     }
 }
 

@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use hookbox::{
     LoadError,
-    sandbox::component::{Inspection, Producer, inspect},
+    sandbox::component::{Inspection, Producer, inspect, read},
 };
 
 use super::{
@@ -41,7 +41,7 @@ pub struct Inspect {
 impl Inspect {
     pub fn run(self) -> anyhow::Result<Exit> {
         for path in &self.components {
-            let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+            let bytes = read(path).with_context(|| path.display().to_string())?;
             let unusable = |error: LoadError| {
                 let lines = vec![format!("{}: {error}", path.display()), format!("   {}", error.help())];
                 Exit::Config.errors(lines)

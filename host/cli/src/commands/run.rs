@@ -112,7 +112,7 @@ impl Run {
         let event = EventText::read(std::io::stdin().lock());
         let asked = event.asked().named(self.source.event.as_deref()).since(began).within(self.deadline);
         let here = || judge_or_settle(&self.source, self.fail_closed, self.record.is_some(), &event, &asked);
-        let Outcome { judged, record, error, living } = match self.daemon.ask(&self.source, &event) {
+        let Outcome { judged, record, error, living } = match self.daemon.ask(&self.source, &event, self.deadline) {
             Some(Ok(answer)) => {
                 print::forget();
                 let beyond = connect::stops_beyond(&self.source, &event, &answer);

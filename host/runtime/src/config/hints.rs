@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookbox_protocol::{Dialect, dialect};
 
-use super::load::regular;
+use super::load::beginning;
 
 /// What a file says that is no valid configuration.
 #[derive(Clone, Copy, Default)]
@@ -18,7 +18,7 @@ pub struct Hints {
 
 /// [`hints`] of a file; none where it cannot be read.
 pub fn file_hints(path: &Path) -> Hints {
-    regular(path).map(|bytes| hints(&bytes)).unwrap_or_default()
+    beginning(path).map(|bytes| hints(&bytes)).unwrap_or_default()
 }
 
 /// Reads what a file says all the same when it is no valid configuration, in whatever encoding.

@@ -181,10 +181,22 @@ pub fn find(dir: &Path) -> Option<PathBuf> {
     ["hooks.json", ".claude/settings.json"].iter().map(|name| dir.join(name)).find(|path| path.is_file())
 }
 
-/// The bytes of a regular file. A pipe in its place is not waited for.
-pub(super) fn regular(path: &Path) -> io::Result<Vec<u8>> {
+/// Bytes of a configuration at most: whoever wrote it, reading it takes little time and memory.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The bytes of a regular file, no more than a configuration may have. A pipe in its place is not waited for.
+pub(super) fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_regular(path)?.read_to_end(&mut bytes)?;
+    open_regular(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The bytes of a regular file.
+pub(super) fn regular(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = beginning(path)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
+    }
     Ok(bytes)
 }
 

@@ -4,8 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::{Fault, Judged, config};
-use reqwest::{Client, Url};
+use hookbox::{EVENT_LIMIT, Fault, Judged, config, time_for_hooks};
+use reqwest::{Client, Response, Url, redirect::Policy};
 use serde_json::Value;
 
 use super::{EventText, Outcome, Source, block_on};
@@ -13,6 +13,8 @@ use crate::{exit::Exit, heartbeat, stops};
 
 /// The environment variable that has the tenant's token: not on the command line, which everybody on the machine sees.
 const TOKEN: &str = "HOOKBOX_TOKEN";
+/// What only a daemon's verdict has: whatever else answers there (a proxy, a login page) says nothing about the event.
+const VERDICT: &str = "hookbox-verdict";
 /// How much of an answer that is no verdict is told.
 const TOLD: usize = 500;
 
@@ -33,16 +35,35 @@ pub struct Daemon {
 
 impl Daemon {
     /// What the daemon says; `None` where there is none to ask.
-    pub fn ask(&self, source: &Source, event: &EventText) -> Option<anyhow::Result<Vec<u8>>> {
+    pub fn ask(&self, source: &Source, event: &EventText, client: Option<Duration>) -> Option<anyhow::Result<Vec<u8>>> {
         let (address, tenant) = (self.connect.as_deref()?, self.tenant.as_deref()?);
-        let asked = block_on(self.post(address, tenant, source, event));
+        let asked = block_on(self.post(address, tenant, source, event, client));
         Some(asked.with_context(|| format!("the daemon at {address} gives no verdict")))
     }
 
-    async fn post(&self, address: &str, tenant: &str, source: &Source, event: &EventText) -> anyhow::Result<Vec<u8>> {
-        let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
+    /// How long the daemon has: never as long as the client waits, and where a file stands in for it, half of that.
+    fn wait(&self, source: &Source, event: &EventText, client: Option<Duration>) -> anyhow::Result<Duration> {
         let wait = Duration::try_from_secs_f64(self.wait).context("`--wait` is a number of seconds")?;
-        let builder = Client::builder().no_proxy().timeout(wait);
+        let theirs = || {
+            let dialect = hookbox::dialect::by_name(dialect(source))?;
+            Some(dialect.client_timeout(dialect.glimpse_spec(&event.read, source.event.as_deref())?))
+        };
+        let ours = client.or_else(theirs).map_or(wait, time_for_hooks);
+        Ok(wait.min(if source.config.is_some() { ours / 2 } else { ours }))
+    }
+
+    async fn post(
+        &self,
+        address: &str,
+        tenant: &str,
+        source: &Source,
+        event: &EventText,
+        client: Option<Duration>,
+    ) -> anyhow::Result<Vec<u8>> {
+        let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
+        let wait = self.wait(source, event, client)?;
+        // What else it names is not the daemon that was named.
+        let builder = Client::builder().no_proxy().redirect(Policy::none()).timeout(wait);
         let (client, base) = match address.strip_prefix("unix:") {
             // The name is never looked up.
             Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://hookbox"),
@@ -55,16 +76,28 @@ impl Daemon {
         if let Some(name) = &source.event {
             url.query_pairs_mut().append_pair("event", name);
         }
-        let request = client.build()?.post(url).bearer_auth(token).header("hookbox-timeout", self.wait.to_string());
+        let request =
+            client.build()?.post(url).bearer_auth(token).header("hookbox-timeout", wait.as_secs_f64().to_string());
         let response = request.body(event.whole()?.to_vec()).send().await?;
-        let status = response.status();
-        let body = response.bytes().await?;
-        if status != reqwest::StatusCode::OK {
-            let text = hookbox::shorten(&String::from_utf8_lossy(&body), TOLD);
-            return Err(Exit::Software.error(format!("it answers {status}: {text}")));
+        let (status, verdict) = (response.status(), response.headers().contains_key(VERDICT));
+        let body = whole(response).await?;
+        if status == reqwest::StatusCode::OK && verdict {
+            return Ok(body);
         }
-        Ok(body.to_vec())
+        let text = hookbox::shorten(&String::from_utf8_lossy(&body), TOLD);
+        let what = if status == reqwest::StatusCode::OK { "which is no verdict, " } else { "" };
+        Err(Exit::Software.error(format!("it answers {status}, {what}and says: {text}")))
     }
+}
+
+/// What it answers, which is no larger than an event can be.
+async fn whole(mut response: Response) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        anyhow::ensure!(body.len() <= EVENT_LIMIT, "it answers with more than {} MiB", EVENT_LIMIT >> 20);
+    }
+    Ok(body)
 }
 
 /// Whose words the daemon is asked for.
