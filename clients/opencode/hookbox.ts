@@ -224,6 +224,8 @@ async function post(settings: Settings, url: string, body: string, signal: Abort
   const response = await fetch(address, { method: "POST", headers, body, signal, redirect: "error" });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`the daemon answered ${response.status}: ${text.slice(0, 200)}`);
+  // Whatever else answers there, a proxy or a login page, says nothing about the event.
+  if (!response.headers.has("hookbox-verdict")) throw new Error(`no daemon answered: ${text.slice(0, 200)}`);
   return understand(text);
 }
 

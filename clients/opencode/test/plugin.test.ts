@@ -199,6 +199,7 @@ test("a daemon is asked at the tenant's address, with the token", async () => {
     for await (const chunk of request) chunks.push(chunk);
     const event = JSON.parse(Buffer.concat(chunks).toString());
     seen.push([request.method, request.url, request.headers.authorization, event.hook_event_name, event.tool_name]);
+    response.setHeader("hookbox-verdict", "deny");
     response.end(JSON.stringify({ decision: "block", reason: "by the daemon" }));
   };
   await daemon(listener, { HOOKBOX_TENANT: "acme", HOOKBOX_TOKEN: "t0ken" }, async (agent) => {
@@ -211,6 +212,7 @@ const refusals: Record<string, RequestListener> = {
   "another status": (_, response) => response.writeHead(503).end("{}"),
   "a redirect": (_, response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(),
   "no JSON": (_, response) => response.end("<html>"),
+  "no verdict": (_, response) => response.end("{}"),
   "half an answer and then nothing": (_, response) => void response.writeHead(200).write("{"),
   "nothing at all": () => {},
 };
