@@ -1,5 +1,7 @@
 //! JavaScript and TypeScript.
 
+use hookbox::EventKind;
+
 use super::{
     Project,
     template::{REASON, REFUSED, SDK_FOLDER, Template},
@@ -139,6 +141,20 @@ fn handler(project: &Project, of: &str) -> String {
     format!("export const on{}{of} = ({}) => {{\n{body}}};\n", event.pascal(), parameters.join(", "))
 }
 
+/// What comes with an event, with the fields that it never lacks.
+fn required(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::PostToolUse => "{ value: { stdout: \"README.md\" } }",
+        EventKind::PostToolUseFailure => "{ error: \"no such file\" }",
+        EventKind::UserPromptSubmit => "{ prompt: \"list the files\" }",
+        EventKind::CanUseTool => "{ affectedPaths: [\"README.md\"] }",
+        EventKind::BeforeLlm => "{ model: \"a-model\", messages: [], tools: [], options: {} }",
+        EventKind::AfterLlm => "{ model: \"a-model\", response: {} }",
+        EventKind::AgentEvent => "{ kind: \"turn_start\", payload: {} }",
+        _ => "{}",
+    }
+}
+
 fn test(project: &Project) -> String {
     let name = project.event.pascal();
     let (imports, body) = if project.event.denies() {
@@ -153,10 +169,12 @@ fn test(project: &Project) -> String {
             ),
         )
     } else {
-        (String::new(), format!("  assert.equal(typeof on{name}, \"function\");\n"))
+        let call = project.event.call.then_some("toolCall(\"Bash\", { command: \"ls\" })");
+        let arguments: Vec<_> = call.into_iter().chain([required(project.event.kind), "context()"]).collect();
+        (String::new(), format!("  assert.equal(on{name}({}), undefined);\n", arguments.join(", ")))
     };
-    let context =
-        if project.event.denies() { format!("import {{ context }} from \"{SDK}/testing\";\n") } else { String::new() };
+    let call = if project.event.call && !project.event.denies() { ", toolCall" } else { "" };
+    let context = format!("import {{ context{call} }} from \"{SDK}/testing\";\n");
     format!(
         "import assert from \"node:assert/strict\";
 import {{ test }} from \"node:test\";

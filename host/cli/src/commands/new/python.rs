@@ -1,5 +1,7 @@
 //! Python.
 
+use hookbox::EventKind;
+
 use super::{
     Project,
     template::{REASON, REFUSED, SDK_FOLDER, Template},
@@ -95,10 +97,21 @@ fn input_name(of: &str) -> &str {
     if of == "Failure" { "ToolFailure" } else { of }
 }
 
+/// The fields that an event is not made without.
+fn required(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::PostToolUseFailure => "error=\"no such file\"",
+        EventKind::UserPromptSubmit => "prompt=\"list the files\"",
+        EventKind::BeforeLlm | EventKind::AfterLlm => "model=\"a-model\"",
+        EventKind::AgentEvent => "kind=\"turn_start\"",
+        _ => "",
+    }
+}
+
 fn test(project: &Project, module: &str) -> String {
     let (imports, body) = if project.event.denies() {
         (
-            "from hookbox import ToolCall, deny\n",
+            "from hookbox import ToolCall, deny\n".to_owned(),
             format!(
                 "        for command, expected in {{\"rm -rf /\": deny({REASON:?}), \"ls\": None}}.items():
             call = ToolCall(name=\"Bash\", input={{\"command\": command}})
@@ -107,18 +120,28 @@ fn test(project: &Project, module: &str) -> String {
             ),
         )
     } else {
-        ("", "        self.assertTrue(callable(handle))\n".to_owned())
+        let call = project.event.call.then_some(("ToolCall", "name=\"Bash\", input={\"command\": \"ls\"}".to_owned()));
+        let input =
+            project.event.input.map(|(_, of)| if of == "Event" { input_type(project) } else { input_name(of).into() });
+        let input = input.as_deref().map(|of| (of, required(project.event.kind).to_owned()));
+        let arguments: Vec<_> = call.into_iter().chain(input).collect();
+        let mut words: Vec<_> = arguments.iter().map(|(of, _)| *of).collect();
+        words.sort_unstable();
+        let arguments: Vec<_> = arguments.iter().map(|(of, fields)| format!("{of}({fields})")).collect();
+        (
+            format!("from hookbox import {}\n", words.join(", ")),
+            format!("        self.assertIsNone(handle({}))\n", arguments.join(", ")),
+        )
     };
-    let gap = if imports.is_empty() { "" } else { "\n" };
     format!(
         "import unittest
 
-{imports}{gap}from {module} import handle
+{imports}
+from {module} import handle
 
 
 class TestHandle(unittest.TestCase):
     def test_handle(self) -> None:
-{body}
-"
+{body}"
     )
 }
