@@ -188,6 +188,8 @@ async fn what_is_asked() {
         ("blade-callback", "PreToolUse", r#"{"event":"PreToolUse","toolName":"T","toolInput":{"a":VALUE}}"#),
         ("codex", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
         ("copilot", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        // Arguments as a text that holds JSON.
+        ("copilot", "preToolUse", r#"{"toolName":"T","toolArgs":"{\"a\":VALUE}"}"#),
         ("gemini", "BeforeTool", r#"{"hook_event_name":"BeforeTool","tool_name":"T","tool_input":{"a":VALUE}}"#),
         ("opencode", "PreToolUse", r#"{"input":{"tool":"T"},"output":{"args":{"a":VALUE}}}"#),
         (
@@ -204,12 +206,13 @@ async fn what_is_asked() {
             if at > 0 && !matches!(shape, "one text" | "small objects") {
                 continue;
             }
+            let value = if wire.contains(r#"\""#) { value.replace('"', r#"\""#) } else { value };
             let wire = wire.replace("VALUE", &value);
             drop(value);
             let component = component(&wire);
             for (hook, handler) in [("none", None), ("a command", Some(&command)), ("a component", Some(&component))] {
                 let cost = asked(dialect, event, handler, &wire, folder.path()).await;
-                if 2 * cost > 11 * wire.len() {
+                if 5 * cost > 28 * wire.len() {
                     let hundredths = cost * 100 / wire.len();
                     over.push(format!("{dialect} {event} {wire:.60}, {shape}, {hook}: {hundredths} %"));
                 }

@@ -37,6 +37,8 @@ struct Written {
     /// Each key with the text of its value, without a copy where it is one of what was written.
     added: Vec<(String, Added)>,
     moved: Vec<Moved>,
+    /// Texts of values that the client wrote as texts within the text.
+    quoted: Vec<Arc<String>>,
 }
 
 #[derive(Clone)]
@@ -105,7 +107,7 @@ impl Raw {
         members: impl Iterator<Item = (&'a str, &'a Value)>,
         moved: Vec<Moved>,
     ) -> Self {
-        let mut written = Written { text: text.into(), kept: true, added: Vec::new(), moved };
+        let mut written = Written { text: text.into(), kept: true, added: Vec::new(), moved, quoted: Vec::new() };
         written.added = {
             let top = LazyCell::new(|| text::members(&written.text).unwrap_or_default());
             let of = |from: &str| top.iter().find(|(name, _)| name == from).map(|(_, text)| *text);
@@ -127,6 +129,17 @@ impl Raw {
             members.map(added).collect()
         };
         Self::of(written)
+    }
+
+    /// The same, which knows how the client wrote a value within a text. What is on several lines is not passed on.
+    #[must_use]
+    pub(crate) fn quoting(&self, text: String) -> Self {
+        let Some(written) = self.0.written.as_ref().filter(|_| !text.contains(['\n', '\r'])) else {
+            return self.clone();
+        };
+        let mut quoting = written.clone();
+        quoting.quoted.push(text.into());
+        Self::of(quoting)
     }
 
     fn of(written: Written) -> Self {
@@ -246,11 +259,12 @@ impl Raw {
     /// The text of a value as the client wrote it, where the value is a member of the event or of one of its members.
     pub fn written_as(&self, value: &Value) -> Option<&str> {
         let written = self.0.written.as_ref()?;
-        let mut added = written.added.iter().filter_map(|(_, added)| match added {
+        let added = written.added.iter().filter_map(|(_, added)| match added {
             Added::Same(_) => None,
-            Added::New(text) => Some(text.as_str()),
+            Added::New(text) => Some(text),
         });
-        written.text.written_as(value).or_else(|| added.find(|text| same::same(text, value)))
+        let mut others = added.chain(&written.quoted).map(|text| text.as_str());
+        written.text.written_as(value).or_else(|| others.find(|text| same::same(text, value)))
     }
 
     /// The text of an object made of members of the event, or of its members' members, each as the client wrote it.
@@ -373,6 +387,9 @@ mod tests {
             assert!(event.raw.text().ends_with(&format!(r#","tool_input":{expected}}}"#)), "{}", event.raw);
             assert_eq!(event.raw.written_as(&event.call.as_ref().unwrap().input), Some(&*expected), "{wire}");
         }
+        let quoted = event("copilot", &r#"{"toolName":"T","toolArgs":"{\"n\":BIG}"}"#.replace("BIG", BIG));
+        let expected = format!(r#"{{"n":{BIG}}}"#);
+        assert_eq!(quoted.raw.written_as(&quoted.call.as_ref().unwrap().input), Some(&*expected));
         let wire = r#"{"hook_event_name":"canUseTool","toolName":"T","input":{"n":BIG},"x":BIG}"#.replace("BIG", BIG);
         let mut event = event("blade", &wire);
         let before = event.clone();

@@ -29,15 +29,15 @@ fn form(name: &str, pascal: bool) -> (&'static EventSpec, &'static [(&'static st
 
 pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeError> {
     let mut wire = parse_wire(wire)?;
-    let (raw, payload, mut notes) = (wire.raw(), wire.object, wire.notes);
+    let (mut raw, payload, mut notes) = (wire.raw(), wire.object, wire.notes);
     let name = name(&payload, given)?;
     let pascal = is_pascal(&payload);
     let (spec, context_names) = form(&name, pascal);
     let mut fields = payload;
     if pascal {
         fields.shift_remove(NAME_KEY);
-    } else if let Some(args) = fields.get_mut("toolArgs") {
-        unquote(args);
+    } else if let Some(text) = fields.get_mut("toolArgs").and_then(unquote) {
+        raw = raw.quoting(text);
     }
     let event = decode_fields(spec, context_names, "", fields)?;
     notes.extend(event.notes);
@@ -63,12 +63,12 @@ pub(super) fn encode(event: &Event) -> Value {
 }
 
 /// copilot.md#payloads: "Older versions write `toolArgs` as a string that holds JSON." What holds no object is the tool's own
-/// text.
-fn unquote(args: &mut Value) {
-    if let Value::String(text) = args
-        && let Ok(object @ Value::Object(_)) = parse(text.as_bytes())
-    {
-        *args = object;
+/// text. The text that was one.
+fn unquote(args: &mut Value) -> Option<String> {
+    let object = parse(args.as_str()?.as_bytes()).ok().filter(Value::is_object)?;
+    match std::mem::replace(args, object) {
+        Value::String(text) => Some(text),
+        _ => None,
     }
 }
 
