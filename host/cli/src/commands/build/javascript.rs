@@ -127,6 +127,13 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
         let why = format!("to see why:   npm ci --ignore-scripts --prefix {}", scratch.display());
         Exit::Software.advised("the packages could not be installed", &[&why])
     })?;
+    // npm says nothing of what it could not install, where it is for one platform among others.
+    if addon(&scratch.join(ADDONS)).is_none() {
+        return Err(Exit::Software.advised(
+            "npm left out the part of componentize-qjs that is made for this platform",
+            &["if there is one, a network or a full disk was in the way: build again"],
+        ));
+    }
     fs::write(scratch.join(INSTALLED), LOCK)?;
     Ok(())
 }
