@@ -19,9 +19,6 @@ use clap::{Parser, error::ErrorKind};
 
 use crate::{commands::Command, exit::Exit};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Run AI agent hooks as sandboxed WebAssembly components, under five hook protocols.
 #[derive(Debug, Parser)]
 #[command(name = "hookbox", version, max_term_width = 100, after_help = exit::HELP)]

@@ -28,10 +28,6 @@ use self::{
     table::{Times, compare},
 };
 
-/// As in the command line.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 const COMMAND: &str = "ls -la && cargo test --workspace";
 
 fn main() {
