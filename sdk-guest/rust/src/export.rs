@@ -31,6 +31,15 @@ macro_rules! export {
     ($hook:ident: $($event:ident),+ $(,)?) => {
         $($crate::__export!($hook: $event);)+
 
+        // `hookbox build` calls it once, and the component begins with the memory that there is then.
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            #[unsafe(export_name = "hookbox-start")]
+            extern "C" fn start() {
+                $crate::start();
+            }
+        };
+
         // An event listed twice would only fail at link time; as an enum it fails here.
         const _: () = {
             #[allow(dead_code)]

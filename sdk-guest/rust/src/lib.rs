@@ -38,6 +38,8 @@ mod fault;
 mod json;
 mod output;
 mod panic;
+#[cfg(target_family = "wasm")]
+mod start;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
 mod tool_call;
@@ -58,6 +60,9 @@ pub use fault::{Fault, Result};
 pub use json::Json;
 pub use output::{BlockDecision, Decides, Denial, Effects, Halt, Output, PermissionDecision, Scope};
 pub use serde_json;
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub use start::start;
 pub use tool_call::ToolCall;
 pub use verb::{allow, ask, block, deny, pass, respond, skip};
 

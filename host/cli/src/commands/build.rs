@@ -7,6 +7,7 @@ mod javascript;
 mod language;
 mod python;
 mod rust;
+mod snapshot;
 mod tool;
 mod watch;
 

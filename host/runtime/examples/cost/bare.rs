@@ -1,7 +1,7 @@
 //! What wasmtime alone takes for the same: instantiate, call, drop.
 
 use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store,
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store,
     component::{Component, Linker},
 };
 
@@ -22,13 +22,16 @@ pub struct Settings {
     pub epoch: bool,
     pub copy_on_write: bool,
     pub pool: bool,
+    /// Whether the system is asked which pages were written.
+    pub scan: bool,
     /// Bytes of a memory that stay resident between two calls.
     pub resident: usize,
 }
 
 impl Settings {
     /// What hookbox has.
-    pub const OURS: Self = Self { fuel: true, epoch: true, copy_on_write: true, pool: true, resident: 64 << 10 };
+    pub const OURS: Self =
+        Self { fuel: true, epoch: true, copy_on_write: true, pool: true, scan: true, resident: 512 << 10 };
 }
 
 pub struct Bare {
@@ -48,7 +51,9 @@ impl Bare {
             .wasm_backtrace_max_frames(None);
         if settings.pool {
             let mut pool = PoolingAllocationConfig::new();
-            pool.linear_memory_keep_resident(settings.resident).table_keep_resident(settings.resident);
+            pool.pagemap_scan(if settings.scan { Enabled::Auto } else { Enabled::No })
+                .linear_memory_keep_resident(settings.resident)
+                .table_keep_resident(settings.resident);
             config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         }
         let engine = Engine::new(&config).unwrap();

@@ -90,8 +90,8 @@ impl Bench {
         let ours = Settings::OURS;
         let changed = [
             ("nothing resident", Settings { resident: 0, ..ours }),
-            ("16 KiB resident", Settings { resident: 16 << 10, ..ours }),
-            ("1 MiB resident", Settings { resident: 1 << 20, ..ours }),
+            ("64 KiB resident", Settings { resident: 64 << 10, ..ours }),
+            ("64 KiB, no scan", Settings { resident: 64 << 10, scan: false, ..ours }),
             ("no fuel", Settings { fuel: false, ..ours }),
             ("no epoch", Settings { epoch: false, ..ours }),
             ("no copy-on-write", Settings { copy_on_write: false, ..ours }),

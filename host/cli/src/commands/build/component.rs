@@ -17,7 +17,7 @@ use wasm_encoder::{ComponentSection, CustomSection};
 use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
-use super::{contract, language::Compiled};
+use super::{contract, language::Compiled, snapshot};
 use crate::{exit::Exit, print};
 
 /// The custom section that says what a component was made from.
@@ -53,7 +53,8 @@ pub fn make(compiled: Compiled, source: &str) -> anyhow::Result<Vec<u8>> {
     Ok(component)
 }
 
-fn encode(mut module: Vec<u8>, adapters: Vec<(&'static str, Vec<u8>)>) -> anyhow::Result<Vec<u8>> {
+fn encode(module: Vec<u8>, adapters: Vec<(&'static str, Vec<u8>)>) -> anyhow::Result<Vec<u8>> {
+    let mut module = snapshot::prepared(module)?;
     contract::describe(&mut module)?;
     let mut encoder = ComponentEncoder::default().validate(true).module(&module)?;
     for (name, adapter) in adapters {

@@ -1,7 +1,6 @@
 //! Go: the standard compiler, our adapter for what Go expects of a system, and a runtime that has started already.
 
 mod data;
-mod snapshot;
 
 use std::{fs, path::Path, process::Command};
 
@@ -13,14 +12,15 @@ use wit_component::{StringEncoding, embed_component_metadata};
 use super::{
     contract,
     language::{Compiled, Language, Project},
-    tool,
+    snapshot, tool,
 };
 use crate::{exit::Exit, print};
 
 const MISSING: &str = "to install Go 1.24 or later, see https://go.dev/dl";
 const SDK: &str = "github.com/hookbox/hookbox/sdk-guest/go";
 /// The module that Go imports the system from.
-const SYSTEM: &str = "wasi_snapshot_preview1";
+/// What starts a module: runs the runtime's and every package's `init`.
+const START: &str = "_initialize";
 const ADAPTER: &str = include_str!("go/adapter.wat");
 const ADAPTER_WORLD: &str = include_str!("go/wasi.wit");
 /// Added to Go's own runtime, so that it can be given a new seed.
@@ -60,8 +60,8 @@ impl Language for Go {
         let name = hook_name(folder)?;
         Ok(Compiled {
             name,
-            wasm: data::merged(&snapshot::started(&data::merged(&module)?)?)?,
-            adapters: vec![(SYSTEM, adapter()?)],
+            wasm: data::merged(&snapshot::started(&data::merged(&module)?, START)?)?,
+            adapters: vec![(snapshot::SYSTEM, adapter()?)],
             made_with,
         })
     }

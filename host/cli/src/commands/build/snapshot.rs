@@ -1,19 +1,20 @@
-//! Go's runtime takes longer to start than most hooks to run. It is started once, here, and the component begins with the
-//! memory that it had then.
+//! What a language does before the first call it does once, here, and the component begins with the memory that there was
+//! then. Go's runtime takes longer to start than most hooks to run; a hook in Rust begins with memory to allocate from.
 //!
-//! What starts here has fixed clocks and a fixed seed, so that the same source gives the same component. The SDK gives
+//! What starts here has fixed clocks and a fixed seed, so that the same source gives the same component. Go's SDK gives
 //! the runtime a new seed at the first call.
 
 use anyhow::anyhow;
-use wasmparser::ValType;
+use wasmparser::{Parser, Payload, ValType};
 use wasmtime::{Caller, Config, Engine, Extern, Func, Instance, Linker, Module, OptLevel, Store, Val};
 use wasmtime_wizer::{InstanceState, SnapshotVal, Wizer};
 
-use super::SYSTEM;
 use crate::{commands::block_on, exit::Exit, print};
 
-/// What starts a module: runs the runtime's and every package's `init`.
-const START: &str = "_initialize";
+/// WASI preview 1, as Go's runtime imports it.
+pub const SYSTEM: &str = "wasi_snapshot_preview1";
+/// What an SDK exports that has something to do once.
+const START: &str = "hookbox-start";
 /// More than any start takes, and less than a minute.
 const FUEL: u64 = 20_000_000_000;
 /// EBADF of WASI preview 1.
@@ -28,10 +29,22 @@ struct Starting {
     said: Vec<u8>,
 }
 
-/// The module as it is after its start; as it was, when its start needs a host.
-pub fn started(module: &[u8]) -> anyhow::Result<Vec<u8>> {
+/// The module after its SDK's start, if it has one.
+pub fn prepared(module: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+    for payload in Parser::new(0).parse_all(&module) {
+        if let Payload::ExportSection(exports) = payload?
+            && exports.into_iter().any(|export| export.is_ok_and(|export| export.name == START))
+        {
+            return started(&module, START);
+        }
+    }
+    Ok(module)
+}
+
+/// The module as it is after this export of it was called; as it was, when that needs a host.
+pub fn started(module: &[u8], start: &str) -> anyhow::Result<Vec<u8>> {
     let mut wizer = Wizer::new();
-    wizer.init_func(START);
+    wizer.init_func(start);
     let (context, instrumented) = wizer.instrument(module).map_err(readable)?;
 
     let mut config = Config::new();
@@ -60,7 +73,7 @@ pub fn started(module: &[u8]) -> anyhow::Result<Vec<u8>> {
         linker.define(&store, &from, &name, function).map_err(readable)?;
     }
     let instance = linker.instantiate(&mut store, &compiled).map_err(readable)?;
-    let start = instance.get_typed_func::<(), ()>(&mut store, START).map_err(readable)?;
+    let start = instance.get_typed_func::<(), ()>(&mut store, start).map_err(readable)?;
     let ended = start.call(&mut store, ());
     let Starting { called, said, .. } = store.data();
     for line in String::from_utf8_lossy(said).lines() {
