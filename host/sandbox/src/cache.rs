@@ -22,8 +22,7 @@ use crate::{
 };
 
 /// What an entry begins with; the digest of the rest follows. Changes when the layout does.
-const MAGIC: &[u8; 16] = b"hookbox cache 1\n";
-const DIGEST_BYTES: usize = 32;
+const MAGIC: &[u8; 16] = b"hookbox cache 2\n";
 
 /// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
 #[tracing::instrument(name = "compile", level = "debug", skip_all, fields(digest, bytes = bytes.len()))]
@@ -135,14 +134,14 @@ fn open_or_warn(path: &Path) -> Option<Folder> {
 /// The entry, if it is there and whole.
 fn get(folder: &Folder, name: &str) -> Option<Vec<u8>> {
     let mut file = folder.file(name).ok()??;
-    let (mut magic, mut digest, mut content) = (*MAGIC, [0; DIGEST_BYTES], Vec::new());
+    let (mut magic, mut digest, mut content) = (*MAGIC, [0; blake3::OUT_LEN], Vec::new());
     file.read_exact(&mut magic).and_then(|()| file.read_exact(&mut digest)).ok()?;
     file.read_to_end(&mut content).ok()?;
-    (magic == *MAGIC && digest == *Sha256::digest(&content)).then_some(content)
+    (magic == *MAGIC && blake3::hash(&content) == digest).then_some(content)
 }
 
 fn put(folder: &Folder, name: &str, content: &[u8]) -> io::Result<()> {
     // Whoever writes pays for those that were ended while they did.
     folder.tidy();
-    folder.write(name, &[MAGIC, &Sha256::digest(content), content])
+    folder.write(name, &[MAGIC, blake3::hash(content).as_bytes(), content])
 }
