@@ -41,10 +41,10 @@ impl Code {
             .map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let pre = linker.instantiate_pre(component).map_err(|e| LoadError::Link(format!("{e:#}")))?;
 
-        let (mut kinds, mut interfaces) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
         for (name, export) in component_type.exports(engine) {
             let Some(kind) = handled(name)? else { continue };
-            if kinds.contains(&kind) {
+            if found.iter().any(|(other, _)| *other == kind) {
                 return Err(LoadError::wrong_type(name, "it is exported twice, in two versions"));
             }
             let handle = match export.ty {
@@ -54,10 +54,13 @@ impl Code {
             let Some(ComponentItem::ComponentFunc(handle)) = handle else {
                 return Err(LoadError::wrong_type(name, "it has no function `handle`"));
             };
-            interfaces
-                .push(call::bind(kind, &pre, &handle).map_err(|e| LoadError::wrong_type(name, format!("{e:#}")))?);
-            kinds.push(kind);
+            let interface =
+                call::bind(kind, &pre, &handle).map_err(|e| LoadError::wrong_type(name, format!("{e:#}")))?;
+            found.push((kind, interface));
         }
+        // In the contract's order, whatever tool encoded it.
+        found.sort_by_key(|(kind, _)| *kind);
+        let (kinds, interfaces) = found.into_iter().unzip();
         Ok(Self { digest: digest.to_owned(), imports, pre, kinds, interfaces })
     }
 
