@@ -58,7 +58,6 @@ impl Code {
                 call::bind(kind, &pre, &handle).map_err(|e| LoadError::wrong_type(name, format!("{e:#}")))?;
             found.push((kind, interface));
         }
-        // In the contract's order, whatever tool encoded it.
         found.sort_by_key(|(kind, _)| *kind);
         let (kinds, interfaces) = found.into_iter().unzip();
         Ok(Self { digest: digest.to_owned(), imports, pre, kinds, interfaces })

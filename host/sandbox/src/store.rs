@@ -99,12 +99,19 @@ pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: O
     let (deadline, lane) = (context.deadline, Arc::clone(engine.lane()));
     lane.begin();
     store.set_epoch_deadline(1);
+    let mut ticks = 0;
     store.epoch_deadline_callback(move |_| {
         if Instant::now() >= deadline {
             return Err(LimitReached::Timeout.into());
         }
+        // The first tick may come as soon as the call has begun.
+        let ran = ticks;
+        ticks += 1;
+        if ran == 0 {
+            return Ok(UpdateDeadline::Continue(1));
+        }
         let lane = Arc::clone(&lane);
-        Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { lane.turn().await })))
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { lane.turn(ran).await })))
     });
     store
 }

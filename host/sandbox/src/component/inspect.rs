@@ -58,6 +58,8 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
     for export in &parts.exports {
         handles.extend(handled(export)?);
     }
+    // In the contract's order, whatever tool encoded it.
+    handles.sort();
     let language = parts.producers.iter().find(|p| p.field == "language").map(|p| p.name.clone());
     Ok(Inspection {
         size: bytes.len(),
