@@ -138,10 +138,10 @@ try:
                ceiling={**state, "authority": {"decide": ["deny", "skip"]}})
     with Daemon() as daemon:
         floor = load(daemon, ["floor"], path="/healthz")
-        many = load(daemon, ["rich"], connections=48)
+        many = load(daemon, ["rich"], connections=16)
         print(f"decisions        {many[0]:9.0f}/s  {many[0] / cores:7.0f}/s per core   "
               f"{many[0] / floor[0]:.2f} of bare HTTP ({floor[0]:.0f}/s)")
-        print(f"latency          p50 {many[1]:.2f} ms   p99 {many[2]:.2f} ms   48 clients, not 2xx {many[3]}")
+        print(f"latency          p50 {many[1]:.2f} ms   p99 {many[2]:.2f} ms   16 clients, not 2xx {many[3]}")
         few = load(daemon, ["rich"], connections=4)
         print(f"                 p50 {few[1]:.2f} ms   p99 {few[2]:.2f} ms   4 clients   ({few[0]:.0f}/s)")
         alone = load(daemon, ["acme"], connections=4)
