@@ -16,6 +16,7 @@ mod warned;
 use std::{process::ExitCode, thread};
 
 use clap::{Parser, error::ErrorKind};
+use rustix::process::{Resource, getrlimit};
 
 use crate::{commands::Command, exit::Exit};
 
@@ -31,9 +32,10 @@ struct Cli {
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    match thread::Builder::new().stack_size(STACK).spawn(hookbox) {
-        Ok(thread) => thread.join().unwrap_or_else(|_| Exit::Software.into()),
-        Err(_) => hookbox(),
+    let is_short = getrlimit(Resource::Stack).current.is_some_and(|bytes| bytes < STACK as u64);
+    match is_short.then(|| thread::Builder::new().stack_size(STACK).spawn(hookbox)) {
+        Some(Ok(thread)) => thread.join().unwrap_or_else(|_| Exit::Software.into()),
+        _ => hookbox(),
     }
 }
 
