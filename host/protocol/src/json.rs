@@ -17,7 +17,7 @@ use crate::{
 };
 use scan::{Container, Fault, Scanner, Token};
 pub use scan::{MAX_DEPTH, MAX_NODES};
-use string::unescape;
+use string::{escaped, unescape};
 use text::Text;
 
 /// A JSON object, in the order it was written.
@@ -180,15 +180,9 @@ fn mended(text: &str) -> String {
     let (mut mended, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
         mended.push_str(plain);
-        let is = |length| escape.get(..length).is_some_and(|escape| unescape(escape).1 == 0);
-        let (length, kept) = match escape.starts_with("\\u") {
-            false => (2, true),
-            true if is(6) => (6, true),
-            true if escape.get(6..).is_some_and(|next| next.starts_with("\\u")) && is(12) => (12, true),
-            true => (6, false),
-        };
+        let (character, length) = escaped(escape.as_bytes());
         let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
-        mended.push_str(if kept { escape } else { "\\ufffd" });
+        mended.push_str(if character.is_some() { escape } else { "\\ufffd" });
         rest = after;
     }
     mended + rest
@@ -211,11 +205,7 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
     let syntax = |fault: Fault| DecodeError::Syntax(fault.within(bytes));
     let (mut scanner, mut replaced) = (Scanner::new(bytes), 0);
     let mut string = |range: Range<usize>| {
-        let raw = text.get(range).unwrap_or_default();
-        if !raw.contains('\\') {
-            return raw.to_owned();
-        }
-        let (text, bad) = unescape(raw);
+        let (text, bad) = unescape(text.get(range).unwrap_or_default());
         replaced += bad;
         text
     };
