@@ -53,7 +53,8 @@ impl Json {
     /// The value at a JSON pointer; `""` is the whole.
     pub fn get(&self, pointer: &str) -> Option<&Value> {
         match self.root.known() {
-            Some(value) => node::within(value, &steps(pointer)),
+            Some(value) if pointer.is_empty() || pointer.starts_with('/') => value.pointer(pointer),
+            Some(value) => value.get(pointer),
             None => self.at(pointer)?.value(&self.source()),
         }
     }
@@ -233,6 +234,46 @@ mod tests {
         assert_eq!(json.str("command"), Some("ls"));
         assert_eq!(json.bool("a/b"), Some(true));
         assert_eq!(json.bool("/a~1b"), Some(true));
+    }
+
+    #[test]
+    fn a_pointer_is_read_as_its_rfc_says() {
+        let json = Json::from(json!({"a~b": 1, "~1": 2, "a/b": {"": 3}, "list": [{"x": 4}], "~": 5, "x~2": 6}));
+        for (pointer, expected) in [
+            ("/a~0b", Some(1)),
+            ("/~01", Some(2)),
+            ("/a~1b/", Some(3)),
+            ("/list/0/x", Some(4)),
+            ("/list/00/x", None),
+            ("/list/+0/x", None),
+            ("/list/1/x", None),
+            ("/~0", Some(5)),
+            ("/~", Some(5)),
+            ("/x~2", Some(6)),
+            ("/list/x", None),
+            ("a~b", Some(1)),
+        ] {
+            let text = Json::from_text(json.to_string());
+            assert_eq!((json.i64(pointer), text.i64(pointer)), (expected, expected), "{pointer}");
+            let value = || json.get(pointer).and_then(Value::as_i64);
+            assert_eq!((value(), text.get(pointer).and_then(Value::as_i64)), (expected, expected), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_of_a_text_is_what_is_in_the_value() {
+        let text = r#" { "s" : "a\n\u00e9\ud83d\ude00" , "b" : true , "n" : -7 , "f" : 1.5 , "z" : null , "o" : { "s" : [ "x" , [ ] ] } } "#;
+        let json = Json::from_text(text.into());
+        assert_eq!(json.str("s"), Some("a\né😀"));
+        assert_eq!(json.str("/o/s/0"), Some("x"));
+        assert_eq!((json.bool("b"), json.i64("n"), json.i64("f")), (Some(true), Some(-7), None));
+        assert_eq!((json.str("n"), json.str("z"), json.str("o"), json.bool("s")), (None, None, None, None));
+        assert_eq!(json.get("/o"), Some(&json!({"s": ["x", []]})));
+        assert_eq!(json.unreadable(), None);
+        let broken = Json::from_text(r#"{"s":"\ud800","t":"x"}"#.into());
+        assert_eq!((broken.str("t"), broken.unreadable()), (Some("x"), None));
+        assert_eq!(broken.str("s"), None);
+        assert!(broken.unreadable().is_some());
     }
 
     #[test]

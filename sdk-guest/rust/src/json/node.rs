@@ -94,15 +94,6 @@ impl Node {
     }
 }
 
-/// What these members and indices lead to in a value.
-pub(super) fn within<'a>(value: &'a Value, steps: &[String]) -> Option<&'a Value> {
-    steps.iter().try_fold(value, |value, step| match value {
-        Value::Object(members) => members.get(step),
-        Value::Array(items) => items.get(index(step)?),
-        _ => None,
-    })
-}
-
 /// A place in an array. Signs and leading zeros are none.
 fn index(step: &str) -> Option<usize> {
     let is_plain = step == "0" || step.starts_with(|first| matches!(first, '1'..='9'));
