@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::ops::Range;
 
-use serde::Deserializer as _;
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize as _, Deserializer as _};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
@@ -87,8 +87,14 @@ impl Node {
 
     fn read(&self, source: &Source<'_>) -> &Read {
         self.read.get_or_init(|| {
-            let mut reader = Deserializer::from_str(self.text(source));
-            let read = reader.deserialize_any(Reader(source.text));
+            let text = self.text(source);
+            let mut reader = Deserializer::from_str(text);
+            // Not by its reader for any value: to one with `arbitrary_precision`, which a program may ask for, a number is
+            // a map.
+            let read = match text.trim_ascii_start().as_bytes().first() {
+                Some(b'{' | b'[' | b'"') => reader.deserialize_any(Reader(source.text)),
+                _ => IgnoredAny::deserialize(&mut reader).map(|_| Read::Scalar),
+            };
             source.noted(read.and_then(|read| reader.end().map(|()| read))).unwrap_or(Read::Scalar)
         })
     }
