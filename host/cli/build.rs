@@ -1,4 +1,5 @@
-//! The SDKs as text inside the binary, for `hookbox new`: until they are published, they are laid into the project.
+//! What the binary has inside: the SDKs as text, for `hookbox new` (until they are published, they are laid into the
+//! project), and our adapter for Go, assembled here so that the binary needs no assembler.
 
 use std::{
     env,
@@ -12,7 +13,15 @@ const NOT_SOURCES: &[&str] =
     &["node_modules", "target", "dist", "build", "__pycache__", ".hookbox", ".pytest_cache", ".venv", "tests", "test"];
 
 fn main() -> io::Result<()> {
-    let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let variable = |name| PathBuf::from(env::var_os(name).unwrap_or_default());
+    let (folder, out) = (variable("CARGO_MANIFEST_DIR"), variable("OUT_DIR"));
+    fs::write(out.join("sdk.rs"), sdks(&folder)?)?;
+    let adapter = folder.join("src/commands/build/go/adapter.wat");
+    println!("cargo::rerun-if-changed={}", adapter.display());
+    fs::write(out.join("go-adapter.wasm"), wat::parse_file(adapter).map_err(io::Error::other)?)
+}
+
+fn sdks(folder: &Path) -> io::Result<String> {
     let mut list = String::from("&[\n");
     for language in ["rust", "go", "js", "python"] {
         let sdk = folder.join("sdk").join(language);
@@ -28,7 +37,7 @@ fn main() -> io::Result<()> {
         }
     }
     list.push(']');
-    fs::write(PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("sdk.rs"), list)
+    Ok(list)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

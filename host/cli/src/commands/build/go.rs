@@ -18,10 +18,10 @@ use crate::{exit::Exit, print};
 
 const MISSING: &str = "to install Go 1.24 or later, see https://go.dev/dl";
 const SDK: &str = "github.com/hookbox/hookbox/sdk-guest/go";
-/// The module that Go imports the system from.
 /// What starts a module: runs the runtime's and every package's `init`.
 const START: &str = "_initialize";
-const ADAPTER: &str = include_str!("go/adapter.wat");
+/// `go/adapter.wat`, assembled.
+const ADAPTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/go-adapter.wasm"));
 const ADAPTER_WORLD: &str = include_str!("go/wasi.wit");
 /// Added to Go's own runtime, so that it can be given a new seed.
 const RESEED: &str = include_str!("go/reseed.go");
@@ -112,7 +112,7 @@ fn overlay(folder: &Path, scratch: &Path) -> anyhow::Result<std::path::PathBuf> 
 }
 
 fn adapter() -> anyhow::Result<Vec<u8>> {
-    let mut module = wat::parse_str(ADAPTER)?;
+    let mut module = ADAPTER.to_vec();
     let mut resolve = contract::resolve()?;
     let package = resolve.push_source("wasi.wit", ADAPTER_WORLD)?;
     let world = resolve.select_world(&[package], Some("adapter"))?;

@@ -4,12 +4,11 @@
 //! each of these imports becomes an instance of a component inside, which has no socket to give. It is never called: the
 //! SDK raises an exception where a socket is opened.
 
-use std::fmt::Write as _;
-
 use anyhow::{Context, bail};
 use wasm_encoder::{
-    Alias, ComponentAliasSection, ComponentExportKind, ComponentExportSection, ComponentInstanceSection,
-    ComponentSectionId, RawSection,
+    Alias, CodeSection, ComponentAliasSection, ComponentExportKind, ComponentExportSection, ComponentInstanceSection,
+    ComponentSectionId, ExportKind, ExportSection, Function, FunctionSection, MemorySection, MemoryType, Module,
+    RawSection, TypeSection, ValType,
 };
 use wasmparser::{Chunk, ComponentExternalKind, ComponentInstance, ComponentTypeRef, Parser, Payload};
 use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, decode, embed_component_metadata};
@@ -37,34 +36,48 @@ fn empty(mut resolve: Resolve, names: &[String]) -> anyhow::Result<Vec<u8>> {
     let exports = names.iter().map(|name| format!("export {name};")).collect::<Vec<_>>().join(" ");
     let package = resolve.push_source("empty.wit", &format!("package hookbox:empty; world empty {{ {exports} }}"))?;
     let world = resolve.select_world(&[package], Some("empty"))?;
-    let mut text = String::from(
-        "(module (memory (export \"memory\") 0)
-            (func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) unreachable)",
-    );
+    let mut functions = Vec::new();
     for key in resolve.worlds.get(world).context("a world")?.exports.keys() {
         let WorldKey::Interface(id) = key else { bail!("an interface") };
         let interface = resolve.interfaces.get(*id).context("an interface")?;
         let name = resolve.name_world_key(key);
         for function in interface.functions.values() {
             let signature = resolve.wasm_signature(AbiVariant::GuestExport, function);
-            let list = |word: &str, types: &[WasmType]| -> String {
-                types.iter().map(|ty| format!(" ({word} {})", core_type(*ty))).collect::<Vec<_>>().concat()
-            };
-            let (params, results) = (list("param", &signature.params), list("result", &signature.results));
-            writeln!(text, "(func (export \"{name}#{}\"){params}{results} unreachable)", function.name)?;
+            functions.push((format!("{name}#{}", function.name), signature.params, signature.results));
         }
     }
-    let mut module = wat::parse_str(text + ")")?;
+    functions.push(("cabi_realloc".into(), vec![WasmType::I32; 4], vec![WasmType::I32]));
+    let mut module = traps(&functions);
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
     ComponentEncoder::default().validate(true).module(&module)?.encode()
 }
 
-fn core_type(ty: WasmType) -> &'static str {
+/// A module with a memory, and with these functions, each of which traps.
+fn traps(functions: &[(String, Vec<WasmType>, Vec<WasmType>)]) -> Vec<u8> {
+    let (mut types, mut declared, mut memories) = (TypeSection::new(), FunctionSection::new(), MemorySection::new());
+    let (mut exports, mut bodies) = (ExportSection::new(), CodeSection::new());
+    let memory = MemoryType { minimum: 0, maximum: None, memory64: false, shared: false, page_size_log2: None };
+    memories.memory(memory);
+    exports.export("memory", ExportKind::Memory, 0);
+    for (index, (name, params, results)) in (0..).zip(functions) {
+        types.ty().function(params.iter().map(core_type), results.iter().map(core_type));
+        declared.function(index);
+        exports.export(name, ExportKind::Func, index);
+        let mut body = Function::new([]);
+        body.instructions().unreachable().end();
+        bodies.function(&body);
+    }
+    let mut module = Module::new();
+    module.section(&types).section(&declared).section(&memories).section(&exports).section(&bodies);
+    module.finish()
+}
+
+const fn core_type(ty: &WasmType) -> ValType {
     match ty {
-        WasmType::I64 | WasmType::PointerOrI64 => "i64",
-        WasmType::F32 => "f32",
-        WasmType::F64 => "f64",
-        WasmType::I32 | WasmType::Pointer | WasmType::Length => "i32",
+        WasmType::I64 | WasmType::PointerOrI64 => ValType::I64,
+        WasmType::F32 => ValType::F32,
+        WasmType::F64 => ValType::F64,
+        WasmType::I32 | WasmType::Pointer | WasmType::Length => ValType::I32,
     }
 }
 
@@ -203,11 +216,11 @@ impl Rewriter {
                 }
                 Read::CoreInstanceExport { kind, instance_index, name } => {
                     let kind = match kind {
-                        wasmparser::ExternalKind::Table => wasm_encoder::ExportKind::Table,
-                        wasmparser::ExternalKind::Memory => wasm_encoder::ExportKind::Memory,
-                        wasmparser::ExternalKind::Global => wasm_encoder::ExportKind::Global,
-                        wasmparser::ExternalKind::Tag => wasm_encoder::ExportKind::Tag,
-                        _ => wasm_encoder::ExportKind::Func,
+                        wasmparser::ExternalKind::Table => ExportKind::Table,
+                        wasmparser::ExternalKind::Memory => ExportKind::Memory,
+                        wasmparser::ExternalKind::Global => ExportKind::Global,
+                        wasmparser::ExternalKind::Tag => ExportKind::Tag,
+                        _ => ExportKind::Func,
                     };
                     Alias::CoreInstanceExport { instance: instance_index, kind, name }
                 }
