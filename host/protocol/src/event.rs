@@ -234,12 +234,12 @@ pub fn decode_fields(
         }
     }
     let names = Names { spec, context: context_names };
-    let mut fields = Fields { at, names: &names, left: Object::new(), extra: Object::new(), notes: Vec::new() };
+    let mut fields = Fields { at, names: &names, left: Vec::new(), extra: Object::new(), notes: Vec::new() };
     for (key, value) in wire {
         match names.ours(&key) {
-            Some(ours) if !value.is_null() => fields.left.insert(ours.to_owned(), value),
-            _ => fields.extra.insert(key, value),
-        };
+            Some(ours) if !value.is_null() => fields.keep(ours, value),
+            _ => drop(fields.extra.insert(key, value)),
+        }
     }
     let context = EventContext::decode(&mut fields)?;
     let call = if spec.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
@@ -304,7 +304,8 @@ impl Names<'_> {
 pub(crate) struct Fields<'a> {
     at: &'a str,
     names: &'a Names<'a>,
-    left: Object,
+    /// A list, since most names that are looked for are not there. No two are the same.
+    left: Vec<(String, Value)>,
     extra: Object,
     notes: Vec<Note>,
 }
@@ -315,7 +316,8 @@ impl Fields<'_> {
     /// # Errors
     /// [`DecodeError::Type`] where the event means nothing without the field.
     pub(crate) fn take<T: FieldType>(&mut self, name: &str) -> Result<Option<T>, DecodeError> {
-        let Some(value) = self.left.shift_remove(name) else { return Ok(None) };
+        let Some(place) = self.left.iter().position(|(left, _)| left == name) else { return Ok(None) };
+        let (_, value) = self.left.remove(place);
         let value = match T::take(value) {
             Ok(typed) => return Ok(Some(typed)),
             Err(value) => value,
@@ -336,9 +338,9 @@ impl Fields<'_> {
         Ok(Some(typed))
     }
 
-    /// Puts a field back that the types cannot hold without loss.
+    /// Puts a field to those that are left; back, when the types cannot hold it without loss.
     pub(crate) fn keep(&mut self, name: &str, value: Value) {
-        self.left.insert(name.to_owned(), value);
+        self.left.push((name.to_owned(), value));
     }
 
     /// Takes everything that is left, by the wire's names.

@@ -8,7 +8,7 @@ pub(crate) mod text;
 
 use std::{collections::HashSet, ops::Range};
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, map::Entry};
 use thiserror::Error;
 
 use crate::{
@@ -188,6 +188,9 @@ fn mended(text: &str) -> String {
     mended + rest
 }
 
+/// From so many bytes on it is worth the time to keep no more memory than is needed.
+const LARGE: usize = 64 << 10;
+
 /// What was read.
 struct Read<'a> {
     value: Value,
@@ -209,8 +212,8 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
         replaced += bad;
         text
     };
-    // The containers that are open, each with the key that waits for its value, and where that begins.
-    let mut open: Vec<(Value, String, usize)> = Vec::new();
+    // The containers that are open, each with the key that waits for its value, where that ends, and where the value begins.
+    let mut open: Vec<(Value, String, usize, usize)> = Vec::new();
     let mut value = Value::Null;
     let (mut nodes, mut values, mut below) = (0, Vec::new(), Vec::new());
     let blanks_before = bytes.len() - bytes.trim_ascii_start().len();
@@ -221,28 +224,26 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
         }
         let done = match token {
             Token::Open(Container::Object) => {
-                open.push((Value::Object(Map::new()), String::new(), 0));
+                open.push((Value::Object(Map::new()), String::new(), 0, 0));
                 continue;
             }
             Token::Open(Container::Array) => {
-                open.push((Value::Array(Vec::new()), String::new(), 0));
+                open.push((Value::Array(Vec::new()), String::new(), 0, 0));
                 continue;
             }
             Token::Key(range) => {
                 let end = range.end + 1;
                 let key = string(range);
-                if let Some((Value::Object(object), waiting, begins)) = open.last_mut() {
-                    if object.contains_key(&key) {
-                        return Err(syntax(scan::twice(&key, end)));
-                    }
-                    (*waiting, *begins) = (key, scanner.at() - blanks_before);
+                if let Some((Value::Object(_), waiting, ended, begins)) = open.last_mut() {
+                    (*waiting, *ended, *begins) = (key, end, scanner.at() - blanks_before);
                 }
                 continue;
             }
             Token::Close => {
                 let mut done = open.pop().map(|(value, ..)| value).unwrap_or_default();
-                // Most arrays and objects have few items, and room for more.
+                // Most arrays and objects have few items, and room for more: much, in a large text of small ones.
                 match &mut done {
+                    _ if bytes.len() < LARGE => {}
                     Value::Array(items) => items.shrink_to_fit(),
                     Value::Object(object) if object.len() < 3 => *object = std::mem::take(object).into_iter().collect(),
                     _ => {}
@@ -261,13 +262,16 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
         };
         let depth = open.len();
         match open.last_mut() {
-            Some((Value::Object(object), key, begins)) => {
+            Some((Value::Object(object), key, ended, begins)) => {
                 match depth {
                     1 => values.push(*begins..scanner.at() - blanks_before),
                     2 => below.push(*begins..scanner.at() - blanks_before),
                     _ => {}
                 }
-                object.insert(std::mem::take(key), done);
+                match object.entry(std::mem::take(key)) {
+                    Entry::Vacant(entry) => drop(entry.insert(done)),
+                    Entry::Occupied(entry) => return Err(syntax(scan::twice(entry.key(), *ended))),
+                }
             }
             Some((Value::Array(items), ..)) => items.push(done),
             _ => value = done,

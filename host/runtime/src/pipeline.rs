@@ -1,6 +1,6 @@
 //! The way of one event: decode → match → call → merge → encode. Every front end comes through [`dispatch`].
 
-use futures_util::{FutureExt, StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{Event, authority, dialect::Flow};
 
 use crate::{
@@ -51,6 +51,10 @@ async fn call_all(hooks: &Hooks, event: &Event, terms: Terms<'_>) -> Vec<HookRep
         Flow::Sequential => 1,
         Flow::Concurrent(bound) => hooks.config.max_concurrent.unwrap_or(bound).max(1),
     };
+    // Most often.
+    if selected.len() == 1 {
+        return join_all(selected.into_iter().map(|hook| run(hooks, event, hook))).await;
+    }
     let calls = selected.into_iter().enumerate();
     let calls: Vec<_> = calls.map(|(at, hook)| run(hooks, event, hook).map(move |report| (at, report))).collect();
     // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
