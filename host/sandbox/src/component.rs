@@ -132,7 +132,8 @@ impl Component {
         let mut store = store::new(&self.engine, context, event, wasi);
         let mut reader = Reader::new(event, dialect, store::output_bytes(context));
         let ticking = self.engine.ticking();
-        let ended = timeout_at(deadline, self.run(event, &mut store, &mut reader)).await;
+        let running = self.run(event, &mut store, &mut reader);
+        let ended = timeout_at(deadline, self.engine.lane().paced(&context.tenant, running)).await;
         drop(ticking);
 
         let limits = &context.limits;

@@ -6,7 +6,6 @@ use std::{
     path::PathBuf,
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
-    time::Duration,
 };
 
 use tokio::sync::Semaphore;
@@ -16,12 +15,10 @@ use crate::{
     code::Codes,
     compiler::{self, Compiler},
     error::LoadError,
-    lane::{Lane, Seen},
+    lane::{Lane, Seen, TICK},
     loads::Loads,
 };
 
-/// How long a component can run between two looks at its deadline.
-const TICK: Duration = Duration::from_millis(1);
 /// So many ticks the clock goes on when nothing runs: to wake it takes more than what a small component does.
 const LINGER: u32 = 50;
 
@@ -194,6 +191,7 @@ struct Clock {
 #[derive(Default)]
 struct ClockState {
     calls: usize,
+    asleep: bool,
     closed: bool,
 }
 
@@ -218,16 +216,22 @@ impl Clock {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *idle_ticks = if state.calls == 0 { idle_ticks.saturating_add(1) } else { 0 };
         if *idle_ticks > LINGER {
+            state.asleep = true;
             let idle = |state: &mut ClockState| state.calls == 0 && !state.closed;
             state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
+            state.asleep = false;
             *idle_ticks = 0;
         }
         !state.closed
     }
 
     fn change(&self, change: impl FnOnce(&mut ClockState)) {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
-        self.changed.notify_one();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state);
+        // Each time would be a system call each time.
+        if state.asleep {
+            self.changed.notify_one();
+        }
     }
 }
 

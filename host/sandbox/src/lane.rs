@@ -3,27 +3,50 @@
 //! Whoever has run for a tick waits for a turn, of which there is one per thread and tick. While calls begin, one thread
 //! fewer has turns to give: what is short finds a thread that nobody keeps. Those that have run for less go first, but
 //! nobody waits longer than it has run.
+//!
+//! A tenant whose component has run for long is heavy for a while. As long as calls of others begin, its calls are held:
+//! after each slice they wait until one of them may have another, every few ticks. Slices are counted in fuel, since a clock
+//! that has no processor itself ends nothing.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap, VecDeque},
+    future::poll_fn,
+    pin::{Pin, pin},
     sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    task::ready,
     thread,
+    time::Duration,
 };
 
 use tokio::sync::oneshot;
 
+/// How long a component can run between two looks at its deadline.
+pub(crate) const TICK: Duration = Duration::from_millis(1);
+/// Fuel between two chances for others: some 200 µs.
+pub(crate) const SLICE: u64 = 250_000;
+/// Fuel of about a tick: so much is a turn, whatever the clock says of a call that gave others a chance meanwhile.
+pub(crate) const TURN: u64 = 1_000_000;
+/// More fuel than hooks take that read an event and answer: some 20 ms.
+const LONG: u64 = 20 * TURN;
 /// So many ticks without a call that begins make it quiet.
 const QUIET: u32 = 8;
+/// So many ticks a tenant is heavy: 10 s.
+const HEAVY: u64 = 10_000;
+/// A slice for those that are held comes every so many ticks.
+const SHARE: u64 = 4;
 
 /// See the module.
 pub(crate) struct Lane {
     line: Mutex<Line>,
     threads: usize,
-    /// Calls that began so far.
+    /// Calls that began so far, and those of them that are not of heavy tenants.
     begun: AtomicU64,
+    light: AtomicU64,
+    /// Whether there are heavy tenants, and others than those begin calls.
+    holds: AtomicBool,
 }
 
 #[derive(Default)]
@@ -35,13 +58,32 @@ struct Line {
     /// Who waits, by when it came and how long it has run, both in ticks; and in the order in which they came.
     waiting: BTreeMap<(u64, u64), oneshot::Sender<()>>,
     came: u64,
+    /// Until which tick a tenant is heavy, and which of their calls wait.
+    heavy: HashMap<Arc<str>, u64>,
+    held: VecDeque<oneshot::Sender<()>>,
 }
 
 /// What the clock remembers of a [`Lane`] from tick to tick.
 #[derive(Default)]
 pub(crate) struct Seen {
-    begun: u64,
+    all: Begun,
+    light: Begun,
+}
+
+/// Calls that begin, or do not.
+#[derive(Default)]
+struct Begun {
+    count: u64,
     quiet: u32,
+}
+
+impl Begun {
+    /// Whether one began lately.
+    fn lately(&mut self, count: u64) -> bool {
+        self.quiet = if count == self.count { self.quiet.saturating_add(1) } else { 0 };
+        self.count = count;
+        self.quiet < QUIET
+    }
 }
 
 impl Lane {
@@ -51,25 +93,43 @@ impl Lane {
     }
 
     fn of(threads: usize) -> Self {
-        Self { line: Mutex::new(Line { turns: threads, ..Line::default() }), threads, begun: AtomicU64::new(0) }
+        Self {
+            line: Mutex::new(Line { turns: threads, ..Line::default() }),
+            threads,
+            begun: AtomicU64::new(0),
+            light: AtomicU64::new(0),
+            holds: AtomicBool::new(false),
+        }
     }
 
-    /// A call begins, which needs no turn.
-    pub(crate) fn begin(&self) {
+    /// A call of this tenant begins, which needs no turn.
+    pub(crate) fn begin(&self, tenant: &str) {
         self.begun.fetch_add(1, Ordering::Relaxed);
+        if !self.line().heavy.contains_key(tenant) {
+            self.light.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
-    /// Lets others run, and waits for a turn. The call has run for so many ticks.
-    pub(crate) async fn turn(&self, ran: u64) {
+    /// Whether the calls of this tenant are held.
+    pub(crate) fn holds(&self, tenant: &str) -> bool {
+        self.holds.load(Ordering::Relaxed) && self.line().heavy.contains_key(tenant)
+    }
+
+    /// Lets others run, and waits for a turn. The call of this tenant has used so much fuel.
+    pub(crate) async fn turn(&self, tenant: &Arc<str>, used: u64) {
         tokio::task::yield_now().await;
         let turn = {
             let mut line = self.line();
+            if used >= LONG {
+                let until = line.now.saturating_add(HEAVY);
+                line.heavy.insert(Arc::clone(tenant), until);
+            }
             if line.turns > 0 {
                 line.turns -= 1;
                 return;
             }
             let (sender, receiver) = oneshot::channel();
-            let place = (line.now.saturating_add(ran), line.came);
+            let place = (line.now.saturating_add(used / TURN), line.came);
             line.came += 1;
             line.waiting.insert(place, sender);
             receiver
@@ -78,19 +138,54 @@ impl Lane {
         let _ = turn.await;
     }
 
+    /// Does what a call does, which gives others a chance after each slice; where the tenant is held, it waits then.
+    pub(crate) async fn paced<T>(&self, tenant: &str, call: impl Future<Output = T>) -> T {
+        let (mut call, mut held) = (pin!(call), None::<oneshot::Receiver<()>>);
+        poll_fn(|cx| {
+            loop {
+                if let Some(slice) = &mut held {
+                    // Nobody drops it before its turn.
+                    let _ = ready!(Pin::new(slice).poll(cx));
+                }
+                let polled = call.as_mut().poll(cx);
+                if polled.is_ready() || !self.holds(tenant) {
+                    held = None;
+                    return polled;
+                }
+                let (sender, slice) = oneshot::channel();
+                self.line().held.push_back(sender);
+                held = Some(slice);
+            }
+        })
+        .await
+    }
+
     /// A tick has passed: the turns of the next one.
     pub(crate) fn tick(&self, seen: &mut Seen) {
-        let begun = self.begun.load(Ordering::Relaxed);
-        seen.quiet = if begun == seen.begun { seen.quiet.saturating_add(1) } else { 0 };
-        seen.begun = begun;
+        let begins = seen.all.lately(self.begun.load(Ordering::Relaxed));
+        let others = seen.light.lately(self.light.load(Ordering::Relaxed));
         let mut line = self.line();
         line.now += 1;
-        line.turns = if seen.quiet < QUIET { self.threads.saturating_sub(1).max(1) } else { self.threads };
+        line.turns = if begins { self.threads.saturating_sub(1).max(1) } else { self.threads };
         while line.turns > 0
             && let Some((_, next)) = line.waiting.pop_first()
         {
             // Whoever ended while it waited needs none.
             line.turns -= usize::from(next.send(()).is_ok());
+        }
+        let now = line.now;
+        line.heavy.retain(|_, until| *until > now);
+        let holds = others && !line.heavy.is_empty();
+        self.holds.store(holds, Ordering::Relaxed);
+        let mut slices = match holds {
+            true if now.is_multiple_of(SHARE) => self.threads.saturating_sub(1).max(1),
+            true => 0,
+            false => usize::MAX,
+        };
+        while slices > 0
+            && let Some(next) = line.held.pop_front()
+        {
+            slices -= usize::from(next.send(()).is_ok());
         }
     }
 
@@ -100,59 +195,4 @@ impl Lane {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        pin::Pin,
-        task::{Context, Poll, Waker},
-    };
-
-    use super::{Lane, QUIET, Seen};
-
-    #[test]
-    fn one_thread_is_kept_for_those_who_begin() {
-        let (lane, mut seen) = (Lane::of(4), Seen::default());
-        lane.begin();
-        for _ in 0..QUIET {
-            lane.tick(&mut seen);
-            assert_eq!(lane.line().turns, 3);
-        }
-        lane.tick(&mut seen);
-        assert_eq!(lane.line().turns, 4);
-        lane.begin();
-        lane.tick(&mut seen);
-        assert_eq!(lane.line().turns, 3);
-        // Somebody has a turn even where there is one thread only.
-        let lane = Lane::of(1);
-        lane.begin();
-        lane.tick(&mut Seen::default());
-        assert_eq!(lane.line().turns, 1);
-    }
-
-    fn is_there(turn: &mut Pin<Box<impl Future<Output = ()>>>) -> bool {
-        matches!(turn.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(()))
-    }
-
-    #[test]
-    fn who_ran_for_less_goes_first_and_nobody_waits_for_ever() {
-        let (lane, mut seen) = (Lane::of(1), Seen::default());
-        lane.line().turns = 0;
-        // The first poll is what lets others run.
-        let wait = |ran| {
-            let mut turn = Box::pin(lane.turn(ran));
-            assert!(!is_there(&mut turn) && !is_there(&mut turn));
-            turn
-        };
-        let (mut old, mut young, gone) = (wait(40), wait(1), wait(0));
-        drop(gone);
-        lane.tick(&mut seen);
-        assert!(is_there(&mut young) && !is_there(&mut old));
-        for _ in 0..38 {
-            let mut another = wait(1);
-            lane.tick(&mut seen);
-            assert!(is_there(&mut another) && !is_there(&mut old));
-        }
-        let mut another = wait(1);
-        lane.tick(&mut seen);
-        assert!(is_there(&mut old) && !is_there(&mut another));
-    }
-}
+mod tests;

@@ -14,6 +14,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::{
     capability::{Capabilities, Scope, Spent},
     engine::Engine,
+    lane,
     run::{CallContext, LogLine},
 };
 
@@ -96,22 +97,24 @@ pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: O
     store.set_max_component_handles(HANDLES);
     // Only fails when the engine does not count fuel; ours does, and a store without fuel could not run anyway.
     let _ = store.set_fuel(limits.fuel);
-    let (deadline, lane) = (context.deadline, Arc::clone(engine.lane()));
-    lane.begin();
+    // As above.
+    let _ = store.fuel_async_yield_interval(Some(lane::SLICE));
+    let (deadline, fuel) = (context.deadline, limits.fuel);
+    let (lane, tenant) = (Arc::clone(engine.lane()), Arc::clone(&context.tenant));
+    lane.begin(&tenant);
     store.set_epoch_deadline(1);
-    let mut ticks = 0;
-    store.epoch_deadline_callback(move |_| {
+    let mut next = lane::TURN;
+    store.epoch_deadline_callback(move |store| {
         if Instant::now() >= deadline {
             return Err(LimitReached::Timeout.into());
         }
-        // The first tick may come as soon as the call has begun.
-        let ran = ticks;
-        ticks += 1;
-        if ran == 0 {
+        let used = fuel.saturating_sub(store.get_fuel()?);
+        if used < next || lane.holds(&tenant) {
             return Ok(UpdateDeadline::Continue(1));
         }
-        let lane = Arc::clone(&lane);
-        Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { lane.turn(ran).await })))
+        next = used + lane::TURN;
+        let (lane, tenant) = (Arc::clone(&lane), Arc::clone(&tenant));
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { lane.turn(&tenant, used).await })))
     });
     store
 }
