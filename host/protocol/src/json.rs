@@ -207,8 +207,12 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
     let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
     let syntax = |fault: Fault| DecodeError::Syntax(fault.within(bytes));
     let (mut scanner, mut replaced) = (Scanner::new(bytes), 0);
-    let mut string = |range: Range<usize>| {
-        let (text, bad) = unescape(text.get(range).unwrap_or_default());
+    let mut string = |scanner: &Scanner<'_>, range: Range<usize>| {
+        let raw = text.get(range).unwrap_or_default();
+        if !scanner.has_escapes() {
+            return raw.to_owned();
+        }
+        let (text, bad) = unescape(raw);
         replaced += bad;
         text
     };
@@ -233,7 +237,7 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
             }
             Token::Key(range) => {
                 let end = range.end + 1;
-                let key = string(range);
+                let key = string(&scanner, range);
                 if let Some((Value::Object(_), waiting, ended, begins)) = open.last_mut() {
                     (*waiting, *ended, *begins) = (key, end, scanner.at() - blanks_before);
                 }
@@ -250,7 +254,7 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
                 }
                 done
             }
-            Token::String(range) => Value::String(string(range)),
+            Token::String(range) => Value::String(string(&scanner, range)),
             Token::Number(range) => {
                 let fault = Fault::new("a number that no 64 bits hold", range.end);
                 let number = text.get(range).and_then(|raw| serde_json::from_str::<Number>(raw).ok());

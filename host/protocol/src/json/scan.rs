@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     shorten,
-    string::{escaped, plain},
+    string::{escaped, plain, plain_and_same, short},
 };
 
 /// Levels of arrays and objects within one another. Clients and tools read far less; a program that recurses over a
@@ -76,13 +76,16 @@ pub(crate) struct Scanner<'a> {
     expect: Expect,
     tolerant: bool,
     blanks: bool,
-    /// What is left of the text that the next string is compared with.
+    /// The text that the next string is to be.
     expected: Option<&'a [u8]>,
+    /// Whether the last string had escapes.
+    escapes: bool,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0, open: Vec::new(), expect: Expect::Value, tolerant: false, blanks: false, expected: None }
+        let (open, expect, expected) = (Vec::new(), Expect::Value, None);
+        Self { text, at: 0, open, expect, tolerant: false, blanks: false, expected, escapes: false }
     }
 
     /// Reads what a strict reader refuses, as long as it is clear where each string and container ends: any depth, any
@@ -104,6 +107,11 @@ impl<'a> Scanner<'a> {
     /// Whether there were blanks between tokens.
     pub(crate) fn has_blanks(&self) -> bool {
         self.blanks
+    }
+
+    /// Whether the key or string that was the last token has escapes.
+    pub(crate) fn has_escapes(&self) -> bool {
+        self.escapes
     }
 
     /// The next token, `None` at the end of the text.
@@ -189,24 +197,24 @@ impl<'a> Scanner<'a> {
         Ok(Token::Key(key))
     }
 
-    /// As [`Scanner::next`], and whether it is a key or a string of this text.
+    /// As [`Scanner::next`], and whether it is a key or a string of this text. Where it is another, or no JSON, it ends.
     pub(crate) fn next_is(&mut self, text: &'a str) -> Result<bool, Fault> {
         self.expected = Some(text.as_bytes());
         let token = self.next()?;
-        let left = self.expected.take();
-        Ok(matches!(token, Some(Token::Key(_) | Token::String(_))) && left == Some(b""))
+        let compared = self.expected.take().is_none();
+        Ok(compared && matches!(token, Some(Token::Key(_) | Token::String(_))))
     }
 
     /// At a quote: the range between it and the closing one.
     fn string(&mut self) -> Result<Range<usize>, Fault> {
         let start = self.at + 1;
+        if let Some(expected) = self.expected.take() {
+            return self.string_of(start, expected);
+        }
         let mut at = start;
+        self.escapes = false;
         loop {
-            let run = plain(self.text.get(at..).unwrap_or_default());
-            if self.expected.is_some() {
-                self.expect(self.text.get(at..at + run));
-            }
-            at += run;
+            at += plain(self.text.get(at..).unwrap_or_default());
             match self.text.get(at) {
                 None => {
                     self.at = self.text.len();
@@ -217,14 +225,8 @@ impl<'a> Scanner<'a> {
                     return Ok(start..at);
                 }
                 Some(b'\\') => {
-                    let mut length = self.escape(at)?;
-                    if self.expected.is_some() {
-                        let (character, whole) = escaped(self.text.get(at..).unwrap_or_default());
-                        let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
-                        self.expect(Some(character.encode_utf8(&mut [0; 4]).as_bytes()));
-                        length = length.max(whole);
-                    }
-                    at += length;
+                    at += self.escape(at)?;
+                    self.escapes = true;
                 }
                 _ if self.tolerant => at += 1,
                 _ => {
@@ -235,11 +237,40 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn expect(&mut self, bytes: Option<&[u8]>) {
-        self.expected = self.expected.zip(bytes).and_then(|(expected, bytes)| expected.strip_prefix(bytes));
+    /// The same of a string that is this text, without reading it twice.
+    fn string_of(&mut self, start: usize, mut expected: &[u8]) -> Result<Range<usize>, Fault> {
+        let mut at = start;
+        loop {
+            let run = plain_and_same(self.text.get(at..).unwrap_or_default(), expected);
+            (at, expected) = (at + run, expected.get(run..).unwrap_or_default());
+            match self.text.get(at) {
+                Some(b'"') if expected.is_empty() => {
+                    self.at = at + 1;
+                    return Ok(start..at);
+                }
+                Some(b'\\') => {
+                    let length = self.escape(at)?;
+                    if let (2, Some(letter)) = (length, self.text.get(at + 1)) {
+                        let Some(left) = expected.strip_prefix(&[short(*letter)]) else { break };
+                        (at, expected) = (at + 2, left);
+                        continue;
+                    }
+                    let (character, whole) = escaped(self.text.get(at..).unwrap_or_default());
+                    let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
+                    let Some(left) = expected.strip_prefix(character.encode_utf8(&mut [0; 4]).as_bytes()) else {
+                        break;
+                    };
+                    (at, expected) = (at + whole, left);
+                }
+                _ => break,
+            }
+        }
+        self.at = at;
+        Err(self.fault("another string"))
     }
 
     /// The length of the escape at a backslash.
+    #[inline]
     fn escape(&mut self, at: usize) -> Result<usize, Fault> {
         let hex =
             |from: usize| self.text.get(from..from + 4).is_some_and(|four| four.iter().all(u8::is_ascii_hexdigit));

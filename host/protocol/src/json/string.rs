@@ -3,22 +3,56 @@
 /// The bytes at the start of a text that stand for themselves in a string: neither quote, nor backslash, nor control
 /// character.
 pub(super) fn plain(text: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    // The lowest byte whose highest bit is set in this is the first that is zero; above it there may be more.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
     let mut at = 0;
-    while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*eight);
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let found = (zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5c)) | control) & HIGH;
+    while let Some(word) = eight(text, at) {
+        let found = special(word);
         if found != 0 {
-            return at + (found.trailing_zeros() / 8) as usize;
+            return at + first(found);
         }
         at += 8;
     }
     let rest = text.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len())
+    at + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len())
+}
+
+/// Those of them that are the bytes at the start of another text, too.
+pub(super) fn plain_and_same(text: &[u8], other: &[u8]) -> usize {
+    let mut at = 0;
+    while let (Some(word), Some(expected)) = (eight(text, at), eight(other, at)) {
+        let differs = word ^ expected;
+        // The highest bit of each byte that is not zero.
+        let differs = (((differs & !HIGH) + !HIGH) | differs) & HIGH;
+        let found = special(word) | differs;
+        if found != 0 {
+            return at + first(found);
+        }
+        at += 8;
+    }
+    let rest = text.get(at..).unwrap_or_default().iter().zip(other.get(at..).unwrap_or_default());
+    at + rest.take_while(|(byte, expected)| byte == expected && is_plain(**byte)).count()
+}
+
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+const HIGH: u64 = ONES << 7;
+
+fn eight(text: &[u8], at: usize) -> Option<u64> {
+    text.get(at..).and_then(<[u8]>::first_chunk).map(|eight| u64::from_le_bytes(*eight))
+}
+
+/// Of the lowest byte whose highest bit is set the byte is the first that is not plain; above it there may be more.
+fn special(word: u64) -> u64 {
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5c)) | control) & HIGH
+}
+
+/// The lowest byte whose highest bit is set.
+fn first(word: u64) -> usize {
+    (word.trailing_zeros() / 8) as usize
+}
+
+const fn is_plain(byte: u8) -> bool {
+    !matches!(byte, b'"' | b'\\' | 0..=0x1f)
 }
 
 /// What the escape at the start of these bytes stands for, and its length; `None`: half a surrogate pair, which is no
@@ -35,15 +69,22 @@ pub(super) fn escaped(raw: &[u8]) -> (Option<char>, usize) {
                 },
             };
         }
-        Some(b'n') => '\n',
-        Some(b't') => '\t',
-        Some(b'r') => '\r',
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(byte) if byte.is_ascii() => char::from(*byte),
+        Some(byte) if byte.is_ascii() => char::from(short(*byte)),
         _ => return (Some('\\'), 1),
     };
     (Some(character), 2)
+}
+
+/// What an escape of one letter, that is not `u`, stands for.
+pub(super) const fn short(letter: u8) -> u8 {
+    match letter {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 0xc,
+        other => other,
+    }
 }
 
 /// The UTF-16 unit of the four hexadecimal digits there.

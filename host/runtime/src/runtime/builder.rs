@@ -138,6 +138,7 @@ impl RuntimeBuilder {
         if let Some(taken) = self.handlers.keys().find(|kind| HANDLER_TYPES.contains(&kind.as_str())) {
             return Err(BuildError::HandlerType(taken.clone()));
         }
+        keep_freed_memory();
         let defaults = EngineOptions::default();
         let options = EngineOptions {
             max_instances: self.max_instances.and_then(NonZeroU32::new).unwrap_or(defaults.max_instances),
@@ -158,6 +159,15 @@ impl RuntimeBuilder {
         };
         Ok(Runtime { inner: Arc::new(inner) })
     }
+}
+
+/// Memory of one block that is kept when it is freed, twice as much in all.
+const KEPT_BYTES: usize = 8 << 20;
+
+/// Lets what a large event took be there for the next one. glibc gives it back at once, and takes it anew page by page, a
+/// quarter of what an event of 1 MiB costs, until it has seen a block of the size come and go. Other allocators do not mind.
+fn keep_freed_memory() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
 }
 
 #[cfg(feature = "http")]
