@@ -236,9 +236,10 @@ pub fn decode_fields(
     let names = Names { spec, context: context_names };
     let mut fields = Fields { at, names: &names, left: Vec::new(), extra: Object::new(), notes: Vec::new() };
     for (key, value) in wire {
-        match names.ours(&key) {
-            Some(ours) if !value.is_null() => fields.keep(ours, value),
-            _ => drop(fields.extra.insert(key, value)),
+        let ours = names.ours(&key).filter(|_| !value.is_null());
+        match ours.map(|ours| (ours != key).then(|| ours.to_owned())) {
+            Some(renamed) => fields.left.push((renamed.unwrap_or(key), value)),
+            None => drop(fields.extra.insert(key, value)),
         }
     }
     let context = EventContext::decode(&mut fields)?;
