@@ -78,8 +78,11 @@ fn main() {
 async fn disturb(hostile: Component, over: Arc<AtomicBool>) {
     let limits = Limits { fuel: 1 << 60, ..Limits::default() };
     while !over.load(Ordering::Relaxed) {
-        let context = guest::context(limits.clone(), Duration::from_millis(50));
+        let mut context = guest::context(limits.clone(), Duration::from_millis(50));
+        context.tenant = "neighbour".into();
         hostile.call(&guest::event(), guest::claude(), &context).await;
+        // Its next event comes over a connection.
+        tokio::task::yield_now().await;
     }
 }
 

@@ -18,7 +18,7 @@ use std::{
     },
     task::ready,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
@@ -61,6 +61,8 @@ struct Line {
     /// Until which tick a tenant is heavy, and which of their calls wait.
     heavy: HashMap<Arc<str>, u64>,
     held: VecDeque<oneshot::Sender<()>>,
+    /// Ticks without a slice, since one took longer: a single instruction may fill a memory.
+    rest: u64,
 }
 
 /// What the clock remembers of a [`Lane`] from tick to tick.
@@ -140,24 +142,35 @@ impl Lane {
 
     /// Does what a call does, which gives others a chance after each slice; where the tenant is held, it waits then.
     pub(crate) async fn paced<T>(&self, tenant: &str, call: impl Future<Output = T>) -> T {
-        let (mut call, mut held) = (pin!(call), None::<oneshot::Receiver<()>>);
+        let mut call = pin!(call);
+        let mut held = (self.holds(tenant) && self.line().rest > 0).then(|| self.slice());
         poll_fn(|cx| {
             loop {
                 if let Some(slice) = &mut held {
                     // Nobody drops it before its turn.
                     let _ = ready!(Pin::new(slice).poll(cx));
                 }
+                let began = Instant::now();
                 let polled = call.as_mut().poll(cx);
-                if polled.is_ready() || !self.holds(tenant) {
-                    held = None;
+                let holds = self.holds(tenant);
+                if holds {
+                    let ticks = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    let mut line = self.line();
+                    line.rest = line.rest.saturating_add(ticks.saturating_mul(SHARE));
+                }
+                held = (holds && polled.is_pending()).then(|| self.slice());
+                if held.is_none() {
                     return polled;
                 }
-                let (sender, slice) = oneshot::channel();
-                self.line().held.push_back(sender);
-                held = Some(slice);
             }
         })
         .await
+    }
+
+    fn slice(&self) -> oneshot::Receiver<()> {
+        let (sender, slice) = oneshot::channel();
+        self.line().held.push_back(sender);
+        slice
     }
 
     /// A tick has passed: the turns of the next one.
@@ -177,8 +190,9 @@ impl Lane {
         line.heavy.retain(|_, until| *until > now);
         let holds = others && !line.heavy.is_empty();
         self.holds.store(holds, Ordering::Relaxed);
+        line.rest = if holds { line.rest.saturating_sub(1) } else { 0 };
         let mut slices = match holds {
-            true if now.is_multiple_of(SHARE) => self.threads.saturating_sub(1).max(1),
+            true if line.rest == 0 && now.is_multiple_of(SHARE) => self.threads.saturating_sub(1).max(1),
             true => 0,
             false => usize::MAX,
         };

@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use super::{HEAVY, LONG, Lane, QUIET, SHARE, Seen, TURN};
+use super::{HEAVY, LONG, Lane, QUIET, SHARE, Seen, TICK, TURN};
 
 #[test]
 fn one_thread_is_kept_for_those_who_begin() {
@@ -118,4 +118,26 @@ fn a_heavy_tenant_goes_on_where_nobody_else_begins_and_is_forgiven() {
     lane.begin("other");
     lane.tick(&mut seen);
     assert!(!lane.holds("heavy") && lane.line().heavy.is_empty());
+}
+
+#[test]
+fn a_slice_that_took_long_is_followed_by_a_rest() {
+    let (lane, mut seen) = with_heavy();
+    lane.begin("other");
+    lane.tick(&mut seen);
+    let fill = std::future::poll_fn(|_| {
+        std::thread::sleep(3 * TICK);
+        Poll::<()>::Pending
+    });
+    let mut long = Box::pin(lane.paced("heavy", fill));
+    assert!(!is_there(&mut long));
+    let ran = AtomicUsize::new(0);
+    // One that begins now waits, too.
+    let mut next = endless(&lane, "heavy", &ran);
+    for _ in 1..3 * SHARE {
+        assert!(!is_there(&mut next));
+        lane.begin("other");
+        lane.tick(&mut seen);
+    }
+    assert_eq!(ran.load(Ordering::Relaxed), 0);
 }
