@@ -129,11 +129,11 @@ impl Component {
             Ok(wasi) => wasi,
             Err(error) => return report(Err(Failure::new(Cause::Load, error.to_string()))),
         };
-        let mut store = store::new(&self.engine, context, event, wasi);
+        let pace = self.engine.lane().begin(&context.tenant);
+        let mut store = store::new(&self.engine, context, event, wasi, &pace);
         let mut reader = Reader::new(event, dialect, store::output_bytes(context));
         let ticking = self.engine.ticking();
-        let running = self.run(event, &mut store, &mut reader);
-        let ended = timeout_at(deadline, self.engine.lane().paced(&context.tenant, running)).await;
+        let ended = timeout_at(deadline, pace.keep(self.run(event, &mut store, &mut reader))).await;
         drop(ticking);
 
         let limits = &context.limits;

@@ -4,39 +4,40 @@
 //! fewer has turns to give: what is short finds a thread that nobody keeps. Those that have run for less go first, but
 //! nobody waits longer than it has run.
 //!
-//! A tenant whose component has run for long is heavy for a while. As long as calls of others begin, its calls are held:
-//! after each slice they wait until one of them may have another, every few ticks. Slices are counted in fuel, since a clock
-//! that has no processor itself ends nothing.
+//! A tenant one of whose calls has run for long is heavy for a while. As long as calls of others begin, its calls are held:
+//! after each grant they wait until one of them may have another, every few ticks. They are interrupted by their fuel as
+//! well as by the clock, since a clock that has no processor itself interrupts nobody.
+
+mod call;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
-    future::poll_fn,
-    pin::{Pin, pin},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    task::ready,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use tokio::sync::oneshot;
 
+pub(crate) use call::Pace;
+
 /// How long a component can run between two looks at its deadline.
 pub(crate) const TICK: Duration = Duration::from_millis(1);
-/// Fuel between two chances for others: some 200 µs.
+/// Fuel between two chances for others: 12 to 200 µs, by what it is used for.
 pub(crate) const SLICE: u64 = 250_000;
-/// Fuel of about a tick: so much is a turn, whatever the clock says of a call that gave others a chance meanwhile.
-pub(crate) const TURN: u64 = 1_000_000;
-/// More fuel than hooks take that read an event and answer: some 20 ms.
-const LONG: u64 = 20 * TURN;
-/// So many ticks without a call that begins make it quiet.
-const QUIET: u32 = 8;
+/// Longer than hooks run that read an event and answer.
+const LONG: Duration = Duration::from_millis(16);
+/// What a call that is held may run for at a time.
+const GRANT: Duration = Duration::from_micros(200);
+/// A grant for those that are held comes every so many ticks.
+const SHARE: u64 = 4;
 /// So many ticks a tenant is heavy: 10 s.
 const HEAVY: u64 = 10_000;
-/// A slice for those that are held comes every so many ticks.
-const SHARE: u64 = 4;
+/// So many ticks without a call that begins make it quiet.
+const QUIET: u32 = 8;
 
 /// See the module.
 pub(crate) struct Lane {
@@ -61,7 +62,7 @@ struct Line {
     /// Until which tick a tenant is heavy, and which of their calls wait.
     heavy: HashMap<Arc<str>, u64>,
     held: VecDeque<oneshot::Sender<()>>,
-    /// Ticks without a slice, since one took longer: a single instruction may fill a memory.
+    /// Ticks without a grant, since one took longer: a single instruction may fill a memory.
     rest: u64,
 }
 
@@ -105,33 +106,29 @@ impl Lane {
     }
 
     /// A call of this tenant begins, which needs no turn.
-    pub(crate) fn begin(&self, tenant: &str) {
+    pub(crate) fn begin(self: &Arc<Self>, tenant: &Arc<str>) -> Arc<Pace> {
         self.begun.fetch_add(1, Ordering::Relaxed);
         if !self.line().heavy.contains_key(tenant) {
             self.light.fetch_add(1, Ordering::Relaxed);
         }
+        Arc::new(Pace::new(Arc::clone(self), Arc::clone(tenant)))
     }
 
     /// Whether the calls of this tenant are held.
-    pub(crate) fn holds(&self, tenant: &str) -> bool {
+    fn holds(&self, tenant: &str) -> bool {
         self.holds.load(Ordering::Relaxed) && self.line().heavy.contains_key(tenant)
     }
 
-    /// Lets others run, and waits for a turn. The call of this tenant has used so much fuel.
-    pub(crate) async fn turn(&self, tenant: &Arc<str>, used: u64) {
-        tokio::task::yield_now().await;
+    /// Waits for a turn. The call has run for so long.
+    async fn turn(&self, ran: Duration) {
         let turn = {
             let mut line = self.line();
-            if used >= LONG {
-                let until = line.now.saturating_add(HEAVY);
-                line.heavy.insert(Arc::clone(tenant), until);
-            }
             if line.turns > 0 {
                 line.turns -= 1;
                 return;
             }
             let (sender, receiver) = oneshot::channel();
-            let place = (line.now.saturating_add(used / TURN), line.came);
+            let place = (line.now.saturating_add(ticks(ran)), line.came);
             line.came += 1;
             line.waiting.insert(place, sender);
             receiver
@@ -140,37 +137,24 @@ impl Lane {
         let _ = turn.await;
     }
 
-    /// Does what a call does, which gives others a chance after each slice; where the tenant is held, it waits then.
-    pub(crate) async fn paced<T>(&self, tenant: &str, call: impl Future<Output = T>) -> T {
-        let mut call = pin!(call);
-        let mut held = (self.holds(tenant) && self.line().rest > 0).then(|| self.slice());
-        poll_fn(|cx| {
-            loop {
-                if let Some(slice) = &mut held {
-                    // Nobody drops it before its turn.
-                    let _ = ready!(Pin::new(slice).poll(cx));
-                }
-                let began = Instant::now();
-                let polled = call.as_mut().poll(cx);
-                let holds = self.holds(tenant);
-                if holds {
-                    let ticks = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    let mut line = self.line();
-                    line.rest = line.rest.saturating_add(ticks.saturating_mul(SHARE));
-                }
-                held = (holds && polled.is_pending()).then(|| self.slice());
-                if held.is_none() {
-                    return polled;
-                }
-            }
-        })
-        .await
+    /// A call of this tenant has run for long.
+    fn is_heavy(&self, tenant: &Arc<str>) {
+        let mut line = self.line();
+        let until = line.now.saturating_add(HEAVY);
+        line.heavy.insert(Arc::clone(tenant), until);
     }
 
-    fn slice(&self) -> oneshot::Receiver<()> {
-        let (sender, slice) = oneshot::channel();
+    /// A grant was used for so long.
+    fn used(&self, time: Duration) {
+        let mut line = self.line();
+        line.rest = line.rest.saturating_add(ticks(time).saturating_mul(SHARE));
+    }
+
+    /// A grant, when it comes.
+    fn grant(&self) -> oneshot::Receiver<()> {
+        let (sender, grant) = oneshot::channel();
         self.line().held.push_back(sender);
-        slice
+        grant
     }
 
     /// A tick has passed: the turns of the next one.
@@ -179,33 +163,39 @@ impl Lane {
         let others = seen.light.lately(self.light.load(Ordering::Relaxed));
         let mut line = self.line();
         line.now += 1;
-        line.turns = if begins { self.threads.saturating_sub(1).max(1) } else { self.threads };
+        let now = line.now;
+        line.heavy.retain(|_, until| *until > now);
+        let holds = others && !line.heavy.is_empty();
+        self.holds.store(holds, Ordering::Relaxed);
+        let spared = self.threads.saturating_sub(1).max(1);
+
+        line.turns = if begins { spared } else { self.threads };
         while line.turns > 0
             && let Some((_, next)) = line.waiting.pop_first()
         {
             // Whoever ended while it waited needs none.
             line.turns -= usize::from(next.send(()).is_ok());
         }
-        let now = line.now;
-        line.heavy.retain(|_, until| *until > now);
-        let holds = others && !line.heavy.is_empty();
-        self.holds.store(holds, Ordering::Relaxed);
         line.rest = if holds { line.rest.saturating_sub(1) } else { 0 };
-        let mut slices = match holds {
-            true if line.rest == 0 && now.is_multiple_of(SHARE) => self.threads.saturating_sub(1).max(1),
+        let mut grants = match holds {
+            true if line.rest == 0 && now.is_multiple_of(SHARE) => spared,
             true => 0,
             false => usize::MAX,
         };
-        while slices > 0
+        while grants > 0
             && let Some(next) = line.held.pop_front()
         {
-            slices -= usize::from(next.send(()).is_ok());
+            grants -= usize::from(next.send(()).is_ok());
         }
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn ticks(time: Duration) -> u64 {
+    u64::try_from(time.as_micros() / TICK.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::{
     capability::{Capabilities, Scope, Spent},
     engine::Engine,
-    lane,
+    lane::{self, Pace},
     run::{CallContext, LogLine},
 };
 
@@ -69,7 +69,13 @@ impl Budget {
 }
 
 /// A fresh store for one call. `wasi`: directories and variables, for a component that was granted any.
-pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: Option<WasiCtx>) -> Store<Sandbox> {
+pub(crate) fn new(
+    engine: &Engine,
+    context: &CallContext,
+    event: &Event,
+    wasi: Option<WasiCtx>,
+    pace: &Arc<Pace>,
+) -> Store<Sandbox> {
     let limits = &context.limits;
     let mut handles = ResourceTable::new();
     handles.set_max_capacity(HANDLES);
@@ -99,22 +105,17 @@ pub(crate) fn new(engine: &Engine, context: &CallContext, event: &Event, wasi: O
     let _ = store.set_fuel(limits.fuel);
     // As above.
     let _ = store.fuel_async_yield_interval(Some(lane::SLICE));
-    let (deadline, fuel) = (context.deadline, limits.fuel);
-    let (lane, tenant) = (Arc::clone(engine.lane()), Arc::clone(&context.tenant));
-    lane.begin(&tenant);
+    let (deadline, pace) = (context.deadline, Arc::clone(pace));
     store.set_epoch_deadline(1);
-    let mut next = lane::TURN;
-    store.epoch_deadline_callback(move |store| {
+    store.epoch_deadline_callback(move |_| {
         if Instant::now() >= deadline {
             return Err(LimitReached::Timeout.into());
         }
-        let used = fuel.saturating_sub(store.get_fuel()?);
-        if used < next || lane.holds(&tenant) {
-            return Ok(UpdateDeadline::Continue(1));
+        if pace.needs_no_turn() {
+            return Ok(UpdateDeadline::Yield(1));
         }
-        next = used + lane::TURN;
-        let (lane, tenant) = (Arc::clone(&lane), Arc::clone(&tenant));
-        Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { lane.turn(&tenant, used).await })))
+        let pace = Arc::clone(&pace);
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { pace.turn().await })))
     });
     store
 }

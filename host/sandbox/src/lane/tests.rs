@@ -1,47 +1,56 @@
 use std::{
+    future::poll_fn,
     pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
-use super::{HEAVY, LONG, Lane, QUIET, SHARE, Seen, TICK, TURN};
+use super::{GRANT, HEAVY, Lane, QUIET, SHARE, Seen, TICK, call::processor_time};
+
+fn lane(threads: usize) -> (Arc<Lane>, Seen) {
+    (Arc::new(Lane::of(threads)), Seen::default())
+}
+
+fn begin(lane: &Arc<Lane>, tenant: &str) {
+    drop(lane.begin(&Arc::from(tenant)));
+}
+
+fn is_there<T>(turn: &mut Pin<Box<impl Future<Output = T>>>) -> bool {
+    matches!(turn.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(_))
+}
 
 #[test]
 fn one_thread_is_kept_for_those_who_begin() {
-    let (lane, mut seen) = (Lane::of(4), Seen::default());
-    lane.begin("a");
+    let (four, mut seen) = lane(4);
+    begin(&four, "a");
     for _ in 0..QUIET {
-        lane.tick(&mut seen);
-        assert_eq!(lane.line().turns, 3);
+        four.tick(&mut seen);
+        assert_eq!(four.line().turns, 3);
     }
-    lane.tick(&mut seen);
-    assert_eq!(lane.line().turns, 4);
-    lane.begin("a");
-    lane.tick(&mut seen);
-    assert_eq!(lane.line().turns, 3);
+    four.tick(&mut seen);
+    assert_eq!(four.line().turns, 4);
+    begin(&four, "a");
+    four.tick(&mut seen);
+    assert_eq!(four.line().turns, 3);
     // Somebody has a turn even where there is one thread only.
-    let lane = Lane::of(1);
-    lane.begin("a");
-    lane.tick(&mut Seen::default());
-    assert_eq!(lane.line().turns, 1);
-}
-
-fn is_there(turn: &mut Pin<Box<impl Future<Output = ()>>>) -> bool {
-    matches!(turn.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(()))
+    let (one, mut seen) = lane(1);
+    begin(&one, "a");
+    one.tick(&mut seen);
+    assert_eq!(one.line().turns, 1);
 }
 
 #[test]
 fn who_ran_for_less_goes_first_and_nobody_waits_for_ever() {
-    let (lane, mut seen) = (Lane::of(1), Seen::default());
+    let (lane, mut seen) = lane(1);
     lane.line().turns = 0;
-    // The first poll is what lets others run.
     let wait = |ran| {
-        let lane = &lane;
-        let mut turn = Box::pin(async move { lane.turn(&Arc::from("a"), ran * TURN).await });
-        assert!(!is_there(&mut turn) && !is_there(&mut turn));
+        let lane = Arc::clone(&lane);
+        let mut turn = Box::pin(async move { lane.turn(ran * TICK).await });
+        assert!(!is_there(&mut turn));
         turn
     };
     let (mut old, mut young, gone) = (wait(40), wait(1), wait(0));
@@ -58,85 +67,87 @@ fn who_ran_for_less_goes_first_and_nobody_waits_for_ever() {
     assert!(is_there(&mut old) && !is_there(&mut another));
 }
 
-/// A lane in which the tenant `heavy` has run for long.
-fn with_heavy() -> (Lane, Seen) {
-    let (lane, mut seen) = (Lane::of(2), Seen::default());
-    let mut turn = Box::pin(async { lane.turn(&Arc::from("heavy"), LONG).await });
-    assert!(!is_there(&mut turn) && is_there(&mut turn));
-    drop(turn);
-    lane.begin("heavy");
-    // What began before anybody was heavy is long ago.
-    (0..QUIET).for_each(|_| lane.tick(&mut seen));
-    (lane, seen)
+/// On a processor for so long.
+fn compute(time: Duration) {
+    let until = processor_time() + time;
+    while processor_time() < until {}
 }
 
-/// A call that never ends, and how often it was run.
-fn endless<'a>(lane: &'a Lane, tenant: &'a str, ran: &'a AtomicUsize) -> Pin<Box<impl Future<Output = ()> + 'a>> {
-    Box::pin(lane.paced(
-        tenant,
-        std::future::poll_fn(|_| {
-            ran.fetch_add(1, Ordering::Relaxed);
-            Poll::Pending
-        }),
-    ))
+/// A call that never ends, of slices that take so long, and how many there were.
+fn endless(
+    lane: &Arc<Lane>,
+    tenant: &str,
+    slice: Duration,
+) -> (Pin<Box<impl Future<Output = ()> + use<>>>, Arc<AtomicUsize>) {
+    let (pace, ran) = (lane.begin(&Arc::from(tenant)), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&ran);
+    let call = poll_fn(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        compute(slice);
+        Poll::Pending
+    });
+    (Box::pin(async move { pace.keep(call).await }), ran)
+}
+
+/// A lane in which the tenant `heavy` has run for long.
+fn with_heavy() -> (Arc<Lane>, Seen) {
+    let (lane, mut seen) = lane(2);
+    let (mut call, _) = endless(&lane, "heavy", 4 * TICK);
+    // The first slice is not looked at.
+    (0..4).for_each(|_| assert!(!is_there(&mut call)));
+    assert!(lane.line().heavy.is_empty());
+    assert!(!is_there(&mut call) && lane.line().heavy.contains_key("heavy"));
+    // What began before anybody was heavy is long ago.
+    (0..=QUIET).for_each(|_| lane.tick(&mut seen));
+    (lane, seen)
 }
 
 #[test]
 fn a_heavy_tenant_is_held_while_others_begin() {
     let (lane, mut seen) = with_heavy();
-    let (heavy_ran, other_ran) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let (mut heavy, mut other) = (endless(&lane, "heavy", &heavy_ran), endless(&lane, "other", &other_ran));
-    lane.begin("other");
+    let ((mut heavy, heavy_ran), (mut other, other_ran)) =
+        (endless(&lane, "heavy", 2 * GRANT), endless(&lane, "other", Duration::ZERO));
     lane.tick(&mut seen);
     let ticks = 10 * SHARE;
     for _ in 0..ticks {
         (0..5).for_each(|_| assert!(!is_there(&mut heavy) && !is_there(&mut other)));
-        lane.begin("other");
+        begin(&lane, "other");
         lane.tick(&mut seen);
     }
+    // The first slice is not looked at.
     let ran = heavy_ran.load(Ordering::Relaxed);
-    assert!((10..=11).contains(&ran), "{ran} slices in {ticks} ticks");
+    assert!((11..=12).contains(&ran), "{ran} slices in {ticks} ticks");
     assert_eq!(other_ran.load(Ordering::Relaxed) as u64, 5 * ticks);
 }
 
 #[test]
 fn a_heavy_tenant_goes_on_where_nobody_else_begins_and_is_forgiven() {
     let (lane, mut seen) = with_heavy();
-    let ran = AtomicUsize::new(0);
-    let mut heavy = endless(&lane, "heavy", &ran);
-    lane.begin("other");
-    lane.tick(&mut seen);
-    assert!(!is_there(&mut heavy) && !is_there(&mut heavy));
-    assert_eq!(ran.load(Ordering::Relaxed), 1);
-    for _ in 0..QUIET {
-        lane.begin("heavy");
+    let (mut heavy, ran) = endless(&lane, "heavy", 2 * GRANT);
+    for _ in 0..5 {
+        begin(&lane, "heavy");
         lane.tick(&mut seen);
+        assert!(!is_there(&mut heavy));
     }
-    (0..5).for_each(|_| assert!(!is_there(&mut heavy)));
-    assert_eq!(ran.load(Ordering::Relaxed), 6);
+    assert_eq!(ran.load(Ordering::Relaxed), 5);
     (0..HEAVY).for_each(|_| lane.tick(&mut seen));
-    lane.begin("other");
+    begin(&lane, "other");
     lane.tick(&mut seen);
     assert!(!lane.holds("heavy") && lane.line().heavy.is_empty());
 }
 
 #[test]
-fn a_slice_that_took_long_is_followed_by_a_rest() {
+fn a_grant_that_took_long_is_followed_by_a_rest() {
     let (lane, mut seen) = with_heavy();
-    lane.begin("other");
+    begin(&lane, "other");
     lane.tick(&mut seen);
-    let fill = std::future::poll_fn(|_| {
-        std::thread::sleep(3 * TICK);
-        Poll::<()>::Pending
-    });
-    let mut long = Box::pin(lane.paced("heavy", fill));
-    assert!(!is_there(&mut long));
-    let ran = AtomicUsize::new(0);
+    let (mut long, _) = endless(&lane, "heavy", 20 * TICK);
+    (0..2).for_each(|_| assert!(!is_there(&mut long)));
     // One that begins now waits, too.
-    let mut next = endless(&lane, "heavy", &ran);
-    for _ in 1..3 * SHARE {
+    let (mut next, ran) = endless(&lane, "heavy", Duration::ZERO);
+    for _ in 0..2 * SHARE {
         assert!(!is_there(&mut next));
-        lane.begin("other");
+        begin(&lane, "other");
         lane.tick(&mut seen);
     }
     assert_eq!(ran.load(Ordering::Relaxed), 0);

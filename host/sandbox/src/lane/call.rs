@@ -1,0 +1,100 @@
+//! One call in its [`Lane`].
+
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::ready,
+    time::Duration,
+};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{GRANT, LONG, Lane, TICK};
+
+/// How a call gives way to others.
+pub(crate) struct Pace {
+    lane: Arc<Lane>,
+    tenant: Arc<str>,
+    /// Microseconds on a processor after the first slice, which most calls are done within; and how many there are to be
+    /// before the next turn is needed.
+    ran: AtomicU64,
+    next: AtomicU64,
+}
+
+impl Pace {
+    pub(super) fn new(lane: Arc<Lane>, tenant: Arc<str>) -> Self {
+        Self { lane, tenant, ran: AtomicU64::new(0), next: AtomicU64::new(micros(TICK)) }
+    }
+
+    /// Whether it goes on after a tick without a turn of this kind: it has not run for one yet, or is held.
+    pub(crate) fn needs_no_turn(&self) -> bool {
+        self.ran.load(Ordering::Relaxed) < self.next.load(Ordering::Relaxed) || self.is_held()
+    }
+
+    /// Lets others run, and waits for a turn.
+    pub(crate) async fn turn(&self) {
+        tokio::task::yield_now().await;
+        let ran = self.ran.load(Ordering::Relaxed);
+        self.next.store(ran + micros(TICK), Ordering::Relaxed);
+        self.lane.turn(Duration::from_micros(ran)).await;
+    }
+
+    /// Does what the call does, which is interrupted again and again. Where it is held, it waits for grants.
+    pub(crate) async fn keep<T>(&self, call: impl Future<Output = T>) -> T {
+        let mut call = pin!(call);
+        // One that begins is not made to wait, unless a grant took too long.
+        let mut waits = (self.is_held() && self.lane.line().rest > 0).then(|| self.lane.grant());
+        let (mut is_first, mut of_grant) = (true, Duration::ZERO);
+        poll_fn(|cx| {
+            loop {
+                if let Some(grant) = &mut waits {
+                    // Nobody drops it before it is given.
+                    let _ = ready!(Pin::new(grant).poll(cx));
+                    (waits, of_grant) = (None, Duration::ZERO);
+                }
+                let began = (!is_first).then(processor_time);
+                let polled = call.as_mut().poll(cx);
+                if polled.is_ready() && is_first {
+                    return polled;
+                }
+                is_first = false;
+                let slice = began.map_or(Duration::ZERO, |began| processor_time().saturating_sub(began));
+                of_grant += slice;
+                self.has_run(slice);
+                let held = self.is_held();
+                if held {
+                    self.lane.used(slice);
+                }
+                if polled.is_ready() || !held || of_grant < GRANT {
+                    return polled;
+                }
+                waits = Some(self.lane.grant());
+            }
+        })
+        .await
+    }
+
+    fn is_held(&self) -> bool {
+        self.lane.holds(&self.tenant)
+    }
+
+    fn has_run(&self, slice: Duration) {
+        let slice = micros(slice);
+        if self.ran.fetch_add(slice, Ordering::Relaxed) + slice >= micros(LONG) {
+            self.lane.is_heavy(&self.tenant);
+        }
+    }
+}
+
+/// What this thread had of a processor, without the time in which others had it.
+pub(super) fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
