@@ -60,7 +60,8 @@ fn traps(functions: &[(String, Vec<WasmType>, Vec<WasmType>)]) -> Vec<u8> {
     memories.memory(memory);
     exports.export("memory", ExportKind::Memory, 0);
     for (index, (name, params, results)) in (0..).zip(functions) {
-        types.ty().function(params.iter().map(core_type), results.iter().map(core_type));
+        let of = |types: &[WasmType]| types.iter().map(|ty| core_type(*ty)).collect::<Vec<_>>();
+        types.ty().function(of(params), of(results));
         declared.function(index);
         exports.export(name, ExportKind::Func, index);
         let mut body = Function::new([]);
@@ -72,7 +73,7 @@ fn traps(functions: &[(String, Vec<WasmType>, Vec<WasmType>)]) -> Vec<u8> {
     module.finish()
 }
 
-const fn core_type(ty: &WasmType) -> ValType {
+const fn core_type(ty: WasmType) -> ValType {
     match ty {
         WasmType::I64 | WasmType::PointerOrI64 => ValType::I64,
         WasmType::F32 => ValType::F32,
