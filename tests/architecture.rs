@@ -117,7 +117,7 @@ fn unsafe_stands_in_one_place() {
 fn the_pipeline_fits_on_a_screen() {
     let text = fs::read_to_string(root().join("host/runtime/src/pipeline.rs")).unwrap();
     assert!(text.lines().count() <= 60, "{} lines", text.lines().count());
-    let steps = ["decode_event", "select", "run(", "merge", "encode_outcome"];
+    let steps = ["decode_event", "select", "run_together", "merge", "encode_outcome"];
     assert!(steps.iter().all(|step| text.contains(step)), "the way of one event is not to be seen");
 }
 

@@ -1,12 +1,11 @@
 //! The way of one event: decode → match → call → merge → encode. Every front end comes through [`dispatch`].
 
-use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{Event, authority, dialect::Flow};
 
 use crate::{
     error::DispatchError,
     hooks::Hooks,
-    run::{Selected, Terms, run, run_chain, select},
+    run::{Selected, Terms, run_chain, run_together, select},
     telemetry,
     verdict::{HookReport, Verdict, outputs, with_watched},
 };
@@ -46,19 +45,12 @@ async fn call_all(hooks: &Hooks, event: &Event, terms: Terms<'_>) -> Vec<HookRep
     let dialect = hooks.dialect();
     let selected = select(hooks, event, terms).await;
     let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { dialect.flow() };
-    let at_once = match flow {
-        Flow::Chained => return run_chain(hooks, event, selected).await,
-        Flow::Sequential => 1,
-        Flow::Concurrent(bound) => hooks.config.max_concurrent.unwrap_or(bound).max(1),
-    };
-    // Most often.
-    if selected.len() == 1 {
-        return join_all(selected.into_iter().map(|hook| run(hooks, event, hook))).await;
+    match flow {
+        Flow::Chained => run_chain(hooks, event, selected).await,
+        Flow::Sequential => run_together(hooks, event, selected, 1).await,
+        Flow::Concurrent(bound) => {
+            let at_once = hooks.config.max_concurrent.unwrap_or(bound).max(1);
+            run_together(hooks, event, selected, at_once).await
+        }
     }
-    let calls = selected.into_iter().enumerate();
-    let calls: Vec<_> = calls.map(|(at, hook)| run(hooks, event, hook).map(move |report| (at, report))).collect();
-    // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
-    let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
-    reports.sort_by_key(|(place, _)| *place);
-    reports.into_iter().map(|(_, report)| report).collect()
 }

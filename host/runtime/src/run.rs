@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
-use futures_util::{FutureExt, future::join_all};
+use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{
     Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note,
     authority::{express, keep_digits},
@@ -204,6 +204,25 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     let report = HookReport { counted, watched, digest, unusable, ..selected.report(Status::Ran(Box::new(run))) };
     telemetry::hook_ran(hooks, &selected.entry.label, event.kind().name(), &report);
     report
+}
+
+/// Runs hooks on the same event, so many at once.
+pub(crate) async fn run_together(
+    hooks: &Hooks,
+    event: &Event,
+    selected: Vec<Selected<'_>>,
+    at_once: usize,
+) -> Vec<HookReport> {
+    let calls = selected.into_iter().map(|hook| run(hooks, event, hook));
+    // Most often there is one.
+    if calls.len() == 1 {
+        return join_all(calls).await;
+    }
+    let calls: Vec<_> = calls.enumerate().map(|(at, call)| call.map(move |report| (at, report))).collect();
+    // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
+    let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
+    reports.sort_by_key(|(place, _)| *place);
+    reports.into_iter().map(|(_, report)| report).collect()
 }
 
 /// Each hook sees the event as the hooks before it left it, until one of them ends it.
