@@ -6,7 +6,8 @@
 //!
 //! A tenant one of whose calls has run for long is heavy for a while. As long as calls of others begin, its calls are held:
 //! after each grant they wait until one of them may have another, every few ticks. They are interrupted by their fuel as
-//! well as by the clock, since a clock that has no processor itself interrupts nobody.
+//! well as by the clock, since a clock that has no processor itself interrupts nobody. See
+//! `docs/adr/0011-whose-turn-on-the-processor.md`.
 
 mod call;
 
@@ -138,10 +139,15 @@ impl Lane {
     }
 
     /// A call of this tenant has run for long.
-    fn is_heavy(&self, tenant: &Arc<str>) {
+    fn make_heavy(&self, tenant: &Arc<str>) {
         let mut line = self.line();
         let until = line.now.saturating_add(HEAVY);
         line.heavy.insert(Arc::clone(tenant), until);
+    }
+
+    /// Whether the last grant took so long that nobody has one now.
+    fn rests(&self) -> bool {
+        self.line().rest > 0
     }
 
     /// A grant was used for so long.

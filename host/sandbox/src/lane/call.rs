@@ -30,7 +30,7 @@ impl Pace {
         Self { lane, tenant, ran: AtomicU64::new(0), next: AtomicU64::new(micros(TICK)) }
     }
 
-    /// Whether it goes on after a tick without a turn of this kind: it has not run for one yet, or is held.
+    /// Whether it goes on after a tick without a turn: it has not run for one since the last, or is held.
     pub(crate) fn needs_no_turn(&self) -> bool {
         self.ran.load(Ordering::Relaxed) < self.next.load(Ordering::Relaxed) || self.is_held()
     }
@@ -47,7 +47,7 @@ impl Pace {
     pub(crate) async fn keep<T>(&self, call: impl Future<Output = T>) -> T {
         let mut call = pin!(call);
         // One that begins is not made to wait, unless a grant took too long.
-        let mut waits = (self.is_held() && self.lane.line().rest > 0).then(|| self.lane.grant());
+        let mut waits = (self.is_held() && self.lane.rests()).then(|| self.lane.grant());
         let (mut is_first, mut of_grant) = (true, Duration::ZERO);
         poll_fn(|cx| {
             loop {
@@ -85,7 +85,7 @@ impl Pace {
     fn has_run(&self, slice: Duration) {
         let slice = micros(slice);
         if self.ran.fetch_add(slice, Ordering::Relaxed) + slice >= micros(LONG) {
-            self.lane.is_heavy(&self.tenant);
+            self.lane.make_heavy(&self.tenant);
         }
     }
 }
