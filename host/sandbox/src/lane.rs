@@ -10,6 +10,7 @@
 //! `docs/adr/0011-whose-turn-on-the-processor.md`.
 
 mod call;
+mod clock;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},

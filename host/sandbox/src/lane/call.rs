@@ -11,9 +11,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::time::{ClockId, clock_gettime};
-
-use super::{GRANT, LONG, Lane, TICK};
+use super::{GRANT, LONG, Lane, TICK, clock::processor_time};
 
 /// How a call gives way to others.
 pub(crate) struct Pace {
@@ -88,11 +86,6 @@ impl Pace {
             self.lane.make_heavy(&self.tenant);
         }
     }
-}
-
-/// What this thread had of a processor, without the time in which others had it.
-pub(super) fn processor_time() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 fn micros(time: Duration) -> u64 {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{GRANT, HEAVY, Lane, QUIET, SHARE, Seen, TICK, call::processor_time};
+use super::{GRANT, HEAVY, Lane, QUIET, SHARE, Seen, TICK, clock::processor_time};
 
 fn lane(threads: usize) -> (Arc<Lane>, Seen) {
     (Arc::new(Lane::of(threads)), Seen::default())
