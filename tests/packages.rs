@@ -69,6 +69,8 @@ fn paths(text: &str, folder: &Path) -> Vec<PathBuf> {
     let literal = |rest: &str| rest.split('"').nth(1).map(str::to_owned);
     let included =
         ["include_str!(", "include_bytes!(", "include_dir!("].into_iter().flat_map(|word| text.split(word).skip(1));
+    // What the build script makes is in no package.
+    let included = included.filter(|rest| !rest.starts_with(r#"concat!(env!("OUT_DIR")"#));
     let beside = included.filter_map(literal).map(|path| normal(&folder.join(path)));
     let bindings = ["bindgen!({", "generate!({"].into_iter().flat_map(|word| text.split(word).skip(1));
     let wit = bindings.filter_map(|rest| rest.split("path: ").nth(1));
