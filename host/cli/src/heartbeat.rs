@@ -1,9 +1,6 @@
 //! When a hook last fired: a small file per client and event, for `hookbox doctor`.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hookbox::{dialect, folders, private::Folder};
 
@@ -13,27 +10,17 @@ pub const CANARY: &str = "HOOKBOX_CANARY";
 /// How exactly it is known: a client that calls again and again need not wait for a file each time.
 const EXACT: Duration = Duration::from_secs(10);
 
-fn path() -> Option<PathBuf> {
-    Some(folders::state()?.join("fired"))
-}
-
 fn folder() -> Option<Folder> {
-    Folder::open(&path()?).ok()
-}
-
-fn is_recent(name: &str) -> bool {
-    let written = path().and_then(|path| path.join(name).metadata().ok()?.modified().ok());
-    written.and_then(|written| written.elapsed().ok()).is_some_and(|elapsed| elapsed < EXACT)
+    Folder::open(&folders::state()?.join("fired")).ok()
 }
 
 /// Notes that an event of this name came under a dialect. What goes wrong with that is nobody's concern.
 pub fn touch(dialect: &str, event: &str) {
-    let name = name(dialect, event);
-    if std::env::var_os(CANARY).is_some() || is_recent(&name) {
+    if std::env::var_os(CANARY).is_some() || last(dialect, event).is_some_and(|ago| ago < EXACT) {
         return;
     }
     if let (Some(folder), Ok(now)) = (folder(), SystemTime::now().duration_since(UNIX_EPOCH)) {
-        let _ = folder.write(&name, &[now.as_secs().to_string().as_bytes()]);
+        let _ = folder.write(&name(dialect, event), &[now.as_secs().to_string().as_bytes()]);
     }
 }
 
