@@ -245,11 +245,8 @@ pub fn decode_fields(
     let context = EventContext::decode(&mut fields)?;
     let call = if spec.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
     let input = Input::decode(spec.kind, &mut fields)?;
-    let Fields { left, mut extra, notes, .. } = fields;
-    for (ours, value) in left {
-        extra.insert(names.wire(&ours).to_owned(), value);
-    }
-    Ok(Event { name: spec.name.to_owned(), context, call, input, extra, raw: Raw::default(), notes })
+    let extra = fields.take_rest();
+    Ok(Event { name: spec.name.to_owned(), context, call, input, extra, raw: Raw::default(), notes: fields.notes })
 }
 
 /// The inverse of [`decode_fields`]: the wire object of an event.
