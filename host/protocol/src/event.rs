@@ -7,6 +7,8 @@ pub(crate) mod fields;
 mod input;
 pub(crate) mod raw;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 pub use fields::{EventContext, ToolCall};
@@ -22,7 +24,7 @@ pub use raw::Raw;
 use crate::{
     dialect::{Dialect, EventSpec},
     glimpse::Glimpse,
-    json::{DecodeError, Object, token},
+    json::{DecodeError, Members, Object, token},
     output::Note,
 };
 
@@ -227,26 +229,38 @@ pub fn decode_fields(
     at: &str,
     wire: Object,
 ) -> Result<Event, DecodeError> {
+    decode_members(spec, spec.name.to_owned(), context_names, at, wire.into())
+}
+
+/// [`decode_fields`] of an object that is no map yet, and of an event of this name.
+pub(crate) fn decode_members(
+    spec: &EventSpec,
+    name: String,
+    context_names: &[(&str, &str)],
+    at: &str,
+    wire: Members<'_>,
+) -> Result<Event, DecodeError> {
     for required in spec.required {
-        if !wire.contains_key(*required) {
+        if wire.get(required).is_none() {
             let why = format!("{} means nothing without it", spec.name);
             return Err(DecodeError::Missing { pointer: format!("{at}/{}", token(required)), why });
         }
     }
     let names = Names { spec, context: context_names };
-    let mut fields = Fields { at, names: &names, left: Vec::new(), extra: Object::new(), notes: Vec::new() };
+    let mut fields =
+        Fields { at, names: &names, left: Vec::with_capacity(wire.len()), extra: Object::new(), notes: Vec::new() };
     for (key, value) in wire {
         let ours = names.ours(&key).filter(|_| !value.is_null());
-        match ours.map(|ours| (ours != key).then(|| ours.to_owned())) {
+        match ours.map(|ours| (ours != key).then(|| Cow::Owned(ours.to_owned()))) {
             Some(renamed) => fields.left.push((renamed.unwrap_or(key), value)),
-            None => drop(fields.extra.insert(key, value)),
+            None => drop(fields.extra.insert(key.into_owned(), value)),
         }
     }
-    let context = EventContext::decode(&mut fields)?;
     let call = if spec.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
+    let context = EventContext::decode(&mut fields)?;
     let input = Input::decode(spec.kind, &mut fields)?;
     let extra = fields.take_rest();
-    Ok(Event { name: spec.name.to_owned(), context, call, input, extra, raw: Raw::default(), notes: fields.notes })
+    Ok(Event { name, context, call, input, extra, raw: Raw::default(), notes: fields.notes })
 }
 
 /// The inverse of [`decode_fields`]: the wire object of an event.
@@ -303,7 +317,7 @@ pub(crate) struct Fields<'a> {
     at: &'a str,
     names: &'a Names<'a>,
     /// A list, since most names that are looked for are not there. No two are the same.
-    left: Vec<(String, Value)>,
+    left: Vec<(Cow<'a, str>, Value)>,
     extra: Object,
     notes: Vec<Note>,
 }
@@ -338,7 +352,7 @@ impl Fields<'_> {
 
     /// Puts a field to those that are left; back, when the types cannot hold it without loss.
     pub(crate) fn keep(&mut self, name: &str, value: Value) {
-        self.left.push((name.to_owned(), value));
+        self.left.push((name.to_owned().into(), value));
     }
 
     /// Takes everything that is left, by the wire's names.

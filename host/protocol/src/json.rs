@@ -1,12 +1,13 @@
 //! JSON as a gate must read it: what two parsers could read differently is an error, because a gate must see what the
 //! tool sees. See `docs/adr/0004-strict-json.md`.
 
+mod members;
 pub(crate) mod same;
 pub(crate) mod scan;
 pub(crate) mod string;
 pub(crate) mod text;
 
-use std::{collections::HashSet, ops::Range};
+use std::{borrow::Cow, collections::HashSet, ops::Range};
 
 use serde_json::{Map, Number, Value, map::Entry};
 use thiserror::Error;
@@ -15,6 +16,8 @@ use crate::{
     event::raw::{Moved, Place, Raw, joined},
     output::Note,
 };
+pub(crate) use members::Members;
+use members::Names;
 use scan::{Container, Fault, Scanner, Token};
 pub use scan::{MAX_DEPTH, MAX_NODES};
 use string::{escaped, unescape};
@@ -78,7 +81,7 @@ impl DecodeError {
 /// keeps the first and another the last.
 pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
     match read(bytes)? {
-        Read { value, replaced: 0, .. } => Ok(value),
+        Read { value, replaced: 0, .. } => Ok(value.into()),
         _ => Err(DecodeError::Syntax("an escape is half a surrogate pair, which is no character".into())),
     }
 }
@@ -89,16 +92,16 @@ pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
 /// As [`parse`], or [`DecodeError::Type`].
 pub fn parse_object(bytes: &[u8]) -> Result<Object, DecodeError> {
     match read(bytes)?.value {
-        Value::Object(object) => Ok(object),
-        other => Err(DecodeError::wrong_type("", "an object", &other)),
+        Whole::Object(members) => Ok(members.into_object()),
+        Whole::Other(other) => Err(DecodeError::wrong_type("", "an object", &other)),
     }
 }
 
 /// The object of a client's text, with its text.
 #[derive(Debug)]
-pub(crate) struct Wire {
-    /// The object, to which the dialect may add members.
-    pub(crate) object: Object,
+pub(crate) struct Wire<'a> {
+    /// The object's members, to which the dialect may add more.
+    pub(crate) members: Members<'a>,
     /// What was read otherwise than it is written.
     pub(crate) notes: Vec<Note>,
     /// The text that says what was read; and how many members it has, and which of them are null.
@@ -108,18 +111,18 @@ pub(crate) struct Wire {
     moved: Vec<Moved>,
 }
 
-impl Wire {
+impl Wire<'_> {
     /// Whether the event has something under this name; null is nothing.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.object.get(name).is_some_and(|value| !value.is_null())
+        self.members.get(name).is_some_and(|value| !value.is_null())
     }
 
     /// Gives what the client wrote elsewhere the contract's name, without a copy.
     pub(crate) fn rename(&mut self, name: &'static str, member: &'static str, below: Option<&'static str>) {
         let value = match below {
-            None => self.object.shift_remove(member).inspect(|_| self.had -= 1),
+            None => self.members.remove(member).inspect(|_| self.had -= 1),
             Some(below) => {
-                self.object.get_mut(member).and_then(Value::as_object_mut).and_then(|o| o.shift_remove(below))
+                self.members.get_mut(member).and_then(Value::as_object_mut).and_then(|o| o.shift_remove(below))
             }
         };
         if let Some(value) = value {
@@ -129,30 +132,28 @@ impl Wire {
 
     /// The same of several members, which become one object.
     pub(crate) fn gather(&mut self, name: &'static str, members: HashSet<String>) {
-        let (gathered, rest) =
-            std::mem::take(&mut self.object).into_iter().partition::<Object, _>(|(key, _)| members.contains(key));
-        self.object = rest;
+        let gathered = self.members.take_all(&members);
         self.had -= gathered.len();
         self.put(name, Place::Members(members), Value::Object(gathered));
     }
 
     fn put(&mut self, name: &'static str, from: Place, value: Value) {
         // A null in its place.
-        self.had -= usize::from(self.object.shift_remove(name).is_some());
-        self.object.insert(name.to_owned(), value);
+        self.had -= usize::from(self.members.remove(name).is_some());
+        self.members.push(name, value);
         self.moved.push(Moved { name, from });
     }
 
     /// The whole event with the members that were added: as it was written, as far as that is what was read.
     pub(crate) fn raw(&mut self) -> Raw {
         let (mut text, moved) = (std::mem::take(&mut self.text), std::mem::take(&mut self.moved));
-        let filled = |key: &String| self.has(key) && self.nulls.contains(key);
-        if self.nulls.iter().any(filled) {
+        let filled = |key: &str| self.has(key) && self.nulls.iter().any(|null| null == key);
+        if self.nulls.iter().any(|null| filled(null)) {
             let members = text::members(&text).unwrap_or_default();
             text = joined(members.iter().filter(|(key, _)| !filled(key))).into();
         }
-        let added = self.object.iter().enumerate().filter(|(at, (key, _))| *at >= self.had || filled(key));
-        Raw::written(text, added.map(|(_, (key, value))| (key.as_str(), value)), moved)
+        let added = self.members.iter().enumerate().filter(|(at, (key, _))| *at >= self.had || filled(key));
+        Raw::written(text, added.map(|(_, member)| member), moved)
     }
 }
 
@@ -160,10 +161,13 @@ impl Wire {
 ///
 /// # Errors
 /// As [`parse_object`].
-pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire, DecodeError> {
+pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire<'_>, DecodeError> {
     let Read { value, replaced, blanks, whole, values } = read(bytes)?;
-    let Value::Object(object) = value else { return Err(DecodeError::wrong_type("", "an object", &value)) };
-    let nulls = object.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key.clone()).collect();
+    let members = match value {
+        Whole::Object(members) => members,
+        Whole::Other(other) => return Err(DecodeError::wrong_type("", "an object", &other)),
+    };
+    let nulls = members.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key.to_owned()).collect();
     let (text, notes) = if replaced > 0 {
         let note = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
         (Text::compacted(&mended(whole)), vec![Note::warning(note)])
@@ -172,7 +176,7 @@ pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire, DecodeError> {
     } else {
         (Text::indexed(whole.to_owned(), values), Vec::new())
     };
-    Ok(Wire { had: object.len(), nulls, object, notes, text, moved: Vec::new() })
+    Ok(Wire { had: members.len(), nulls, members, notes, text, moved: Vec::new() })
 }
 
 /// A JSON text with U+FFFD wherever an escape is half a surrogate pair.
@@ -193,7 +197,7 @@ const LARGE: usize = 64 << 10;
 
 /// What was read.
 struct Read<'a> {
-    value: Value,
+    value: Whole<'a>,
     /// How many escapes were read as U+FFFD.
     replaced: usize,
     /// The text without the blanks around it, and whether there are others.
@@ -203,6 +207,21 @@ struct Read<'a> {
     values: Vec<Range<usize>>,
 }
 
+/// A text's value, whose members nobody needs as a map yet.
+enum Whole<'a> {
+    Object(Members<'a>),
+    Other(Value),
+}
+
+impl From<Whole<'_>> for Value {
+    fn from(whole: Whole<'_>) -> Self {
+        match whole {
+            Whole::Object(members) => Self::Object(members.into_object()),
+            Whole::Other(value) => value,
+        }
+    }
+}
+
 fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
     let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
     let syntax = |fault: Fault| DecodeError::Syntax(fault.within(bytes));
@@ -210,16 +229,17 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
     let mut string = |scanner: &Scanner<'_>, range: Range<usize>| {
         let raw = text.get(range).unwrap_or_default();
         if !scanner.has_escapes() {
-            return raw.to_owned();
+            return Cow::Borrowed(raw);
         }
         let (text, bad) = unescape(raw);
         replaced += bad;
-        text
+        Cow::Owned(text)
     };
     // The containers that are open, each with the key that waits for its value, where that ends, and where the value begins.
-    let mut open: Vec<(Value, String, usize, usize)> = Vec::new();
-    let mut value = Value::Null;
-    let (mut nodes, mut values, mut below) = (0, Vec::new(), Vec::new());
+    let mut open: Vec<(Value, Cow<'_, str>, usize, usize)> = Vec::new();
+    let mut value = Whole::Other(Value::Null);
+    let mut names = Names::default();
+    let (mut nodes, mut values, mut below) = (0, Vec::with_capacity(16), Vec::new());
     let blanks_before = bytes.len() - bytes.trim_ascii_start().len();
     while let Some(token) = scanner.next().map_err(syntax)? {
         nodes += usize::from(token != Token::Close);
@@ -227,12 +247,15 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
             return Err(syntax(scanner.fault("more than 250,000 values and keys")));
         }
         let done = match token {
-            Token::Open(Container::Object) => {
-                open.push((Value::Object(Map::new()), String::new(), 0, 0));
-                continue;
-            }
-            Token::Open(Container::Array) => {
-                open.push((Value::Array(Vec::new()), String::new(), 0, 0));
+            Token::Open(container) => {
+                if open.is_empty() && container == Container::Object {
+                    value = Whole::Object(Members::new());
+                }
+                let empty = match container {
+                    Container::Object => Value::Object(Map::new()),
+                    Container::Array => Value::Array(Vec::new()),
+                };
+                open.push((empty, Cow::default(), 0, 0));
                 continue;
             }
             Token::Key(range) => {
@@ -254,7 +277,7 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
                 }
                 done
             }
-            Token::String(range) => Value::String(string(&scanner, range)),
+            Token::String(range) => Value::String(string(&scanner, range).into_owned()),
             Token::Number(range) => {
                 let fault = Fault::new("a number that no 64 bits hold", range.end);
                 let number = text.get(range).and_then(|raw| serde_json::from_str::<Number>(raw).ok());
@@ -265,20 +288,27 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
             Token::Null => Value::Null,
         };
         let depth = open.len();
-        match open.last_mut() {
-            Some((Value::Object(object), key, ended, begins)) => {
+        match (open.last_mut(), &mut value) {
+            (Some((Value::Object(object), key, ended, begins)), whole) => {
                 match depth {
                     1 => values.push(*begins..scanner.at() - blanks_before),
                     2 => below.push(*begins..scanner.at() - blanks_before),
                     _ => {}
                 }
-                match object.entry(std::mem::take(key)) {
-                    Entry::Vacant(entry) => drop(entry.insert(done)),
-                    Entry::Occupied(entry) => return Err(syntax(scan::twice(entry.key(), *ended))),
+                let key = std::mem::take(key);
+                match whole {
+                    Whole::Object(members) if depth == 1 => {
+                        names.add(members, key, done).map_err(|key| syntax(scan::twice(&key, *ended)))?;
+                    }
+                    _ => match object.entry(key) {
+                        Entry::Vacant(entry) => drop(entry.insert(done)),
+                        Entry::Occupied(entry) => return Err(syntax(scan::twice(entry.key(), *ended))),
+                    },
                 }
             }
-            Some((Value::Array(items), ..)) => items.push(done),
-            _ => value = done,
+            (Some((Value::Array(items), ..)), _) => items.push(done),
+            (_, Whole::Object(_)) => {}
+            (_, whole) => *whole = Whole::Other(done),
         }
     }
     values.append(&mut below);
@@ -349,9 +379,9 @@ mod tests {
     #[test]
     fn half_a_surrogate_pair_is_no_character() {
         let text = r#"{"a":"\ud83d\ude00 \ud83d","b":"\ude00\ud83d\u0041","\ud800":"\u00e9"}"#;
-        let Wire { object, notes, .. } = parse_wire(text.as_bytes()).unwrap();
+        let Wire { members, notes, .. } = parse_wire(text.as_bytes()).unwrap();
         assert_eq!(
-            Value::Object(object).to_string(),
+            Value::Object(members.into_object()).to_string(),
             "{\"a\":\"😀 \u{fffd}\",\"b\":\"\u{fffd}\u{fffd}A\",\"\u{fffd}\":\"é\"}"
         );
         assert!(notes.iter().any(|note| note.text.starts_with("4 times")), "{notes:?}");

@@ -96,7 +96,7 @@ impl Dialect for Blade {
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         let mut wire = parse_wire(wire)?;
-        let name = common::event_name(&wire.object, NAME_KEY, name)?;
+        let name = common::event_name(&wire.members, NAME_KEY, name)?;
         if let Some(spec) = self.spec_by_name(&name) {
             common::take_aliases(&mut wire, self.aliases(spec.kind));
         }

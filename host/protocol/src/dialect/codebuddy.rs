@@ -76,7 +76,7 @@ impl Dialect for CodeBuddy {
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         let mut wire = parse_wire(wire)?;
-        let name = common::event_name(&wire.object, NAME_KEY, name)?;
+        let name = common::event_name(&wire.members, NAME_KEY, name)?;
         if self.spec_by_name(&name).is_some_and(|spec| spec.kind.has_tool()) {
             events::take_tool_input(&mut wire);
         }

@@ -3,17 +3,19 @@
 mod alias;
 mod form;
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
-pub(crate) use alias::{Alias, add_aliases, drop_aliases, put_back, take_aliases};
+pub(crate) use alias::{Alias, add_aliases, drop_aliases, elsewhere, put_back, take_aliases};
 pub(crate) use form::{
     MARK, PERMISSION, ask_only_where_shown, mark_form, put_decision, put_permission, shows_form, take_permission,
 };
 
 use crate::{
     dialect::{Dialect, EventSpec},
-    event::{Event, decode_fields, encode_fields, fields::FieldType},
-    json::{DecodeError, Object, Wire, parse_wire, token},
+    event::{Event, decode_members, encode_fields, fields::FieldType},
+    json::{DecodeError, Members, Object, Wire, parse_wire, token},
     output::{Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
 };
 
@@ -112,13 +114,14 @@ pub(crate) fn decode_flat_wire(
     dialect: &dyn Dialect,
     name_key: &str,
     context_names: &[(&str, &str)],
-    mut wire: Wire,
+    mut wire: Wire<'_>,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
     let raw = wire.raw();
-    let event = decode_fields_of_flat(dialect, name_key, context_names, wire.object, name)?;
-    wire.notes.extend(event.notes);
-    Ok(Event { raw, notes: wire.notes, ..event })
+    let mut event = decode_fields_of_flat(dialect, name_key, context_names, wire.members, name)?;
+    wire.notes.append(&mut event.notes);
+    (event.raw, event.notes) = (raw, wire.notes);
+    Ok(event)
 }
 
 /// [`decode_flat_wire`] of an object, without [`Event::raw`], where the caller has another one.
@@ -126,22 +129,26 @@ pub(crate) fn decode_fields_of_flat(
     dialect: &dyn Dialect,
     name_key: &str,
     context_names: &[(&str, &str)],
-    mut fields: Object,
+    mut fields: Members<'_>,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let name = event_name(&fields, name_key, name)?;
+    let told = fields.remove(name_key);
+    let name = named(told.map(Cow::Owned), name_key, name)?;
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
-    fields.shift_remove(name_key);
-    Ok(Event { name, ..decode_fields(spec, context_names, "", fields)? })
+    decode_members(spec, name, context_names, "", fields)
 }
 
 /// The name of an event that carries it under `name_key`, unless it is given.
-pub(crate) fn event_name(object: &Object, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
-    match (given, object.get(name_key)) {
+pub(crate) fn event_name(object: &Members<'_>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
+    named(object.get(name_key).map(Cow::Borrowed), name_key, given)
+}
+
+fn named(told: Option<Cow<'_, Value>>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
+    match (given, told.map(Cow::into_owned)) {
         (Some(name), _) => Ok(name.to_owned()),
-        (None, Some(Value::String(name))) => Ok(name.clone()),
+        (None, Some(Value::String(name))) => Ok(name),
         (None, Some(other)) => {
-            Err(DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", other))
+            Err(DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", &other))
         }
         (None, None) => Err(DecodeError::Missing {
             pointer: format!("/{name_key}"),

@@ -76,7 +76,7 @@ impl Dialect for OpenCode {
     /// opencode.md#payloads: "A call as OpenCode made it, `{"input": …, "output": …}`, is understood too."
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
         let wire = parse_wire(wire)?;
-        if call::is_call(&wire.object) {
+        if call::is_call(wire.members.len(), |name| wire.members.get(name)) {
             call::decode(self, wire, name)
         } else {
             common::decode_flat_wire(self, NAME_KEY, &[], wire, name)
@@ -88,7 +88,7 @@ impl Dialect for OpenCode {
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        if event.raw.as_object().is_some_and(call::is_call) {
+        if event.raw.as_object().is_some_and(|raw| call::is_call(raw.len(), |name| raw.get(name))) {
             // It is not chained: what was on the wire is the event.
             return event.raw.value().clone();
         }

@@ -6,7 +6,7 @@ use super::{BladeCallback, events};
 use crate::{
     dialect::{
         EventSpec,
-        common::{Alias, add_aliases, decode_fields_of_flat, drop_aliases, encode_flat_object},
+        common::{Alias, add_aliases, decode_fields_of_flat, drop_aliases, elsewhere, encode_flat_object},
     },
     event::{Event, EventKind, Input, fields::left_untyped},
     json::{DecodeError, Object, parse_wire},
@@ -21,20 +21,23 @@ const OPTIONS: [&str; 2] = ["toolKind", "affectedPaths"];
 
 pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
     let mut wire = parse_wire(wire)?;
-    let named = name.or_else(|| wire.object.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
+    let named = name.or_else(|| wire.members.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
     let kind = crate::Dialect::spec_by_name(dialect, named).map(|spec| spec.kind);
     if let Some(kind) = kind {
-        add_aliases(&mut wire.object, aliases(kind));
+        let found = elsewhere(|name| wire.members.get(name), aliases(kind));
+        for (name, value) in found {
+            wire.members.set(name, value);
+        }
     }
     let raw = wire.raw();
-    let (mut flat, mut notes) = (wire.object, wire.notes);
+    let (mut flat, mut notes) = (wire.members.into_object(), wire.notes);
     let mut kept = Object::new();
     match kind {
         Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
         Some(EventKind::CanUseTool) => notes.extend(flatten_can_use_tool(&mut flat, &mut kept)),
         _ => {}
     }
-    let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
+    let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat.into(), name)?;
     event.extra.extend(kept);
     event.notes.extend(notes);
     event.raw = raw;

@@ -103,13 +103,13 @@ pub(super) static OTHER: EventSpec = spec(
 ///
 /// So a tool event without `tool_input` gets one: its `input`, or else all of its own fields that are not about
 /// something else. Hooks find the client's fields where they are too.
-pub(super) fn take_tool_input(wire: &mut Wire) {
+pub(super) fn take_tool_input(wire: &mut Wire<'_>) {
     take_aliases(wire, &[("/input", "tool_input")]);
     if wire.has("tool_input") {
         return;
     }
-    let members = wire.object.iter().filter(|(key, value)| !value.is_null() && !NOT_INPUT.contains(&key.as_str()));
-    let members: HashSet<String> = members.map(|(key, _)| key.clone()).collect();
+    let members = wire.members.iter().filter(|(key, value)| !value.is_null() && !NOT_INPUT.contains(key));
+    let members: HashSet<String> = members.map(|(key, _)| key.to_owned()).collect();
     if !members.is_empty() {
         wire.gather("tool_input", members);
     }
@@ -152,9 +152,10 @@ mod tests {
     use crate::json::parse_wire;
 
     fn tool_input(wire: &Value) -> Value {
-        let mut wire = parse_wire(wire.to_string().as_bytes()).unwrap();
+        let wire = wire.to_string();
+        let mut wire = parse_wire(wire.as_bytes()).unwrap();
         take_tool_input(&mut wire);
-        wire.object.remove("tool_input").unwrap_or_default()
+        wire.members.remove("tool_input").unwrap_or_default()
     }
 
     #[test]

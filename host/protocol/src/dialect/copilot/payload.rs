@@ -29,7 +29,7 @@ fn form(name: &str, pascal: bool) -> (&'static EventSpec, &'static [(&'static st
 
 pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeError> {
     let mut wire = parse_wire(wire)?;
-    let (mut raw, payload, mut notes) = (wire.raw(), wire.object, wire.notes);
+    let (mut raw, payload, mut notes) = (wire.raw(), wire.members.into_object(), wire.notes);
     let name = name(&payload, given)?;
     let pascal = is_pascal(&payload);
     let (spec, context_names) = form(&name, pascal);

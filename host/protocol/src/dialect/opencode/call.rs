@@ -30,15 +30,15 @@ const FIELDS: &[(&str, &str)] = &[
     ("/output/output", "tool_response"),
 ];
 
-/// Whether a payload is one.
-pub(super) fn is_call(payload: &Object) -> bool {
-    payload.len() == 2 && payload.get("input").is_some_and(Value::is_object) && payload.contains_key("output")
+/// Whether a payload of so many members is one.
+pub(super) fn is_call<'w>(members: usize, member: impl Fn(&str) -> Option<&'w Value>) -> bool {
+    members == 2 && member("input").is_some_and(Value::is_object) && member("output").is_some()
 }
 
 /// The event of a call. Everything that OpenCode gave stays in [`Event::raw`].
-pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) -> Result<Event, DecodeError> {
+pub(super) fn decode(dialect: &OpenCode, mut wire: Wire<'_>, given: Option<&str>) -> Result<Event, DecodeError> {
     let raw = wire.raw();
-    let mut payload = Value::Object(wire.object);
+    let mut payload = Value::Object(wire.members.into_object());
     let name = given.or_else(|| told(&payload)).map(str::to_owned);
     let prompt = prompt(&payload);
     let mut flat = Object::new();
@@ -55,7 +55,7 @@ pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) ->
         let event = CALLS.iter().find(|(call, _)| *call == name);
         event.map_or(name.clone(), |(_, event)| (*event).to_owned())
     });
-    let event = decode_fields_of_flat(dialect, NAME_KEY, &[], flat, name.as_deref())?;
+    let event = decode_fields_of_flat(dialect, NAME_KEY, &[], flat.into(), name.as_deref())?;
     wire.notes.extend(event.notes);
     Ok(Event { raw, notes: wire.notes, ..event })
 }

@@ -18,16 +18,16 @@ use crate::{
         AgentEvent, Event, EventContext, EventKind, Input, OtherEvent, Raw, decode_fields, encode_fields,
         fields::{FieldType, left_untyped},
     },
-    json::{DecodeError, Object, parse_wire, token},
+    json::{DecodeError, Members, Object, parse_wire, token},
     output::Note,
 };
 
 pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
     let mut wire = parse_wire(wire)?;
-    let (raw, mut line, mut notes) = (wire.raw(), wire.object, wire.notes);
+    let (raw, mut line, mut notes) = (wire.raw(), wire.members, wire.notes);
     check_envelope(&line)?;
     let name = event_name(&line, "method", name)?;
-    let params = match line.shift_remove("params") {
+    let params = match line.remove("params") {
         None | Some(Value::Null) => None,
         Some(Value::Object(params)) => Some(params),
         Some(other) => return Err(DecodeError::wrong_type("/params", "an object", &other)),
@@ -66,7 +66,7 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
 
 /// picoclaw.md#what-it-is: "Every message is JSON-RPC 2.0, one JSON message per line." decisions.md#the-real-picoclaw:
 /// "Ids are integers; a string id or `2.0` is dropped."
-fn check_envelope(line: &Object) -> Result<(), DecodeError> {
+fn check_envelope(line: &Members<'_>) -> Result<(), DecodeError> {
     match line.get("jsonrpc") {
         Some(Value::String(version)) if version == "2.0" => {}
         Some(other) => return Err(DecodeError::wrong_type("/jsonrpc", "the version \"2.0\"", other)),
