@@ -18,7 +18,7 @@ use super::{
     diagnostic::{Finding, Severity, nearest, suggestion},
     flat, lines,
     resolve::Resolver,
-    schema::{self, DEFAULT_DIALECT},
+    schema::{DEFAULT_DIALECT, Schema},
     validate,
 };
 
@@ -233,7 +233,7 @@ fn read(
     {
         object.shift_remove("dialect");
     }
-    let schema = schema::of_shape(shape, &reader.handlers);
+    let schema = Schema::of_shape(shape, &reader.handlers);
     top_level_keys(&schema, object, found);
     // What the client has for itself is nothing that is missing here.
     let own = |finding: &Finding| {
@@ -307,8 +307,8 @@ fn name_process(entry: &mut Value, is: impl Fn(&Object) -> bool) {
 
 /// At the top of the file our keys stand beside a client's. What is neither is an error when it looks like one of ours,
 /// and otherwise a warning, because clients add settings every month.
-fn top_level_keys(schema: &Value, object: &Object, found: &mut Vec<Finding>) {
-    let Some(ours) = schema.get("properties").and_then(Value::as_object) else { return };
+fn top_level_keys(schema: &Schema, object: &Object, found: &mut Vec<Finding>) {
+    let Some(ours) = schema.top().get("properties").and_then(Value::as_object) else { return };
     for key in object.keys().filter(|key| !ours.contains_key(*key) && !clients::SETTINGS.contains(&key.as_str())) {
         let pointer = format!("/{}", token(key));
         found.push(match nearest(key, ours.keys().map(String::as_str)) {

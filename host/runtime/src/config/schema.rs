@@ -3,8 +3,11 @@
 #[cfg(feature = "schema")]
 mod generate;
 
-use hookbox_protocol::dialect::ConfigShape;
-use serde_json::{Value, json};
+use std::{cell::OnceCell, collections::HashMap};
+
+use hookbox_protocol::{dialect::ConfigShape, json::Object};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
 
 #[cfg(feature = "schema")]
 pub use generate::generated;
@@ -23,27 +26,58 @@ pub fn schema() -> Value {
     serde_json::from_str(SHIPPED).unwrap_or_default()
 }
 
-/// The schema of a file whose `hooks` have one shape, with types of handlers that the embedder brings.
-pub(super) fn of_shape(shape: ConfigShape, handlers: &[String]) -> Value {
-    let mut schema = schema();
-    let hooks = match shape {
-        ConfigShape::Groups => "Groups",
-        ConfigShape::Flat => "Flat",
-        ConfigShape::Named => "Named",
-    };
-    if let Some(schema) = schema.as_object_mut() {
-        schema.shift_remove("allOf");
-        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.insert("hooks".into(), json!({ "$ref": format!("#/$defs/{hooks}") }));
+/// What a file is held against. It uses little of the schema, so a definition is parsed when it is first asked for.
+pub(super) struct Schema {
+    top: Value,
+    definitions: Vec<(&'static str, &'static RawValue, OnceCell<Value>)>,
+    /// What entries may be beside what they are here.
+    own_types: Vec<Value>,
+}
+
+/// The parts of the shipped schema that a file is held against.
+#[derive(Default, Deserialize)]
+struct Shipped {
+    properties: Object,
+    #[serde(borrow, rename = "$defs")]
+    definitions: HashMap<&'static str, &'static RawValue>,
+}
+
+impl Schema {
+    /// Of a file whose `hooks` have one shape, with types of handlers that the embedder brings.
+    pub(super) fn of_shape(shape: ConfigShape, handlers: &[String]) -> Self {
+        let hooks = match shape {
+            ConfigShape::Groups => "Groups",
+            ConfigShape::Flat => "Flat",
+            ConfigShape::Named => "Named",
+        };
+        // A test holds that it is JSON.
+        let Shipped { mut properties, definitions } = serde_json::from_str(SHIPPED).unwrap_or_default();
+        properties.insert("hooks".into(), json!({ "$ref": format!("#/$defs/{hooks}") }));
+        Self {
+            top: json!({ "type": "object", "properties": properties }),
+            definitions: definitions.into_iter().map(|(name, text)| (name, text, OnceCell::new())).collect(),
+            own_types: handlers.iter().map(own_type).collect(),
         }
     }
-    for entry in ["Entry", "FlatEntry", "NamedEntry"] {
-        let types = schema.pointer_mut(&format!("/$defs/{entry}/anyOf")).and_then(Value::as_array_mut);
-        if let Some(types) = types {
-            types.extend(handlers.iter().map(own_type));
-        }
+
+    /// What the whole file is held against.
+    pub(super) fn top(&self) -> &Value {
+        &self.top
     }
-    schema
+
+    /// What this schema refers to.
+    pub(super) fn target(&self, schema: &Value) -> Option<&Value> {
+        let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+        let (name, text, parsed) = self.definitions.iter().find(|(known, ..)| *known == name)?;
+        Some(parsed.get_or_init(|| {
+            let mut definition: Value = serde_json::from_str(text.get()).unwrap_or_default();
+            let types = definition.get_mut("anyOf").filter(|_| ["Entry", "FlatEntry", "NamedEntry"].contains(name));
+            if let Some(types) = types.and_then(Value::as_array_mut) {
+                types.extend(self.own_types.iter().cloned());
+            }
+            definition
+        }))
+    }
 }
 
 /// What an entry of such a type may say: anything.

@@ -6,17 +6,20 @@
 use hookbox_protocol::json::{Object, describe, token};
 use serde_json::Value;
 
-use super::diagnostic::{Finding, list, nearest, suggestion};
+use super::{
+    diagnostic::{Finding, list, nearest, suggestion},
+    schema::Schema,
+};
 
 /// Everything in `value` that is not as `schema` says.
-pub(super) fn check(schema: &Value, value: &Value) -> Vec<Finding> {
-    let mut walk = Walk { root: schema, found: Vec::new() };
-    walk.value(schema, value, "");
+pub(super) fn check(schema: &Schema, value: &Value) -> Vec<Finding> {
+    let mut walk = Walk { schema, found: Vec::new() };
+    walk.value(schema.top(), value, "");
     walk.found
 }
 
 struct Walk<'a> {
-    root: &'a Value,
+    schema: &'a Schema,
     found: Vec<Finding>,
 }
 
@@ -92,7 +95,7 @@ impl<'a> Walk<'a> {
     }
 
     fn target(&self, schema: &Value) -> Option<&'a Value> {
-        self.root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+        self.schema.target(schema)
     }
 
     fn word(&mut self, fitting: &[&'a Value], text: &str, pointer: &str) {
