@@ -77,7 +77,7 @@ impl Guest {
         let component = self.load()?;
         let context =
             CallContext { capabilities: Arc::new(self.capabilities), ..guest::context(self.limits, self.timeout) };
-        Ok(component.call(&event_of(self.kind), guest::claude(), &context).await)
+        Ok(component.call(&event_of(self.kind), guest::claude(), context).await)
     }
 }
 
@@ -155,7 +155,7 @@ pub async fn judge(guest: Guest, end: End) {
 /// An honest component on the same engine still answers, and the process has not swollen.
 pub async fn host_is_intact() {
     let context = guest::context(Limits::default(), PATIENCE);
-    let report = NEIGHBOUR.call(&guest::event(), guest::claude(), &context).await;
+    let report = NEIGHBOUR.call(&guest::event(), guest::claude(), context).await;
     assert_eq!(report.result, Ok(hookbox::HookOutput::default()));
     let kib = most_kib().saturating_sub(*AT_FIRST_KIB);
     assert!(kib < MEMORY_KIB, "{kib} KiB");

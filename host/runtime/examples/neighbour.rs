@@ -80,7 +80,7 @@ async fn disturb(hostile: Component, over: Arc<AtomicBool>) {
     while !over.load(Ordering::Relaxed) {
         let mut context = guest::context(limits.clone(), Duration::from_millis(50));
         context.tenant = "neighbour".into();
-        hostile.call(&guest::event(), guest::claude(), &context).await;
+        hostile.call(&guest::event(), guest::claude(), context).await;
         // Its next event comes over a connection.
         tokio::task::yield_now().await;
     }
@@ -97,7 +97,7 @@ fn measure(runtime: &tokio::runtime::Runtime, component: &Component) -> (Duratio
             let arrival = begin + PAUSE * u32::try_from(number).unwrap();
             tokio::time::sleep_until(arrival.into()).await;
             let context = guest::context(Limits::default(), Duration::from_secs(10));
-            let report = component.call(&guest::event(), guest::claude(), &context).await;
+            let report = component.call(&guest::event(), guest::claude(), context).await;
             times.push(arrival.elapsed());
             assert!(report.result.is_ok(), "{report:?}");
         }

@@ -129,8 +129,14 @@ impl Loader {
             return Err(HookLoadError::Memory { asked_mib: wasm.limits.memory_mib, limit_mib: most });
         }
         let engine = self.runtime.engine().await?;
-        let bytes = self.runtime.source().fetch(&wasm.name, &wasm.component).await?;
-        let component = Component::from_bytes(engine, bytes, &wasm.permissions, config.folder()).await?;
+        let (permissions, folder) = (&wasm.permissions, config.folder());
+        let component = match self.runtime.source() {
+            None => Component::load(engine, &wasm.component, permissions, folder).await?,
+            Some(source) => {
+                let bytes = source.fetch(&wasm.name, &wasm.component).await?;
+                Component::from_bytes(engine, bytes, permissions, folder).await?
+            }
+        };
         // Of the bytes that were compiled: the file may be another by now.
         if wasm.digest.as_deref().is_some_and(|digest| digest != component.digest()) {
             return Err(LoadError::Changed { path: wasm.component.clone() }.into());

@@ -55,7 +55,7 @@ struct Inner {
     client: Option<Arc<dyn HttpClient>>,
     model: Option<Arc<dyn Model>>,
     handlers: HashMap<String, HandlerFactory>,
-    source: Arc<dyn ComponentSource>,
+    source: Option<Arc<dyn ComponentSource>>,
 }
 
 impl Runtime {
@@ -93,8 +93,9 @@ impl Runtime {
         &self.inner.options
     }
 
-    pub(crate) fn source(&self) -> &dyn ComponentSource {
-        self.inner.source.as_ref()
+    /// Where components come from, if it is not files.
+    pub(crate) fn source(&self) -> Option<&dyn ComponentSource> {
+        self.inner.source.as_deref()
     }
 
     pub(crate) fn handler(&self, kind: &str) -> Option<&HandlerFactory> {

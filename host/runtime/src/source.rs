@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use hookbox_sandbox::{LoadError, component::read};
+use hookbox_sandbox::LoadError;
 
 /// Finds the bytes of a component by the name that a configuration gives it.
 ///
@@ -32,16 +32,4 @@ pub trait ComponentSource: Send + Sync {
     /// # Errors
     /// [`LoadError::Read`], as a rule.
     async fn fetch(&self, name: &str, file: &Path) -> Result<Vec<u8>, LoadError>;
-}
-
-/// Files; relative names are relative to the configuration's folder.
-pub(crate) struct Files;
-
-#[async_trait]
-impl ComponentSource for Files {
-    async fn fetch(&self, _: &str, file: &Path) -> Result<Vec<u8>, LoadError> {
-        let path = file.to_owned();
-        let reading = tokio::task::spawn_blocking(move || read(&path)).await;
-        reading.unwrap_or_else(|error| Err(LoadError::Engine(error.to_string())))
-    }
 }

@@ -70,6 +70,7 @@ pub(crate) fn settings() -> Config {
         .epoch_interruption(true)
         // What a trap says is for people; frames of somebody else's module are not.
         .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
         .native_unwind_info(cfg!(windows))
         .memory_init_cow(true)
         // Of memories that begin with something here and there, an image is mostly zeros: at the default of 16 MiB each, some

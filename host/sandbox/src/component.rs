@@ -7,6 +7,7 @@ use std::{
     fmt,
     io::Read,
     path::{Path, PathBuf},
+    pin::pin,
     sync::Arc,
     time::Instant,
 };
@@ -57,9 +58,7 @@ impl Component {
         folder: &Path,
     ) -> Result<Self, LoadError> {
         let path = path.to_owned();
-        let read = tokio::task::spawn_blocking(move || read(&path)).await;
-        let bytes = read.unwrap_or_else(|e| Err(LoadError::Engine(e.to_string())))?;
-        Self::from_bytes(engine, bytes, permissions, folder).await
+        Self::made_of(move || read(&path), engine, permissions, folder).await
     }
 
     /// As [`Component::load`], for a component in memory. Other tasks go on while it compiles.
@@ -72,9 +71,19 @@ impl Component {
         permissions: &Permissions,
         folder: &Path,
     ) -> Result<Self, LoadError> {
+        Self::made_of(move || Ok(bytes), engine, permissions, folder).await
+    }
+
+    /// Of bytes that are read where nobody waits.
+    async fn made_of(
+        bytes: impl FnOnce() -> Result<Vec<u8>, LoadError> + Send + 'static,
+        engine: &Engine,
+        permissions: &Permissions,
+        folder: &Path,
+    ) -> Result<Self, LoadError> {
         let (engine, permissions, folder) = (engine.clone(), permissions.clone(), folder.to_owned());
         let span = tracing::Span::current();
-        let loading = move || span.in_scope(|| Self::new(&engine, &bytes, &permissions, &folder));
+        let loading = move || span.in_scope(|| Self::new(&engine, &bytes()?, &permissions, &folder));
         tokio::task::spawn_blocking(loading).await.unwrap_or_else(|e| Err(LoadError::Engine(e.to_string())))
     }
 
@@ -110,33 +119,48 @@ impl Component {
 
     /// Calls it once, in a sandbox of its own. Never panics and never outlives `context.deadline`; needs a tokio
     /// runtime with its timer on.
-    pub async fn call(&self, event: &Event, dialect: &dyn Dialect, context: &CallContext) -> Run {
+    pub async fn call(&self, event: &Event, dialect: &dyn Dialect, context: CallContext) -> Run {
         let span = tracing::debug_span!("call", digest = self.digest());
-        self.call_now(event, dialect, context).instrument(span).await
+        // To be carried into a span costs a copy, and most often nobody listens.
+        if span.is_disabled() {
+            self.call_now(event, dialect, context).await
+        } else {
+            self.call_now(event, dialect, context).instrument(span).await
+        }
     }
 
-    async fn call_now(&self, event: &Event, dialect: &dyn Dialect, context: &CallContext) -> Run {
+    async fn call_now(&self, event: &Event, dialect: &dyn Dialect, context: CallContext) -> Run {
         let begin = Instant::now();
         let report = |result| Run { fuel: Some(0), time: begin.elapsed(), ..Run::new(result) };
         let deadline = context.deadline.into();
-        let Ok(Ok(_place)) = timeout_at(deadline, self.engine.places().acquire()).await else {
-            return report(Err(Failure::new(
-                Cause::Busy,
-                "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
-            )));
+        let places = self.engine.places();
+        let _place = match places.try_acquire() {
+            Ok(place) => place,
+            Err(_) => match timeout_at(deadline, places.acquire()).await {
+                Ok(Ok(place)) => place,
+                _ => {
+                    return report(Err(Failure::new(
+                        Cause::Busy,
+                        "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
+                    )));
+                }
+            },
         };
         let wasi = match self.wasi.context() {
             Ok(wasi) => wasi,
             Err(error) => return report(Err(Failure::new(Cause::Load, error.to_string()))),
         };
         let pace = self.engine.lane().begin(&context.tenant);
+        let limits = context.limits.clone();
         let mut store = store::new(&self.engine, context, event, wasi, &pace);
-        let mut reader = Reader::new(event, dialect, store::output_bytes(context));
+        let mut reader = Reader::new(event, dialect, store::output_bytes(&limits));
         let ticking = self.engine.ticking();
-        let ended = timeout_at(deadline, pace.keep(self.run(event, &mut store, &mut reader))).await;
+        let ended = {
+            let run = pin!(self.run(event, &mut store, &mut reader));
+            timeout_at(deadline, pace.keep(run)).await
+        };
         drop(ticking);
 
-        let limits = &context.limits;
         let result = match ended {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(Failed::Answered(failure))) => Err(failure),
@@ -177,7 +201,9 @@ impl fmt::Debug for Component {
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let failed = |error| LoadError::Read { path: PathBuf::from(path), error };
     let file = crate::private::open_regular(path).map_err(failed)?;
-    let mut bytes = Vec::new();
+    // Most often it is that long.
+    let length = file.metadata().map_err(failed)?.len().min(MAX_BYTES);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(LoadError::TooLarge { limit_mib: MAX_BYTES >> 20 });

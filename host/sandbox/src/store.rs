@@ -15,6 +15,7 @@ use crate::{
     capability::{Capabilities, Scope, Spent},
     engine::Engine,
     lane::{self, Pace},
+    limits::Limits,
     run::{CallContext, LogLine},
 };
 
@@ -71,41 +72,35 @@ impl Budget {
 /// A fresh store for one call. `wasi`: directories and variables, for a component that was granted any.
 pub(crate) fn new(
     engine: &Engine,
-    context: &CallContext,
+    context: CallContext,
     event: &Event,
     wasi: Option<WasiCtx>,
     pace: &Arc<Pace>,
 ) -> Store<Sandbox> {
-    let limits = &context.limits;
+    let CallContext { tenant, hook, session, config_json, limits, deadline, capabilities } = context;
     let mut handles = ResourceTable::new();
     handles.set_max_capacity(HANDLES);
     let sandbox = Sandbox {
-        config_json: Arc::clone(&context.config_json),
+        config_json,
         raw_event: event.raw.clone(),
-        scope: Scope {
-            tenant: Arc::clone(&context.tenant),
-            hook: Arc::clone(&context.hook),
-            session: context.session.clone(),
-            deadline: context.deadline,
-            spent: Spent::default(),
-        },
-        capabilities: Arc::clone(&context.capabilities),
+        scope: Scope { tenant, hook, session, deadline, spent: Spent::default() },
+        capabilities,
         host_calls: Budget::new(limits.host_calls.into()),
         log_bytes: Budget::new(u64::from(limits.log_kib) << 10),
-        memory: Memory::new(limits),
+        memory: Memory::new(&limits),
         logs: Vec::new(),
         wasi,
         handles,
     };
     let mut store = Store::new(engine.wasmtime(), sandbox);
     store.limiter(|sandbox| &mut sandbox.memory);
-    store.set_hostcall_fuel(HOST_CALL_BYTES.max(output_bytes(context)));
+    store.set_hostcall_fuel(HOST_CALL_BYTES.max(output_bytes(&limits)));
     store.set_max_component_handles(HANDLES);
     // Only fails when the engine does not count fuel; ours does, and a store without fuel could not run anyway.
     let _ = store.set_fuel(limits.fuel);
     // As above.
     let _ = store.fuel_async_yield_interval(Some(lane::SLICE));
-    let (deadline, pace) = (context.deadline, Arc::clone(pace));
+    let pace = Arc::clone(pace);
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(move |_| {
         if Instant::now() >= deadline {
@@ -121,8 +116,8 @@ pub(crate) fn new(
 }
 
 /// All JSON and text that an output may have.
-pub(crate) fn output_bytes(context: &CallContext) -> usize {
-    usize::try_from(context.limits.output_kib).unwrap_or(usize::MAX).saturating_mul(1024)
+pub(crate) fn output_bytes(limits: &Limits) -> usize {
+    usize::try_from(limits.output_kib).unwrap_or(usize::MAX).saturating_mul(1024)
 }
 
 impl WasiView for Sandbox {

@@ -75,7 +75,7 @@ async fn call_with(component: &Component, capabilities: Capabilities, timeout: D
         capabilities: Arc::new(capabilities),
         ..context(Limits::default(), timeout)
     };
-    component.call(&event(), claude(), &context).await
+    component.call(&event(), claude(), context).await
 }
 
 #[tokio::test]

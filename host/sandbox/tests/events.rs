@@ -44,7 +44,7 @@ async fn every_event_has_an_interface() {
     assert_eq!(component.handles().len(), EventKind::ALL.len());
     for kind in EventKind::ALL {
         let context = context(Limits::default(), std::time::Duration::from_secs(10));
-        let report = component.call(&event_of(*kind), claude(), &context).await;
+        let report = component.call(&event_of(*kind), claude(), context).await;
         assert_eq!(report.result, Ok(HookOutput::default()), "{kind:?}");
     }
 }
@@ -53,7 +53,7 @@ async fn every_event_has_an_interface() {
 async fn an_event_it_does_not_handle_is_not_sent_to_it() {
     let component = guest::load_gate("", "");
     let context = context(Limits::default(), std::time::Duration::from_secs(10));
-    let report = component.call(&event_of(EventKind::Stop), claude(), &context).await;
+    let report = component.call(&event_of(EventKind::Stop), claude(), context).await;
     assert_eq!(report.result.unwrap_err().to_string(), "load: does not handle Stop");
 }
 

@@ -70,7 +70,7 @@ async fn no_call_reads_what_another_wrote() {
 /// Not before its timeout, and then by the engine's clock. At which of its ticks, `src/engine/tests.rs` holds.
 async fn gone_after_its_timeout(component: &Component) {
     let (begin, timeout) = (Instant::now(), Duration::from_millis(40));
-    let report = component.call(&event(), claude(), &context(endless(), timeout)).await;
+    let report = component.call(&event(), claude(), context(endless(), timeout)).await;
     assert_eq!(report.result.unwrap_err().to_string(), "timeout: did not answer within its timeout");
     assert!(begin.elapsed() >= timeout, "{:?}", begin.elapsed());
 }
@@ -102,7 +102,7 @@ async fn a_busy_component_does_not_hold_its_thread() {
             tokio::time::sleep(Duration::from_millis(20)).await;
             assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
         },
-        component.call(&event, claude(), &context),
+        component.call(&event, claude(), context),
     );
     assert_eq!(report.result.unwrap_err().cause, Cause::Timeout);
 }
@@ -115,11 +115,11 @@ async fn more_calls_than_places_wait_and_then_fail_as_busy() {
     let component = Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap();
     let (long, short) = (context(endless(), Duration::from_millis(100)), context(endless(), Duration::from_millis(20)));
     let (event, dialect) = (event(), claude());
-    let (first, second) = tokio::join!(component.call(&event, dialect, &long), component.call(&event, dialect, &short));
+    let (first, second) = tokio::join!(component.call(&event, dialect, long), component.call(&event, dialect, short));
     assert_eq!(first.result.unwrap_err().cause, Cause::Timeout);
     assert_eq!(second.result.unwrap_err().cause, Cause::Busy);
     let third =
-        component.call(&event, dialect, &context(Limits { fuel: 1000, ..endless() }, Duration::from_secs(1))).await;
+        component.call(&event, dialect, context(Limits { fuel: 1000, ..endless() }, Duration::from_secs(1))).await;
     assert_eq!(third.result.unwrap_err().cause, Cause::OutOfFuel, "the place is free again");
 }
 

@@ -135,7 +135,7 @@ pub fn context(limits: Limits, timeout: Duration) -> CallContext {
 
 /// One call with these limits and ten seconds.
 pub async fn call(component: &Component, limits: Limits) -> Run {
-    component.call(&event(), claude(), &context(limits, Duration::from_secs(10))).await
+    component.call(&event(), claude(), context(limits, Duration::from_secs(10))).await
 }
 
 /// The answer of a `PreToolUse` guest with this body.

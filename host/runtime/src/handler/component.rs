@@ -40,6 +40,6 @@ impl Handler for Component {
             deadline: call.deadline.into_std(),
             ..self.context.clone()
         };
-        self.inner.call(call.event, call.dialect, &context).await
+        self.inner.call(call.event, call.dialect, context).await
     }
 }

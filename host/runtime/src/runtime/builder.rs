@@ -17,7 +17,7 @@ use crate::{
     error::BuildError,
     folders,
     handler::{HandlerEntry, HandlerFactory, SharedHandler},
-    source::{ComponentSource, Files},
+    source::ComponentSource,
 };
 
 /// Builds a [`Runtime`]. Everything has a default.
@@ -155,7 +155,7 @@ impl RuntimeBuilder {
             client: self.client.or_else(shipped_client),
             model: self.model,
             handlers: self.handlers,
-            source: self.source.unwrap_or_else(|| Arc::new(Files)),
+            source: self.source,
         };
         Ok(Runtime { inner: Arc::new(inner) })
     }

@@ -42,7 +42,7 @@ async fn gone_at_the_first_tick(module: &str) {
             deadline,
             capabilities: Arc::new(Capabilities::default()),
         };
-        component.call(&event, dialect, &context).await
+        component.call(&event, dialect, context).await
     });
     // From here on its store has seen no tick.
     while engine.inner.clock.state.lock().unwrap().calls == 0 {

@@ -2,7 +2,7 @@
 
 use std::{
     future::poll_fn,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -42,8 +42,7 @@ impl Pace {
     }
 
     /// Does what the call does, which is interrupted again and again. Where it is held, it waits for grants.
-    pub(crate) async fn keep<T>(&self, call: impl Future<Output = T>) -> T {
-        let mut call = pin!(call);
+    pub(crate) async fn keep<T>(&self, mut call: Pin<&mut impl Future<Output = T>>) -> T {
         // One that begins is not made to wait, unless a grant took too long.
         let mut waits = (self.is_held() && self.lane.rests()).then(|| self.lane.grant());
         let (mut is_first, mut of_grant) = (true, Duration::ZERO);

@@ -1,6 +1,6 @@
 use std::{
     future::poll_fn,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -86,7 +86,7 @@ fn endless(
         compute(slice);
         Poll::Pending
     });
-    (Box::pin(async move { pace.keep(call).await }), ran)
+    (Box::pin(async move { pace.keep(pin!(call)).await }), ran)
 }
 
 /// A lane in which the tenant `heavy` has run for long.
