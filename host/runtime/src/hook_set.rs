@@ -97,7 +97,8 @@ impl HookSet {
 
     /// Dispatches a typed event that never was on a wire.
     pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
-        pipeline::dispatch_event(&self.hooks, Event::new(self.dialect(), context, call, input), Terms::default()).await
+        let mut event = Event::new(self.dialect(), context, call, input);
+        pipeline::dispatch_event(&self.hooks, &mut event, Terms::default()).await
     }
 
     /// Dispatches a tool call that is about to happen.

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use hookbox_protocol::Dialect;
-use metrics::Label;
+use hookbox_protocol::{Dialect, authority::Authority};
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -11,6 +10,7 @@ use crate::{
     error::HookError,
     handler::SharedHandler,
     loader::Loader,
+    series::Series,
 };
 
 /// A configuration whose hooks can be called.
@@ -18,15 +18,21 @@ pub(crate) struct Hooks {
     pub(crate) config: Config,
     loader: Loader,
     entries: Vec<Entry>,
-    /// Of whose metrics they are. Made once: text that is shared costs nothing for each event.
-    label: Label,
+    /// Their metrics.
+    pub(crate) series: Series<1>,
 }
 
 /// One hook.
 pub(crate) struct Entry {
     pub(crate) hook: config::Hook,
-    /// Of which hook its metrics are.
-    pub(crate) label: Label,
+    /// What each of its reports has of it.
+    pub(crate) name: Arc<str>,
+    pub(crate) pointer: Arc<str>,
+    pub(crate) matcher: Option<Arc<str>>,
+    /// What it may decide.
+    pub(crate) bounds: Option<Authority>,
+    /// Its metrics.
+    pub(crate) series: Series<3>,
     handler: OnceCell<SharedHandler>,
 }
 
@@ -36,17 +42,11 @@ impl Hooks {
         let written = config.hooks.iter().map(|hook| Entry::new(hook.clone(), None));
         let made = from_code.into_iter().map(|(hook, handler)| Entry::new(hook, Some(handler)));
         let entries = written.chain(made).collect();
-        let label = label("tenant", loader.tenant().name());
-        Self { config, loader, entries, label }
+        Self { config, loader, entries, series: Series::default() }
     }
 
     pub(crate) fn dialect(&self) -> &'static dyn Dialect {
         self.config.dialect
-    }
-
-    /// Whose they are, for metrics.
-    pub(crate) fn label(&self) -> &Label {
-        &self.label
     }
 
     /// Whose they are.
@@ -72,16 +72,25 @@ impl Hooks {
 
     /// What runs for those that are loaded.
     pub(crate) fn running(&self) -> impl Iterator<Item = (&config::Hook, &SharedHandler)> {
-        self.entries.iter().filter_map(|entry| Some((&entry.hook, entry.handler.get()?)))
+        self.entries.iter().filter_map(|entry| Some((&entry.hook, entry.loaded()?)))
     }
 }
 
 impl Entry {
-    fn new(hook: config::Hook, handler: Option<SharedHandler>) -> Self {
-        Self { label: label("hook", &hook.name), handler: OnceCell::new_with(handler), hook }
+    /// What runs for it, where it is loaded.
+    pub(crate) fn loaded(&self) -> Option<&SharedHandler> {
+        self.handler.get()
     }
-}
 
-fn label(key: &'static str, value: &str) -> Label {
-    Label::new(key, Arc::<str>::from(value))
+    fn new(hook: config::Hook, handler: Option<SharedHandler>) -> Self {
+        Self {
+            name: hook.name.as_str().into(),
+            pointer: hook.pointer.as_str().into(),
+            matcher: hook.matcher_text.as_deref().map(Into::into),
+            bounds: hook.bounds(),
+            series: Series::default(),
+            handler: OnceCell::new_with(handler),
+            hook,
+        }
+    }
 }

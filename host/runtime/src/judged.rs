@@ -171,7 +171,7 @@ impl Judged {
 
     async fn judge_event(hooks: &Hooks, asked: &Asked<'_>) -> Self {
         let dialect = hooks.dialect();
-        let (event, unread) = match asked.read(dialect) {
+        let (mut event, unread) = match asked.read(dialect) {
             Ok(event) => (event, None),
             Err(failure) => match dialect.glimpse(asked.wire, asked.name) {
                 Some(seen) => (Event::glimpsed(dialect, seen), Some(failure)),
@@ -179,7 +179,7 @@ impl Judged {
             },
         };
         let terms = Terms { unread: unread.as_ref(), due: asked.due(hooks, &event) };
-        let verdict = dispatch_event(hooks, event, terms).await;
+        let verdict = dispatch_event(hooks, &mut event, terms).await;
         Self { due: terms.due, ..Self::settle(hooks, asked, verdict, terms.unread) }
     }
 

@@ -38,6 +38,7 @@ pub use hookbox_sandbox::private;
 mod record;
 mod run;
 mod runtime;
+mod series;
 mod source;
 mod telemetry;
 mod tenant;

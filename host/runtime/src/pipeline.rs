@@ -6,47 +6,51 @@ use crate::{
     error::DispatchError,
     hooks::Hooks,
     run::{Selected, Terms, run_chain, run_together, select},
-    telemetry,
+    telemetry::{self, traced},
     verdict::{HookReport, Verdict, outputs, with_watched},
 };
 
 /// Wire JSON in, verdict out.
 pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
-    let event = hooks.dialect().decode_event(wire, name)?;
-    Ok(dispatch_event(hooks, event, Terms::default()).await)
+    let mut event = hooks.dialect().decode_event(wire, name)?;
+    Ok(dispatch_event(hooks, &mut event, Terms::default()).await)
 }
 
 /// A typed event in, verdict out.
-#[tracing::instrument(name = "dispatch", level = "debug", skip_all, fields(event = event.name, tenant = hooks.tenant()))]
-pub(crate) async fn dispatch_event(hooks: &Hooks, mut event: Event, terms: Terms<'_>) -> Verdict {
+pub(crate) async fn dispatch_event(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
+    let span = tracing::debug_span!("dispatch", event = event.name, tenant = hooks.tenant());
+    traced!(span, judge(hooks, event, terms))
+}
+
+/// Asks the hooks, stage by stage, and makes one outcome of what they say.
+async fn judge(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     let dialect = hooks.dialect();
     let (mut reports, mut counted) = (Vec::<HookReport>::new(), Vec::new());
     for stage in dialect.stages(event.kind()) {
         // The stage before this one did not decide.
         reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
         let sent = event.turn_into(*stage, dialect);
-        reports.extend(call_all(hooks, &event, terms).await);
+        reports.extend(call_all(hooks, event, terms).await);
         event.turn_back(sent);
         counted = outputs(&reports);
         if dialect.decides(*stage, &counted) {
             break;
         }
     }
-    let outcome = authority::merge(dialect, &event, &counted);
-    let would_be = with_watched(&reports).map(|outputs| authority::merge(dialect, &event, &outputs));
-    let wire = dialect.encode_outcome(&event, &outcome.output);
-    let verdict = Verdict::new(dialect, &event, reports, outcome, would_be, wire);
+    let outcome = authority::merge(dialect, event, &counted);
+    let would_be = with_watched(&reports).map(|outputs| Box::new(authority::merge(dialect, event, &outputs)));
+    let wire = dialect.encode_outcome(event, &outcome.output);
+    let verdict = Verdict::new(dialect, event, reports, outcome, would_be, wire);
     telemetry::dispatched(hooks, &verdict);
     verdict
 }
 
 /// Calls every hook of one stage, in the order and with the overlap the dialect asks for.
 async fn call_all(hooks: &Hooks, event: &Event, terms: Terms<'_>) -> Vec<HookReport> {
-    let dialect = hooks.dialect();
     let selected = select(hooks, event, terms).await;
-    let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { dialect.flow() };
+    let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { hooks.dialect().flow() };
     match flow {
-        Flow::Chained => run_chain(hooks, event, selected).await,
+        Flow::Chained => Box::pin(run_chain(hooks, event, selected)).await,
         Flow::Sequential => run_together(hooks, event, selected, 1).await,
         Flow::Concurrent(bound) => {
             let at_once = hooks.config.max_concurrent.unwrap_or(bound).max(1);

@@ -178,8 +178,8 @@ impl HookReport {
         let failure = run.and_then(|run| run.result.as_ref().err());
         let output = run.and_then(|run| run.result.as_ref().ok());
         HookRecord {
-            hook: self.name.clone(),
-            pointer: self.pointer.clone(),
+            hook: self.name.to_string(),
+            pointer: self.pointer.to_string(),
             mode: (self.mode == Mode::Monitor).then_some(self.mode),
             verdict: self.word(),
             time_us: run.map(|run| u64::try_from(run.time.as_micros()).unwrap_or(u64::MAX)),

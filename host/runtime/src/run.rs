@@ -1,6 +1,11 @@
 //! One hook on one event: whether it is for it, what it said, and what of that counts.
 
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Instant,
+};
 
 use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{
@@ -13,9 +18,9 @@ use hookbox_sandbox::Run;
 
 use crate::{
     config::{self, Mode},
-    handler::{Call, Failed, SharedHandler},
+    handler::{Call, Failed, Handler, SharedHandler},
     hooks::{Entry, Hooks},
-    telemetry,
+    telemetry::{self, traced},
     verdict::{HookReport, Status},
 };
 
@@ -50,15 +55,15 @@ impl<'a> Selected<'a> {
     }
 
     fn report(&self, status: Status) -> HookReport {
-        let hook = &self.entry.hook;
+        let Entry { name, pointer, matcher, hook, .. } = self.entry;
         HookReport {
-            name: hook.name.clone(),
-            pointer: hook.pointer.clone(),
-            matcher: hook.matcher_text.clone(),
+            name: Arc::clone(name),
+            pointer: Arc::clone(pointer),
+            matcher: matcher.clone(),
             mode: hook.mode,
             status,
-            counted: HookOutput::default(),
-            watched: HookOutput::default(),
+            counted: Box::default(),
+            watched: None,
             digest: None,
             unusable: None,
         }
@@ -88,63 +93,76 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>
     // decisions.md#matchers: "Where the event is about a tool or can be blocked, a field that it lacks may be any, and every
     // pattern takes it".
     let any = terms.unread.is_some() || field.is_none() && (spec.blockable || spec.kind.has_tool());
-    let load_due = terms.load_due();
-    let selected = hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())).map(|entry| {
+    let matches = |entry: &Entry| {
         // A row without a matched field ignores matchers, as its specification says.
-        let matches = spec.matched.is_none()
+        spec.matched.is_none()
             || if any {
                 entry.hook.matcher.may_take(field.as_deref(), also_called)
             } else {
                 entry.hook.matcher.takes(event, field.as_deref(), also_called)
-            };
-        async move {
-            let decision = match (matches, terms.unread) {
-                (false, _) => Err(Status::NotMatched),
-                (true, Some(failure)) if !entry.hook.events.is_empty() => Ok(failed(failure.clone())),
-                (true, unread) => {
-                    let handler = handler(hooks, entry, event, load_due).await;
-                    unread.filter(|_| handler.is_ok()).map_or(handler, |failure| Ok(failed(failure.clone())))
-                }
-            };
-            Selected { entry, decision, due: terms.due }
-        }
+            }
+    };
+    let selected = hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())).map(|entry| {
+        let decision = match (matches(entry), terms.unread) {
+            (false, _) => Some(Err(Status::NotMatched)),
+            (true, Some(failure)) if !entry.hook.events.is_empty() => Some(Ok(failed(failure.clone()))),
+            (true, unread) => entry.loaded().map(|handler| asked(entry, handler.clone(), event, unread)),
+        };
+        (entry, decision)
     });
-    // All at once, so that one that takes long to load does not take the time of the others.
-    join_all(selected).await
+    let mut selected: Vec<_> = selected.collect();
+    // Most often all of them are loaded. If not, they are all at once, so that one that takes long does not take the time
+    // of the others.
+    if selected.iter().any(|(_, decision)| decision.is_none()) {
+        let due = terms.load_due();
+        let missing = selected.iter_mut().filter(|(_, decision)| decision.is_none());
+        let loading = missing.map(|(entry, decision)| async move {
+            *decision = Some(asked(entry, load(hooks, entry, due).await, event, terms.unread));
+        });
+        join_all(loading).await;
+    }
+    let selected = selected.into_iter();
+    selected.filter_map(|(entry, decision)| Some(Selected { entry, decision: decision?, due: terms.due })).collect()
 }
 
 fn failed(failure: Failure) -> SharedHandler {
     Arc::new(Failed::new(failure))
 }
 
-/// What runs for a hook that an event is for.
-async fn handler(hooks: &Hooks, entry: &Entry, event: &Event, due: Option<Instant>) -> Result<SharedHandler, Status> {
+/// What a hook is run by, where it has to be loaded first.
+async fn load(hooks: &Hooks, entry: &Entry, due: Option<Instant>) -> SharedHandler {
     let loading = caught(hooks.handler(entry));
     let loaded = match due {
         None => loading.await,
         Some(due) => match tokio::time::timeout_at(due.into(), loading).await {
             Ok(loaded) => loaded,
             Err(_) => {
-                return Ok(failed(Failure::new(
-                    Cause::Timeout,
-                    "it was still being loaded when the client's time ended",
-                )));
+                return failed(Failure::new(Cause::Timeout, "it was still being loaded when the client's time ended"));
             }
         },
     };
-    let handler = match loaded {
+    match loaded {
         Ok(loaded) => loaded.unwrap_or_else(|error| Arc::new(Failed::to_load(error.0))),
-        Err(panicked) => return Ok(failed(panicked)),
+        Err(panicked) => failed(panicked),
+    }
+}
+
+/// What runs for a hook that an event is for, if it takes such events.
+fn asked(
+    entry: &Entry,
+    handler: SharedHandler,
+    event: &Event,
+    unread: Option<&Failure>,
+) -> Result<SharedHandler, Status> {
+    let Ok(takes) = catch_unwind(AssertUnwindSafe(|| handler.handles(event.kind()))) else {
+        return Ok(failed(panicked()));
     };
-    let asked = match caught(async { handler.handles(event.kind()) }).await {
-        Ok(asked) => asked,
-        Err(panicked) => return Ok(failed(panicked)),
-    };
-    match (asked, entry.hook.events.is_empty()) {
-        (true, _) => Ok(handler),
+    match (takes, unread) {
+        (true, None) => Ok(handler),
+        (true, Some(failure)) => Ok(failed(failure.clone())),
         // It is for what it exports, and this is not of it.
-        (false, true) => Err(Status::NotHandled),
-        (false, false) => {
+        (false, _) if entry.hook.events.is_empty() => Err(Status::NotHandled),
+        (false, _) => {
             let why = format!("it is configured for {} and does not handle it", event.name);
             Ok(failed(Failure::new(Cause::Load, why)))
         }
@@ -154,7 +172,11 @@ async fn handler(hooks: &Hooks, entry: &Entry, event: &Event, due: Option<Instan
 /// What comes of a hook, where a panic is a failure of that hook like any other. Handlers, stores, clients and models may
 /// be the embedder's, and one hook's bug takes no other hook's word away.
 async fn caught<T>(hook: impl Future<Output = T>) -> Result<T, Failure> {
-    AssertUnwindSafe(hook).catch_unwind().await.map_err(|_| Failure::new(Cause::Guest, "panicked"))
+    AssertUnwindSafe(hook).catch_unwind().await.map_err(|_| panicked())
+}
+
+fn panicked() -> Failure {
+    Failure::new(Cause::Guest, "panicked")
 }
 
 fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool {
@@ -162,17 +184,39 @@ fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool
 }
 
 /// Runs one hook within its timeout.
-#[tracing::instrument(name = "hook", level = "debug", skip_all, fields(hook = selected.entry.hook.name))]
 pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) -> HookReport {
     let handler = match &selected.decision {
-        Ok(handler) => handler.clone(),
+        Ok(handler) => handler,
         Err(status) => return selected.report(status.clone()),
     };
-    let hook = &selected.entry.hook;
+    let hook = selected.hook();
+    let span = tracing::debug_span!("hook", hook = hook.name);
+    let mut run = traced!(span, call(hooks, event, hook, &**handler, selected.due));
+    let of_handler = || (handler.digest().map(str::to_owned), handler.unusable().cloned());
+    let (digest, unusable) = catch_unwind(AssertUnwindSafe(of_handler)).unwrap_or_default();
+    let counted = count(hooks, event, selected.entry, &mut run);
+    let mut report = HookReport { digest, unusable: unusable.map(Box::new), ..selected.report(Status::Ran(run)) };
+    match hook.mode {
+        Mode::Enforce => report.counted = counted,
+        // What is only watched decides nothing.
+        Mode::Monitor => report.watched = Some(counted),
+    }
+    telemetry::hook_ran(hooks, selected.entry, event.kind(), &report);
+    report
+}
+
+/// Calls a handler within its timeout.
+async fn call(
+    hooks: &Hooks,
+    event: &Event,
+    hook: &config::Hook,
+    handler: &dyn Handler,
+    due: Option<Instant>,
+) -> Box<Run> {
     let started = Instant::now();
     let timeout = hook.time_for(event);
     let own = started + timeout;
-    let deadline = selected.due.map_or(own, |due| due.min(own));
+    let deadline = due.map_or(own, |due| due.min(own));
     let call = Call { event, dialect: hooks.dialect(), deadline: deadline.into() };
     let late = || {
         let why = if deadline < own {
@@ -189,43 +233,34 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
         }
         tokio::time::timeout_at(deadline.into(), handler.call(call)).await.unwrap_or_else(|_| late())
     });
-    let mut run = asked.await.unwrap_or_else(|panicked| Run::new(Err(panicked)));
+    let mut run = Box::new(asked.await.unwrap_or_else(|panicked| Run::new(Err(panicked))));
     run.time = started.elapsed();
-    let spec = hooks.dialect().spec_of(event);
-    let (counted, notes) = count(hooks, spec, hook, event, &run.result);
-    run.notes.extend(notes);
-    let of_handler = caught(async { (handler.digest().map(str::to_owned), handler.unusable().cloned()) });
-    let (digest, unusable) = of_handler.await.unwrap_or_default();
-    // What is only watched decides nothing.
-    let (counted, watched) = match hook.mode {
-        Mode::Enforce => (counted, HookOutput::default()),
-        Mode::Monitor => (HookOutput::default(), counted),
-    };
-    let report = HookReport { counted, watched, digest, unusable, ..selected.report(Status::Ran(Box::new(run))) };
-    telemetry::hook_ran(hooks, &selected.entry.label, event.kind().name(), &report);
-    report
+    run
 }
 
 /// Runs hooks on the same event, so many at once.
 pub(crate) async fn run_together(
     hooks: &Hooks,
     event: &Event,
-    selected: Vec<Selected<'_>>,
+    mut selected: Vec<Selected<'_>>,
     at_once: usize,
 ) -> Vec<HookReport> {
-    let calls = selected.into_iter().map(|hook| run(hooks, event, hook));
     // Most often there is one.
-    if calls.len() == 1 {
-        return join_all(calls).await;
+    if selected.len() == 1
+        && let Some(only) = selected.pop()
+    {
+        return vec![run(hooks, event, only).await];
     }
-    let calls: Vec<_> = calls.enumerate().map(|(at, call)| call.map(move |report| (at, report))).collect();
+    let calls = selected.into_iter().enumerate();
+    let calls: Vec<_> = calls.map(|(at, hook)| run(hooks, event, hook).map(move |report| (at, report))).collect();
     // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
     let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
     reports.sort_by_key(|(place, _)| *place);
     reports.into_iter().map(|(_, report)| report).collect()
 }
 
-/// Each hook sees the event as the hooks before it left it, until one of them ends it.
+/// Each hook sees the event as the hooks before it left it, until one of them ends it. To be kept apart from what is done
+/// for every event: it holds a whole event.
 pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
     let dialect = hooks.dialect();
     let mut event = Cow::Borrowed(event);
@@ -244,21 +279,16 @@ pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Select
     reports
 }
 
-/// What counts of a hook's result: failure behaviour, then authority, then what the dialect can say.
-fn count(
-    hooks: &Hooks,
-    spec: &EventSpec,
-    hook: &config::Hook,
-    event: &Event,
-    result: &Result<HookOutput, Failure>,
-) -> (HookOutput, Vec<Note>) {
-    let mut notes = Vec::new();
-    let authority = hook.bounds();
-    let mut output = match result {
+/// What counts of a hook's run: failure behaviour, then authority, then what the dialect can say.
+fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<HookOutput> {
+    let spec = hooks.dialect().spec_of(event);
+    let Entry { hook, bounds: authority, .. } = entry;
+    let Run { result, notes, .. } = run;
+    let mut counted = match result {
         Ok(output) => {
-            let mut output = output.clone();
+            let mut output = Box::new(output.clone());
             keep_digits(event, &mut output);
-            if let Some(authority) = &authority {
+            if let Some(authority) = authority {
                 notes.extend(authority.limit(hooks.dialect(), event, &mut output));
             }
             output
@@ -266,15 +296,15 @@ fn count(
         Err(failure) => {
             let (output, note) = failed_output(spec, &hook.name, failure, policy(hooks, spec, hook, failure.cause));
             notes.extend(note);
-            output
+            Box::new(output)
         }
     };
-    if hook.observe_only && !output.is_silent() {
+    if hook.observe_only && !counted.is_silent() {
         notes.push(Note::dropped("an observer is told, not asked"));
-        output = HookOutput::default();
+        *counted = HookOutput::default();
     }
-    notes.extend(express(hooks.dialect(), event, authority.as_ref(), &mut output));
-    (output, notes)
+    notes.extend(express(hooks.dialect(), event, authority.as_ref(), &mut counted));
+    counted
 }
 
 pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {

@@ -1,50 +1,79 @@
-//! Metrics, through the `metrics` facade: a process that installs a recorder has them, any other pays for the labels only.
+//! Metrics, through the `metrics` facade: a process that installs a recorder has them.
 //!
 //! Labels are the configuration's and the contract's words, never the event's, so that no client and no hook can make
 //! series without end.
 
-use metrics::{Label, counter, histogram};
+use std::sync::Arc;
+
+use hookbox_protocol::EventKind;
+use metrics::{Key, Label, Level, Metadata, with_recorder};
 
 use crate::{
     config::Mode,
-    hooks::Hooks,
+    hooks::{Entry, Hooks},
     verdict::{HookReport, Verdict},
 };
 
+static OURS: Metadata<'static> = Metadata::new("hookbox", Level::INFO, Some(module_path!()));
+
 /// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
-pub(crate) fn hook_ran(hooks: &Hooks, hook: &Label, event: &'static str, report: &HookReport) {
+pub(crate) fn hook_ran(hooks: &Hooks, entry: &Entry, kind: EventKind, report: &HookReport) {
     let Some(run) = report.run() else { return };
-    let labels = [of_event(hooks, event).as_slice(), std::slice::from_ref(hook)].concat();
     let cause = run.result.as_ref().err().map_or("", |failure| failure.cause.word());
-    let mode = match report.mode {
-        Mode::Enforce => "enforce",
-        Mode::Monitor => "monitor",
-    };
-    let told = [
-        Label::from_static_parts("verdict", report.word()),
-        Label::from_static_parts("cause", cause),
-        Label::from_static_parts("mode", mode),
-    ];
-    counter!("hookbox_hook_calls_total", [labels.as_slice(), &told].concat()).increment(1);
-    if let Some(fuel) = run.fuel {
-        #[expect(clippy::cast_precision_loss, reason = "a statistic")]
-        histogram!("hookbox_hook_fuel", labels.clone()).record(fuel as f64);
-    }
-    histogram!("hookbox_hook_seconds", labels).record(run.time.as_secs_f64());
+    let keys = entry.series.of((kind, report.word(), cause), || {
+        let mode = match report.mode {
+            Mode::Enforce => "enforce",
+            Mode::Monitor => "monitor",
+        };
+        let mut labels = of_event(hooks, kind);
+        labels.push(Label::new("hook", Arc::clone(&report.name)));
+        let told = [("verdict", report.word()), ("cause", cause), ("mode", mode)];
+        let told = told.map(|(key, word)| Label::from_static_parts(key, word));
+        let calls = [labels.as_slice(), &told].concat();
+        [
+            Key::from_parts("hookbox_hook_calls_total", calls),
+            Key::from_parts("hookbox_hook_fuel", labels.clone()),
+            Key::from_parts("hookbox_hook_seconds", labels),
+        ]
+    });
+    let [calls, fuel, seconds] = &*keys;
+    with_recorder(|recorder| {
+        recorder.register_counter(calls, &OURS).increment(1);
+        if let Some(used) = run.fuel {
+            #[expect(clippy::cast_precision_loss, reason = "a statistic")]
+            recorder.register_histogram(fuel, &OURS).record(used as f64);
+        }
+        recorder.register_histogram(seconds, &OURS).record(run.time.as_secs_f64());
+    });
 }
 
 /// One event got its verdict.
 pub(crate) fn dispatched(hooks: &Hooks, verdict: &Verdict) {
-    let word = Label::from_static_parts("verdict", verdict.outcome.output.word());
-    let labels = [of_event(hooks, verdict.kind.name()).as_slice(), &[word]].concat();
-    counter!("hookbox_verdicts_total", labels).increment(1);
+    let word = verdict.outcome.output.word();
+    let keys = hooks.series.of((verdict.kind, word, ""), || {
+        let mut labels = of_event(hooks, verdict.kind);
+        labels.push(Label::from_static_parts("verdict", word));
+        [Key::from_parts("hookbox_verdicts_total", labels)]
+    });
+    let [verdicts] = &*keys;
+    with_recorder(|recorder| recorder.register_counter(verdicts, &OURS).increment(1));
 }
 
 /// The labels that all series have.
-fn of_event(hooks: &Hooks, event: &'static str) -> [Label; 3] {
-    [
-        hooks.label().clone(),
+fn of_event(hooks: &Hooks, kind: EventKind) -> Vec<Label> {
+    vec![
+        Label::new("tenant", hooks.tenant().to_owned()),
         Label::from_static_parts("dialect", hooks.dialect().name()),
-        Label::from_static_parts("event", event),
+        Label::from_static_parts("event", kind.name()),
     ]
 }
+
+/// Does asynchronous work within a span. Where nobody listens, which is most often, the work is not carried into one: that
+/// copies all that it will ever hold.
+macro_rules! traced {
+    ($span:expr, $work:expr) => {{
+        let span = $span;
+        if span.is_disabled() { $work.await } else { tracing::Instrument::instrument($work, span).await }
+    }};
+}
+pub(crate) use traced;

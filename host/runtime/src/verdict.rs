@@ -1,5 +1,7 @@
 //! What became of one event, and how.
 
+use std::sync::Arc;
+
 use hookbox_protocol::{Cause, DecisionKind, Dialect, Event, EventKind, Failure, HookOutput, Outcome};
 use hookbox_sandbox::Run;
 use serde_json::Value;
@@ -23,7 +25,7 @@ pub struct Verdict {
     /// What all of them together say, and the sentence of the specification that decided.
     pub outcome: Outcome,
     /// What it would have come to if the hooks decided that are only watched; `None` where none of them said anything.
-    pub would_be: Option<Outcome>,
+    pub would_be: Option<Box<Outcome>>,
     /// What the client is told; `None` for nothing at all; a string is plain text.
     pub wire: Option<Value>,
 }
@@ -34,7 +36,7 @@ impl Verdict {
         event: &Event,
         mut hooks: Vec<HookReport>,
         mut outcome: Outcome,
-        would_be: Option<Outcome>,
+        would_be: Option<Box<Outcome>>,
         wire: Option<Value>,
     ) -> Self {
         outcome.notes.extend(event.notes.iter().map(|note| (None, note.clone())));
@@ -69,7 +71,7 @@ impl Verdict {
     /// Why hooks could not be loaded: what, where and what to do. Each of them failed with
     /// [`hookbox_protocol::Cause::Load`]. Those that are only watched are left out: nothing depends on them.
     pub fn unusable(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.hooks.iter().filter(|hook| hook.mode == Mode::Enforce).filter_map(|hook| hook.unusable.as_ref())
+        self.hooks.iter().filter(|hook| hook.mode == Mode::Enforce).filter_map(|hook| hook.unusable.as_deref())
     }
 
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
@@ -115,23 +117,23 @@ impl Verdict {
 #[non_exhaustive]
 pub struct HookReport {
     /// The hook's name.
-    pub name: String,
+    pub name: Arc<str>,
     /// JSON pointer of the hook in the configuration.
-    pub pointer: String,
+    pub pointer: Arc<str>,
     /// The matcher as written; `None`: everything.
-    pub matcher: Option<String>,
+    pub matcher: Option<Arc<str>>,
     /// Whether it decides.
     pub mode: Mode,
     /// What became of it.
     pub status: Status,
     /// What counts of what it said: after failure policy, authority and degradation. Nothing when it did not run.
-    pub counted: HookOutput,
+    pub counted: Box<HookOutput>,
     /// What would count of it, when it is only watched.
-    pub watched: HookOutput,
+    pub watched: Option<Box<HookOutput>>,
     /// SHA-256 of the component, in hexadecimal.
     pub digest: Option<String>,
     /// Why it could not be loaded, if it failed for that.
-    pub unusable: Option<Diagnostic>,
+    pub unusable: Option<Box<Diagnostic>>,
 }
 
 impl HookReport {
@@ -145,7 +147,7 @@ impl HookReport {
     pub(crate) fn fall_back(&mut self) {
         if let Status::Ran(run) = &mut self.status {
             run.notes.extend(self.counted.fall_back());
-            self.watched.fall_back();
+            self.watched.as_deref_mut().map(HookOutput::fall_back);
         }
     }
 
@@ -170,13 +172,14 @@ impl HookReport {
 
 /// What counts of each hook, in order. A hook that did not run said nothing.
 pub(crate) fn outputs(hooks: &[HookReport]) -> Vec<HookOutput> {
-    hooks.iter().map(|hook| hook.counted.clone()).collect()
+    hooks.iter().map(|hook| HookOutput::clone(&hook.counted)).collect()
 }
 
 /// As [`outputs`], with what would count of hooks that are only watched; `None` where that is nothing.
 pub(crate) fn with_watched(hooks: &[HookReport]) -> Option<Vec<HookOutput>> {
-    let watched = |hook: &HookReport| if hook.mode == Mode::Monitor { &hook.watched } else { &hook.counted }.clone();
-    hooks.iter().any(|hook| !hook.watched.is_silent()).then(|| hooks.iter().map(watched).collect())
+    let says = |hook: &HookReport| hook.watched.as_ref().is_some_and(|watched| !watched.is_silent());
+    let output = |hook: &HookReport| HookOutput::clone(hook.watched.as_ref().unwrap_or(&hook.counted));
+    hooks.iter().any(says).then(|| hooks.iter().map(output).collect())
 }
 
 /// What became of a hook.

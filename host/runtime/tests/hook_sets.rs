@@ -322,7 +322,7 @@ async fn an_embedder_brings_a_type_of_handlers() {
     let acme = load(&runtime, &folder, Tenant::new("acme"), &config(json!({ "says": "no" }))).await.unwrap();
     let verdict = bash(&acme).await;
     assert_eq!(verdict.output().reason.as_deref(), Some("no acme mine"));
-    assert_eq!(verdict.hooks[0].name, "mine");
+    assert_eq!(&*verdict.hooks[0].name, "mine");
     assert_eq!(acme.health(), [("mine", "tired".to_owned())]);
     assert_eq!(started.load(Ordering::Relaxed), 1);
     drop(acme);
@@ -376,7 +376,7 @@ async fn an_embedder_brings_an_http_client() {
         load(&runtime, &folder, Tenant::new("acme"), &config("http://127.0.0.1:9/hook?key=secret")).await.unwrap();
     let verdict = bash(&acme).await;
     assert_eq!(verdict.output().reason.as_deref(), Some("from the wire"));
-    assert_eq!(verdict.hooks[0].name, "127.0.0.1", "the rest of the URL may be secret");
+    assert_eq!(&*verdict.hooks[0].name, "127.0.0.1", "the rest of the URL may be secret");
     let asked = wire.0.lock().unwrap().pop().unwrap();
     assert_eq!((asked.method.as_str(), asked.reach), ("POST", Reach::Anywhere));
     // Under a ceiling the URL is a stranger's: granted origins only, and no private address.
@@ -499,7 +499,7 @@ async fn a_callback_is_a_hook_like_any_other() {
     };
     let allow = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "allow" } });
     let verdict = bash(&set(callback(allow.clone()).name("mine").authority(Authority::gate())).await).await;
-    assert_eq!((verdict.hooks[0].name.as_str(), verdict.output().word()), ("mine", "nothing"));
+    assert_eq!((&*verdict.hooks[0].name, verdict.output().word()), ("mine", "nothing"));
     let never = Callback::new("PreToolUse", |_| std::future::pending()).timeout(Duration::from_millis(20));
     let verdict = bash(&set(never.on_timeout(FailurePolicy::Deny)).await).await;
     assert_eq!(verdict.output().word(), "deny");

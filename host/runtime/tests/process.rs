@@ -164,7 +164,7 @@ async fn processes_and_commands_are_one_chain() {
     let stage =
         Stage::new(json!({ "dialect": "picoclaw", "hooks": { "a": gate(3), "b": command, "c": gate(1) } })).await;
     let verdict = stage.ask("hook.before_tool", json!({ "tool": "echo_text", "arguments": { "text": "hello" } })).await;
-    let names: Vec<&str> = verdict.hooks.iter().map(|hook| hook.name.as_str()).collect();
+    let names: Vec<&str> = verdict.hooks.iter().map(|hook| &*hook.name).collect();
     assert_eq!(names, ["c", "b", "a"]);
     assert_eq!(result(&verdict)["call"]["arguments"]["text"], "modified of the command");
 }

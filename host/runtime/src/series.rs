@@ -1,0 +1,38 @@
+//! The names of metrics' series, made once.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hookbox_protocol::EventKind;
+use metrics::Key;
+
+/// What an event came to: its kind, the verdict and the cause of a failure.
+type CameTo = (EventKind, &'static str, &'static str);
+
+/// The names of `N` series by what an event came to. To make them takes longer than to count, so each is made once. A list:
+/// few things happen, and to hash a name takes longer than to look at some.
+#[derive(Debug)]
+pub(crate) struct Series<const N: usize>(RwLock<Vec<(CameTo, Arc<[Key; N]>)>>);
+
+impl<const N: usize> Default for Series<N> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<const N: usize> Series<N> {
+    /// Those of what an event came to.
+    pub(crate) fn of(&self, came_to: CameTo, make: impl FnOnce() -> [Key; N]) -> Arc<[Key; N]> {
+        let find = |known: &[(CameTo, Arc<_>)]| {
+            known.iter().find(|(known, _)| *known == came_to).map(|(_, keys)| Arc::clone(keys))
+        };
+        if let Some(keys) = find(&self.0.read().unwrap_or_else(PoisonError::into_inner)) {
+            return keys;
+        }
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        find(&known).unwrap_or_else(|| {
+            let keys = Arc::new(make());
+            known.push((came_to, Arc::clone(&keys)));
+            keys
+        })
+    }
+}
