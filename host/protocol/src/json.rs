@@ -104,10 +104,11 @@ pub(crate) struct Wire<'a> {
     pub(crate) members: Members<'a>,
     /// What was read otherwise than it is written.
     pub(crate) notes: Vec<Note>,
-    /// The text that says what was read; and how many members it has, and which of them are null.
+    /// The text that says what was read; how many of its members there are, and which are gone, since they were null and
+    /// others of that name were added.
     text: Text,
     had: usize,
-    nulls: Vec<String>,
+    filled: Vec<&'static str>,
     moved: Vec<Moved>,
 }
 
@@ -138,22 +139,27 @@ impl Wire<'_> {
     }
 
     fn put(&mut self, name: &'static str, from: Place, value: Value) {
-        // A null in its place.
-        self.had -= usize::from(self.members.remove(name).is_some());
-        self.members.push(name, value);
+        self.add(name, value);
         self.moved.push(Moved { name, from });
+    }
+
+    /// Adds a member that is not there, or is null.
+    pub(crate) fn add(&mut self, name: &'static str, value: Value) {
+        if self.members.remove(name).is_some() {
+            self.had -= 1;
+            self.filled.push(name);
+        }
+        self.members.push(name, value);
     }
 
     /// The whole event with the members that were added: as it was written, as far as that is what was read.
     pub(crate) fn raw(&mut self) -> Raw {
         let (mut text, moved) = (std::mem::take(&mut self.text), std::mem::take(&mut self.moved));
-        let filled = |key: &str| self.has(key) && self.nulls.iter().any(|null| null == key);
-        if self.nulls.iter().any(|null| filled(null)) {
+        if !self.filled.is_empty() {
             let members = text::members(&text).unwrap_or_default();
-            text = joined(members.iter().filter(|(key, _)| !filled(key))).into();
+            text = joined(members.iter().filter(|(key, _)| !self.filled.contains(&key.as_str()))).into();
         }
-        let added = self.members.iter().enumerate().filter(|(at, (key, _))| *at >= self.had || filled(key));
-        Raw::written(text, added.map(|(_, member)| member), moved)
+        Raw::written(text, self.members.iter().skip(self.had), moved)
     }
 }
 
@@ -167,7 +173,6 @@ pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire<'_>, DecodeError> {
         Whole::Object(members) => members,
         Whole::Other(other) => return Err(DecodeError::wrong_type("", "an object", &other)),
     };
-    let nulls = members.iter().filter(|(_, value)| value.is_null()).map(|(key, _)| key.to_owned()).collect();
     let (text, notes) = if replaced > 0 {
         let note = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
         (Text::compacted(&mended(whole)), vec![Note::warning(note)])
@@ -176,7 +181,7 @@ pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire<'_>, DecodeError> {
     } else {
         (Text::indexed(whole.to_owned(), values), Vec::new())
     };
-    Ok(Wire { had: members.len(), nulls, members, notes, text, moved: Vec::new() })
+    Ok(Wire { had: members.len(), members, notes, text, filled: Vec::new(), moved: Vec::new() })
 }
 
 /// A JSON text with U+FFFD wherever an escape is half a surrogate pair.

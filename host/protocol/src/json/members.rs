@@ -35,14 +35,6 @@ impl<'a> Members<'a> {
         self.0.push((name.into(), value));
     }
 
-    /// Sets one: in its place, where there is one of that name.
-    pub(crate) fn set(&mut self, name: &'a str, value: Value) {
-        match self.get_mut(name) {
-            Some(old) => *old = value,
-            None => self.push(name, value),
-        }
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }

@@ -26,7 +26,7 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
     if let Some(kind) = kind {
         let found = elsewhere(|name| wire.members.get(name), aliases(kind));
         for (name, value) in found {
-            wire.members.set(name, value);
+            wire.add(name, value);
         }
     }
     let raw = wire.raw();
