@@ -121,8 +121,9 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>
         });
         join_all(loading).await;
     }
-    let selected = selected.into_iter();
-    selected.filter_map(|(entry, decision)| Some(Selected { entry, decision: decision?, due: terms.due })).collect()
+    let unknown = || Ok(failed(Failure::new(Cause::Load, "was not loaded")));
+    let selected = selected.into_iter().map(|(entry, decision)| (entry, decision.unwrap_or_else(unknown)));
+    selected.map(|(entry, decision)| Selected { entry, decision, due: terms.due }).collect()
 }
 
 fn failed(failure: Failure) -> SharedHandler {
