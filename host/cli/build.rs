@@ -1,11 +1,10 @@
-//! What the binary has inside: the SDKs as text, for `hookbox new` (until they are published, they are laid into the
-//! project), and our adapter for Go, assembled here so that the binary needs no assembler.
+//! What the binary has inside: the SDKs, for `hookbox new` (until they are published, they are laid into the project), and
+//! our adapter for Go, assembled here so that the binary needs no assembler. And how it is linked.
 
 use std::{
-    env,
-    fmt::Write,
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 /// What compilers and package clients leave in an SDK's folder.
@@ -13,16 +12,35 @@ const NOT_SOURCES: &[&str] =
     &["node_modules", "target", "dist", "build", "__pycache__", ".hookbox", ".pytest_cache", ".venv", "tests", "test"];
 
 fn main() -> io::Result<()> {
+    link_small();
     let variable = |name| PathBuf::from(env::var_os(name).unwrap_or_default());
     let (folder, out) = (variable("CARGO_MANIFEST_DIR"), variable("OUT_DIR"));
-    fs::write(out.join("sdk.rs"), sdks(&folder)?)?;
+    fs::write(out.join("sdks"), miniz_oxide::deflate::compress_to_vec(sdks(&folder)?.as_bytes(), 10))?;
     let adapter = folder.join("src/commands/build/go/adapter.wat");
     println!("cargo::rerun-if-changed={}", adapter.display());
     fs::write(out.join("go-adapter.wasm"), wat::parse_file(adapter).map_err(io::Error::other)?)
 }
 
+/// Has what people install linked small: functions and texts that are alike stand in it once, and relocations in the short form that
+/// glibc reads since 2.36. Rust's own linker knows both; one that somebody chose is left alone.
+fn link_small() {
+    let variable = |name| env::var(name).unwrap_or_default();
+    let chosen = env::var_os("RUSTC_LINKER").is_some() || variable("CARGO_ENCODED_RUSTFLAGS").contains("link");
+    let ours = [variable("TARGET"), variable("HOST")] == ["x86_64-unknown-linux-gnu"; 2];
+    if variable("OPT_LEVEL") != "z" || !ours || chosen {
+        return;
+    }
+    println!("cargo::rustc-link-arg-bins=-Wl,-O2,--icf=all");
+    let glibc = Command::new("getconf").arg("GNU_LIBC_VERSION").output().map(|said| said.stdout).unwrap_or_default();
+    let minor = String::from_utf8_lossy(&glibc).trim().strip_prefix("glibc 2.").and_then(|minor| minor.parse().ok());
+    if minor.is_some_and(|minor: u32| minor >= 36) {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+}
+
+/// Language, path and text of every source, each with a NUL after it, which no source has in it.
 fn sdks(folder: &Path) -> io::Result<String> {
-    let mut list = String::from("&[\n");
+    let mut sdks = String::new();
     for language in ["rust", "go", "js", "python"] {
         let sdk = folder.join("sdk").join(language);
         println!("cargo::rerun-if-changed={}", sdk.display());
@@ -32,12 +50,15 @@ fn sdks(folder: &Path) -> io::Result<String> {
         }
         files.sort();
         for file in files {
-            let name = file.strip_prefix(&sdk).map_err(io::Error::other)?.display().to_string();
-            let _ = writeln!(list, "({language:?}, {name:?}, include_str!({:?})),", file.display().to_string());
+            let path = file.strip_prefix(&sdk).map_err(io::Error::other)?.display().to_string();
+            for part in [language, &path, &fs::read_to_string(&file)?] {
+                assert!(!part.contains('\0'), "{} has a NUL", file.display());
+                sdks.push_str(part);
+                sdks.push('\0');
+            }
         }
     }
-    list.push(']');
-    Ok(list)
+    Ok(sdks)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
