@@ -247,8 +247,8 @@ pub(crate) fn decode_members(
         }
     }
     let names = Names { spec, context: context_names };
-    let mut fields =
-        Fields { at, names: &names, left: Vec::with_capacity(wire.len()), extra: Object::new(), notes: Vec::new() };
+    let left = Vec::with_capacity(wire.len().min(EventContext::FIELDS.len()));
+    let mut fields = Fields { at, names: &names, left, extra: Object::new(), notes: Vec::new() };
     for (key, value) in wire {
         let ours = names.ours(&key).filter(|_| !value.is_null());
         match ours.map(|ours| (ours != key).then(|| Cow::Owned(ours.to_owned()))) {

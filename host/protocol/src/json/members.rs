@@ -97,3 +97,24 @@ impl<'a> Names<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::json::{parse, parse_object};
+
+    #[test]
+    fn a_key_that_is_repeated_is_found_among_however_many() {
+        for count in [1, 2, 31, 32, 33, 34, 1000] {
+            let members: Vec<_> = (0..count).map(|number| format!(r#""k{number}":{number}"#)).collect();
+            let text = |more: &str| format!("{{{}{more}}}", members.join(","));
+            assert_eq!(parse_object(text("").as_bytes()).map(|object| object.len()), Ok(count));
+            for repeated in [0, count / 2, count - 1] {
+                // However it is written.
+                for key in [format!("k{repeated}"), format!("\\u006b{repeated}")] {
+                    let said = parse(text(&format!(r#","{key}":0"#)).as_bytes()).map_err(|error| error.to_string());
+                    assert!(said.as_ref().is_err_and(|said| said.contains("appears twice")), "{count} {key} {said:?}");
+                }
+            }
+        }
+    }
+}
