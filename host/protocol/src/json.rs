@@ -227,6 +227,13 @@ impl From<Whole<'_>> for Value {
     }
 }
 
+/// A container that is not read to its end yet.
+enum Open<'a> {
+    Whole(Members<'a>),
+    Object(Object),
+    Array(Vec<Value>),
+}
+
 fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
     let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
     let syntax = |fault: Fault| DecodeError::Syntax(fault.within(bytes));
@@ -241,7 +248,7 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
         Cow::Owned(text)
     };
     // The containers that are open, each with the key that waits for its value, where that ends, and where the value begins.
-    let mut open: Vec<(Value, Cow<'_, str>, usize, usize)> = Vec::new();
+    let mut open: Vec<(Open<'_>, Cow<'_, str>, usize, usize)> = Vec::new();
     let mut value = Whole::Other(Value::Null);
     let mut names = Names::default();
     let (mut nodes, mut values, mut below) = (0, Vec::with_capacity(16), Vec::new());
@@ -253,12 +260,10 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
         }
         let done = match token {
             Token::Open(container) => {
-                if open.is_empty() && container == Container::Object {
-                    value = Whole::Object(Members::new());
-                }
                 let empty = match container {
-                    Container::Object => Value::Object(Map::new()),
-                    Container::Array => Value::Array(Vec::new()),
+                    Container::Object if open.is_empty() => Open::Whole(Members::new()),
+                    Container::Object => Open::Object(Map::new()),
+                    Container::Array => Open::Array(Vec::new()),
                 };
                 open.push((empty, Cow::default(), 0, 0));
                 continue;
@@ -266,22 +271,29 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
             Token::Key(range) => {
                 let end = range.end + 1;
                 let key = string(&scanner, range);
-                if let Some((Value::Object(_), waiting, ended, begins)) = open.last_mut() {
+                if let Some((_, waiting, ended, begins)) = open.last_mut() {
                     (*waiting, *ended, *begins) = (key, end, scanner.at() - blanks_before);
                 }
                 continue;
             }
-            Token::Close => {
-                let mut done = open.pop().map(|(value, ..)| value).unwrap_or_default();
-                // Most arrays and objects have few items, and room for more: much, in a large text of small ones.
-                match &mut done {
-                    _ if bytes.len() < LARGE => {}
-                    Value::Array(items) => items.shrink_to_fit(),
-                    Value::Object(object) if object.len() < 3 => *object = std::mem::take(object).into_iter().collect(),
-                    _ => {}
+            // Most arrays and objects have few items, and room for more: much, in a large text of small ones.
+            Token::Close => match open.pop().map(|(open, ..)| open) {
+                Some(Open::Whole(members)) => {
+                    value = Whole::Object(members);
+                    continue;
                 }
-                done
-            }
+                Some(Open::Object(object)) if bytes.len() >= LARGE && object.len() < 3 => {
+                    Value::Object(object.into_iter().collect())
+                }
+                Some(Open::Object(object)) => Value::Object(object),
+                Some(Open::Array(mut items)) => {
+                    if bytes.len() >= LARGE {
+                        items.shrink_to_fit();
+                    }
+                    Value::Array(items)
+                }
+                None => Value::Null,
+            },
             Token::String(range) => Value::String(string(&scanner, range).into_owned()),
             Token::Number(range) => {
                 let fault = Fault::new("a number that no 64 bits hold", range.end);
@@ -293,27 +305,23 @@ fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
             Token::Null => Value::Null,
         };
         let depth = open.len();
-        match (open.last_mut(), &mut value) {
-            (Some((Value::Object(object), key, ended, begins)), whole) => {
-                match depth {
-                    1 => values.push(*begins..scanner.at() - blanks_before),
-                    2 => below.push(*begins..scanner.at() - blanks_before),
-                    _ => {}
+        match open.last_mut() {
+            Some((Open::Whole(members), key, ended, begins)) => {
+                values.push(*begins..scanner.at() - blanks_before);
+                let added = names.add(members, std::mem::take(key), done);
+                added.map_err(|key| syntax(scan::twice(&key, *ended)))?;
+            }
+            Some((Open::Object(object), key, ended, begins)) => {
+                if depth == 2 {
+                    below.push(*begins..scanner.at() - blanks_before);
                 }
-                let key = std::mem::take(key);
-                match whole {
-                    Whole::Object(members) if depth == 1 => {
-                        names.add(members, key, done).map_err(|key| syntax(scan::twice(&key, *ended)))?;
-                    }
-                    _ => match object.entry(key) {
-                        Entry::Vacant(entry) => drop(entry.insert(done)),
-                        Entry::Occupied(entry) => return Err(syntax(scan::twice(entry.key(), *ended))),
-                    },
+                match object.entry(std::mem::take(key)) {
+                    Entry::Vacant(entry) => drop(entry.insert(done)),
+                    Entry::Occupied(entry) => return Err(syntax(scan::twice(entry.key(), *ended))),
                 }
             }
-            (Some((Value::Array(items), ..)), _) => items.push(done),
-            (_, Whole::Object(_)) => {}
-            (_, whole) => *whole = Whole::Other(done),
+            Some((Open::Array(items), ..)) => items.push(done),
+            None => value = Whole::Other(done),
         }
     }
     values.append(&mut below);
