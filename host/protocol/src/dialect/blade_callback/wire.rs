@@ -9,7 +9,7 @@ use crate::{
         common::{Alias, add_aliases, decode_fields_of_flat, drop_aliases, elsewhere, encode_flat_object},
     },
     event::{Event, EventKind, Input, fields::left_untyped},
-    json::{DecodeError, Object, parse_wire},
+    json::{DecodeError, Members, Object, parse_wire},
     output::Note,
 };
 
@@ -30,14 +30,14 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
         }
     }
     let raw = wire.raw();
-    let (mut flat, mut notes) = (wire.members.into_object(), wire.notes);
+    let (mut flat, mut notes) = (wire.members, wire.notes);
     let mut kept = Object::new();
     match kind {
         Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
         Some(EventKind::CanUseTool) => notes.extend(flatten_can_use_tool(&mut flat, &mut kept)),
         _ => {}
     }
-    let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat.into(), name)?;
+    let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
     event.extra.extend(kept);
     event.notes.extend(notes);
     event.raw = raw;
@@ -80,28 +80,28 @@ pub(super) fn encode(spec: &EventSpec, event: &Event) -> Object {
 }
 
 /// The SDK gives an `Error`, whose `message` is what hooks read; a text counts as its own message.
-fn flatten_error(flat: &mut Object, kept: &mut Object) {
-    let Some(error) = flat.shift_remove("error") else { return };
+fn flatten_error(flat: &mut Members<'_>, kept: &mut Object) {
+    let Some(error) = flat.remove("error") else { return };
     let message = error.get("message").unwrap_or(&error);
     if message.is_string() {
-        flat.insert("error".into(), message.clone());
+        flat.push("error", message.clone());
     }
     kept.insert("error".into(), error);
 }
 
 /// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
-fn flatten_can_use_tool(flat: &mut Object, kept: &mut Object) -> Option<Note> {
-    if !flat.contains_key("input")
-        && let Some(input) = flat.shift_remove("toolInput")
+fn flatten_can_use_tool(flat: &mut Members<'_>, kept: &mut Object) -> Option<Note> {
+    if flat.get("input").is_none()
+        && let Some(input) = flat.remove("toolInput")
     {
-        flat.insert("input".into(), input);
+        flat.push("input", input);
     }
-    match flat.shift_remove("options") {
+    match flat.remove("options") {
         None => None,
         Some(Value::Object(mut options)) => {
-            for key in OPTIONS.into_iter().filter(|key| !flat.contains_key(*key)).collect::<Vec<_>>() {
+            for key in OPTIONS.into_iter().filter(|key| flat.get(key).is_none()).collect::<Vec<_>>() {
                 if let Some(value) = options.shift_remove(key) {
-                    flat.insert(key.into(), value);
+                    flat.push(key, value);
                 }
             }
             kept.insert("options".into(), Value::Object(options));
