@@ -3,8 +3,6 @@
 mod alias;
 mod form;
 
-use std::borrow::Cow;
-
 use serde_json::{Value, json};
 
 pub(crate) use alias::{Alias, add_aliases, drop_aliases, elsewhere, put_back, take_aliases};
@@ -132,19 +130,18 @@ pub(crate) fn decode_fields_of_flat(
     mut fields: Members<'_>,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let told = fields.remove(name_key);
-    let name = named(told.map(Cow::Owned), name_key, name)?;
+    let name = named(fields.remove(name_key), name_key, name)?;
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     decode_members(spec, name, context_names, "", fields)
 }
 
 /// The name of an event that carries it under `name_key`, unless it is given.
 pub(crate) fn event_name(object: &Members<'_>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
-    named(object.get(name_key).map(Cow::Borrowed), name_key, given)
+    named(object.get(name_key).cloned(), name_key, given)
 }
 
-fn named(told: Option<Cow<'_, Value>>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
-    match (given, told.map(Cow::into_owned)) {
+fn named(told: Option<Value>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
+    match (given, told) {
         (Some(name), _) => Ok(name.to_owned()),
         (None, Some(Value::String(name))) => Ok(name),
         (None, Some(other)) => {
