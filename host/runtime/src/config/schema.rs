@@ -29,7 +29,7 @@ pub fn schema() -> Value {
 /// What a file is held against. It uses little of the schema, so a definition is parsed when it is first asked for.
 pub(super) struct Schema {
     top: Value,
-    definitions: Vec<(&'static str, &'static RawValue, OnceCell<Value>)>,
+    definitions: HashMap<&'static str, (&'static RawValue, OnceCell<Value>)>,
     /// What entries may be beside what they are here.
     own_types: Vec<Value>,
 }
@@ -55,7 +55,7 @@ impl Schema {
         properties.insert("hooks".into(), json!({ "$ref": format!("#/$defs/{hooks}") }));
         Self {
             top: json!({ "type": "object", "properties": properties }),
-            definitions: definitions.into_iter().map(|(name, text)| (name, text, OnceCell::new())).collect(),
+            definitions: definitions.into_iter().map(|(name, text)| (name, (text, OnceCell::new()))).collect(),
             own_types: handlers.iter().map(own_type).collect(),
         }
     }
@@ -68,10 +68,10 @@ impl Schema {
     /// What this schema refers to.
     pub(super) fn target(&self, schema: &Value) -> Option<&Value> {
         let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
-        let (name, text, parsed) = self.definitions.iter().find(|(known, ..)| *known == name)?;
+        let (text, parsed) = self.definitions.get(name)?;
         Some(parsed.get_or_init(|| {
             let mut definition: Value = serde_json::from_str(text.get()).unwrap_or_default();
-            let types = definition.get_mut("anyOf").filter(|_| ["Entry", "FlatEntry", "NamedEntry"].contains(name));
+            let types = definition.get_mut("anyOf").filter(|_| ["Entry", "FlatEntry", "NamedEntry"].contains(&name));
             if let Some(types) = types.and_then(Value::as_array_mut) {
                 types.extend(self.own_types.iter().cloned());
             }

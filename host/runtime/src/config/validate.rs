@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
 
     /// The schemas of which one has to fit: references followed, choices opened.
     fn alternatives(&self, schema: &'a Value) -> Vec<&'a Value> {
-        if let Some(target) = self.target(schema) {
+        if let Some(target) = self.schema.target(schema) {
             return self.alternatives(target);
         }
         match choices(schema) {
@@ -92,10 +92,6 @@ impl<'a> Walk<'a> {
             }
             _ => vec![schema],
         }
-    }
-
-    fn target(&self, schema: &Value) -> Option<&'a Value> {
-        self.schema.target(schema)
     }
 
     fn word(&mut self, fitting: &[&'a Value], text: &str, pointer: &str) {
@@ -161,7 +157,7 @@ impl<'a> Walk<'a> {
 
     /// Collects what `schema` and its parts say about `object`; of a choice by `type`, the part that is chosen.
     fn gather(&mut self, schema: &'a Value, object: &Object, pointer: &str, rules: &mut Rules<'a>) {
-        if let Some(target) = self.target(schema) {
+        if let Some(target) = self.schema.target(schema) {
             self.gather(target, object, pointer, rules);
         }
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
