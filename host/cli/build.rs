@@ -21,8 +21,8 @@ fn main() -> io::Result<()> {
     fs::write(out.join("go-adapter.wasm"), wat::parse_file(adapter).map_err(io::Error::other)?)
 }
 
-/// Has what people install linked small: functions and texts that are alike stand in it once, and relocations in the short form that
-/// glibc reads since 2.36. Rust's own linker knows both; one that somebody chose is left alone.
+/// Has what people install linked small: functions and texts that are alike stand in it once, and relocations in the short
+/// form that glibc reads since 2.36. Rust's own linker knows both; one that somebody chose is left alone.
 fn link_small() {
     let variable = |name| env::var(name).unwrap_or_default();
     let chosen = env::var_os("RUSTC_LINKER").is_some() || variable("CARGO_ENCODED_RUSTFLAGS").contains("link");
