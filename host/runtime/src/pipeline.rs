@@ -6,7 +6,7 @@ use crate::{
     error::DispatchError,
     hooks::Hooks,
     run::{Selected, Terms, run_chain, run_together, select},
-    telemetry::{self, traced},
+    telemetry,
     verdict::{HookReport, Verdict, outputs, with_watched},
 };
 
@@ -19,7 +19,7 @@ pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> 
 /// A typed event in, verdict out.
 pub(crate) async fn dispatch_event(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     let span = tracing::debug_span!("dispatch", event = event.name, tenant = hooks.tenant());
-    traced!(span, judge(hooks, event, terms))
+    hookbox_sandbox::traced!(span, judge(hooks, event, terms))
 }
 
 /// Asks the hooks, stage by stage, and makes one outcome of what they say.

@@ -14,13 +14,13 @@ use hookbox_protocol::{
     dialect::EventSpec,
     failure::failed_output,
 };
-use hookbox_sandbox::Run;
+use hookbox_sandbox::{Run, traced};
 
 use crate::{
     config::{self, Mode},
     handler::{Call, Failed, Handler, SharedHandler},
     hooks::{Entry, Hooks},
-    telemetry::{self, traced},
+    telemetry,
     verdict::{HookReport, Status},
 };
 

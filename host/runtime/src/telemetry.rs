@@ -67,13 +67,3 @@ fn of_event(hooks: &Hooks, kind: EventKind) -> Vec<Label> {
         Label::from_static_parts("event", kind.name()),
     ]
 }
-
-/// Does asynchronous work within a span. Where nobody listens, which is most often, the work is not carried into one: that
-/// copies all that it will ever hold.
-macro_rules! traced {
-    ($span:expr, $work:expr) => {{
-        let span = $span;
-        if span.is_disabled() { $work.await } else { tracing::Instrument::instrument($work, span).await }
-    }};
-}
-pub(crate) use traced;

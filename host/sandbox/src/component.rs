@@ -14,7 +14,6 @@ use std::{
 
 use hookbox_protocol::{Cause, Dialect, Event, EventKind, Failure, HookOutput};
 use tokio::time::timeout_at;
-use tracing::Instrument;
 use wasmtime::Store;
 
 use crate::{
@@ -27,6 +26,7 @@ use crate::{
     permission::Permissions,
     run::{CallContext, Run},
     store::{self, LimitReached, Sandbox, WasiGrants},
+    traced,
 };
 
 pub use inspect::{Inspection, Producer, inspect};
@@ -121,12 +121,7 @@ impl Component {
     /// runtime with its timer on.
     pub async fn call(&self, event: &Event, dialect: &dyn Dialect, context: CallContext) -> Run {
         let span = tracing::debug_span!("call", digest = self.digest());
-        // To be carried into a span costs a copy, and most often nobody listens.
-        if span.is_disabled() {
-            self.call_now(event, dialect, context).await
-        } else {
-            self.call_now(event, dialect, context).instrument(span).await
-        }
+        traced!(span, self.call_now(event, dialect, context))
     }
 
     async fn call_now(&self, event: &Event, dialect: &dyn Dialect, context: CallContext) -> Run {

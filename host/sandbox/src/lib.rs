@@ -21,6 +21,7 @@ pub mod permission;
 pub mod private;
 mod run;
 mod store;
+mod trace;
 
 pub use compiler::{CompileLimits, Compiler};
 pub use component::Component;
