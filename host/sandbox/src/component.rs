@@ -128,18 +128,11 @@ impl Component {
         let begin = Instant::now();
         let report = |result| Run { fuel: Some(0), time: begin.elapsed(), ..Run::new(result) };
         let deadline = context.deadline.into();
-        let places = self.engine.places();
-        let _place = match places.try_acquire() {
-            Ok(place) => place,
-            Err(_) => match timeout_at(deadline, places.acquire()).await {
-                Ok(Ok(place)) => place,
-                _ => {
-                    return report(Err(Failure::new(
-                        Cause::Busy,
-                        "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
-                    )));
-                }
-            },
+        let Ok(Ok(_place)) = timeout_at(deadline, self.engine.places().acquire()).await else {
+            return report(Err(Failure::new(
+                Cause::Busy,
+                "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
+            )));
         };
         let wasi = match self.wasi.context() {
             Ok(wasi) => wasi,
