@@ -54,7 +54,7 @@ impl<'a> Selected<'a> {
         &self.entry.hook
     }
 
-    fn report(&self, status: Status) -> HookReport {
+    fn report(&self, status: Status, counted: Box<HookOutput>) -> HookReport {
         let Entry { name, pointer, matcher, hook, .. } = self.entry;
         HookReport {
             name: Arc::clone(name),
@@ -62,7 +62,7 @@ impl<'a> Selected<'a> {
             matcher: matcher.clone(),
             mode: hook.mode,
             status,
-            counted: Box::default(),
+            counted,
             watched: None,
             digest: None,
             unusable: None,
@@ -77,7 +77,7 @@ impl<'a> Selected<'a> {
     /// The report of a hook that an earlier one kept from running.
     pub(crate) fn not_reached(self) -> HookReport {
         let status = self.decision.as_ref().err().cloned().unwrap_or(Status::NotReached);
-        self.report(status)
+        self.report(status, Box::default())
     }
 }
 
@@ -188,7 +188,7 @@ fn subscribed(hook: &config::Hook, event: &Event, dialect: &dyn Dialect) -> bool
 pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) -> HookReport {
     let handler = match &selected.decision {
         Ok(handler) => handler,
-        Err(status) => return selected.report(status.clone()),
+        Err(status) => return selected.report(status.clone(), Box::default()),
     };
     let hook = selected.hook();
     let span = tracing::debug_span!("hook", hook = hook.name);
@@ -196,12 +196,13 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     let of_handler = || (handler.digest().map(str::to_owned), handler.unusable().cloned());
     let (digest, unusable) = catch_unwind(AssertUnwindSafe(of_handler)).unwrap_or_default();
     let counted = count(hooks, event, selected.entry, &mut run);
-    let mut report = HookReport { digest, unusable: unusable.map(Box::new), ..selected.report(Status::Ran(run)) };
-    match hook.mode {
-        Mode::Enforce => report.counted = counted,
-        // What is only watched decides nothing.
-        Mode::Monitor => report.watched = Some(counted),
-    }
+    // What is only watched decides nothing.
+    let (counted, watched) = match hook.mode {
+        Mode::Enforce => (counted, None),
+        Mode::Monitor => (Box::default(), Some(counted)),
+    };
+    let report = selected.report(Status::Ran(run), counted);
+    let report = HookReport { watched, digest, unusable: unusable.map(Box::new), ..report };
     telemetry::hook_ran(hooks, selected.entry, event.kind(), &report);
     report
 }
@@ -282,7 +283,6 @@ pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Select
 
 /// What counts of a hook's run: failure behaviour, then authority, then what the dialect can say.
 fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<HookOutput> {
-    let spec = hooks.dialect().spec_of(event);
     let Entry { hook, bounds: authority, .. } = entry;
     let Run { result, notes, .. } = run;
     let mut counted = match result {
@@ -295,6 +295,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
             output
         }
         Err(failure) => {
+            let spec = hooks.dialect().spec_of(event);
             let (output, note) = failed_output(spec, &hook.name, failure, policy(hooks, spec, hook, failure.cause));
             notes.extend(note);
             Box::new(output)
