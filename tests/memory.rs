@@ -222,9 +222,43 @@ async fn what_is_asked() {
     assert!(over.is_empty(), "{over:#?}");
 }
 
+/// What a tool is called with, and what it gave, is on the host as the text that hooks are given, and nothing else.
+async fn what_is_held_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("hook.wasm"), component()).unwrap();
+    for (dialect, event, wire) in [
+        ("claude", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        (
+            "claude",
+            "PostToolUse",
+            r#"{"hook_event_name":"PostToolUse","tool_name":"T","tool_input":{},"tool_response":VALUE}"#,
+        ),
+        ("codebuddy", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("blade", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("blade-callback", "PreToolUse", r#"{"event":"PreToolUse","toolName":"T","toolInput":{"a":VALUE}}"#),
+        ("codex", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        ("gemini", "BeforeTool", r#"{"hook_event_name":"BeforeTool","tool_name":"T","tool_input":{"a":VALUE}}"#),
+        (
+            "picoclaw",
+            "hook.before_tool",
+            r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":{"tool":"T","arguments":{"a":VALUE}}}"#,
+        ),
+    ] {
+        for (shape, value) in arguments() {
+            let wire = wire.replace("VALUE", &value);
+            let limits = json!({ "memoryMiB": (wire.len() >> 20) + 2, "fuel": u64::MAX >> 1 });
+            let handler = json!({ "type": "wasm", "component": "hook.wasm", "limits": limits, "timeout": 600 });
+            let guest = ((wire.len() >> 20) + 2) << 20;
+            let cost = asked(dialect, event, Some(&handler), &wire, folder.path()).await - wire.len() - guest;
+            assert!(10 * cost <= 11 * wire.len(), "{dialect} {event}, {shape}: {} %", cost * 100 / wire.len());
+        }
+    }
+}
+
 /// One test, because there is one allocator.
 #[tokio::test]
 async fn no_event_costs_more_than_six_times_its_bytes() {
     what_is_asked().await;
     what_is_decoded();
+    what_is_held_once().await;
 }

@@ -33,7 +33,7 @@ async fn silent(host: &Host, wire: &[u8], path: &Path) -> Option<Value> {
     let verdict = host.dispatch(wire).await.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     assert_eq!(verdict.hooks.len(), 1, "{}: the hook is not for it", path.display());
     let outcome = verdict.hooks[0].outcome().unwrap_or_else(|| panic!("{}: did not run", path.display()));
-    assert!(outcome.as_ref().is_ok_and(hookbox::HookOutput::is_silent), "{}: {outcome:?}", path.display());
+    assert!(outcome.as_ref().is_ok_and(|output| output.is_silent()), "{}: {outcome:?}", path.display());
     verdict.wire
 }
 

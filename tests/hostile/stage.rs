@@ -156,7 +156,7 @@ pub async fn judge(guest: Guest, end: End) {
 pub async fn host_is_intact() {
     let context = guest::context(Limits::default(), PATIENCE);
     let report = NEIGHBOUR.call(&guest::event(), guest::claude(), context).await;
-    assert_eq!(report.result, Ok(hookbox::HookOutput::default()));
+    assert_eq!(report.result, Ok(Box::default()));
     let kib = most_kib().saturating_sub(*AT_FIRST_KIB);
     assert!(kib < MEMORY_KIB, "{kib} KiB");
 }

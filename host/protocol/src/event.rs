@@ -5,6 +5,7 @@
 
 pub(crate) mod fields;
 mod input;
+mod json;
 pub(crate) mod raw;
 
 use std::borrow::Cow;
@@ -18,13 +19,13 @@ pub use input::{
     PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
     TaskCompleted, UserPromptSubmit,
 };
-
+pub use json::Json;
 pub use raw::Raw;
 
 use crate::{
     dialect::{Dialect, EventSpec},
     glimpse::Glimpse,
-    json::{DecodeError, Members, Object, token},
+    json::{DecodeError, Member, Members, Object, Whole, token},
     output::Note,
 };
 
@@ -71,7 +72,7 @@ impl Event {
         Self {
             name: seen.name,
             context: EventContext::default(),
-            call: seen.tool.map(|tool| ToolCall::new(tool, Value::Null)),
+            call: seen.tool.map(|tool| ToolCall::new(tool, Json::default())),
             input: Input::empty(kind),
             extra: Object::new(),
             raw: Raw::default(),
@@ -96,7 +97,8 @@ impl Event {
         let rest = dialect.encode_event(self);
         let rest = rest.as_object().into_iter().flatten().filter(|(key, _)| !extra.contains_key(*key));
         let names = Names { spec, context: &[] };
-        let input = arguments.iter().filter(|value| !value.is_null()).map(|value| (names.wire("tool_input"), value));
+        let input =
+            arguments.iter().filter(|value| !value.is_null()).map(|value| (names.wire("tool_input"), value.value()));
         let input = input.filter(|(key, _)| !extra.contains_key(*key));
         let other = rest.chain(&extra).map(|(key, value)| (key.as_str(), value));
         self.raw = sent.raw.made_of(input.chain(other));
@@ -115,14 +117,17 @@ impl Event {
     }
 
     /// A text field by our name, for matchers.
-    pub fn field(&self, name: &str) -> Option<String> {
+    pub fn field(&self, name: &str) -> Option<Cow<'_, str>> {
         if name == "tool_name" {
-            return self.call.as_ref().map(|call| call.name.clone());
+            return self.call.as_ref().map(|call| call.name.as_str().into());
         }
         let mut fields = Object::new();
         self.context.encode(&mut fields);
         self.input.encode(&mut fields);
-        fields.get(name).and_then(Value::as_str).map(str::to_owned)
+        match fields.shift_remove(name) {
+            Some(Value::String(text)) => Some(text.into()),
+            _ => None,
+        }
     }
 
     /// Which event this is.
@@ -229,38 +234,49 @@ pub fn decode_fields(
     at: &str,
     wire: Object,
 ) -> Result<Event, DecodeError> {
-    decode_members(spec, spec.name.to_owned(), context_names, at, wire.into())
+    decode_members(spec, spec.name.to_owned(), context_names, at, wire.into(), Raw::default())
 }
 
-/// [`decode_fields`] of an object that is no map yet, and of an event of this name.
+/// [`decode_fields`] of an object that is no map yet, and of an event of this name and text.
 pub(crate) fn decode_members(
     spec: &EventSpec,
     name: String,
     context_names: &[(&str, &str)],
     at: &str,
     wire: Members<'_>,
+    raw: Raw,
 ) -> Result<Event, DecodeError> {
     for required in spec.required {
-        if wire.get(required).is_none() {
+        if !wire.has(required) {
             let why = format!("{} means nothing without it", spec.name);
             return Err(DecodeError::Missing { pointer: format!("{at}/{}", token(required)), why });
         }
     }
     let names = Names { spec, context: context_names };
-    let left = Vec::with_capacity(wire.len().min(EventContext::FIELDS.len()));
-    let mut fields = Fields { at, names: &names, left, extra: Object::new(), notes: Vec::new() };
-    for (key, value) in wire {
-        let ours = names.ours(&key).filter(|_| !value.is_null());
-        match ours.map(|ours| (ours != key).then(|| Cow::Owned(ours.to_owned()))) {
-            Some(renamed) => fields.left.push((renamed.unwrap_or(key), value)),
-            None => drop(fields.extra.insert(key.into_owned(), value)),
+    let mut rest = Rest { spec, at, whole: wire.whole(), extra: Object::new(), notes: Vec::new() };
+    let mut call = spec.kind.has_tool().then(ToolCall::default);
+    let mut context = EventContext::default();
+    let mut input = Input::empty(spec.kind);
+    for (wire, member) in wire {
+        let ours = names.ours(&wire).filter(|_| !member.is_null());
+        let mut field = Field { wire: &wire, member };
+        let taken = match ours {
+            None => false,
+            Some((ours, listed)) => {
+                call.as_mut().map_or(Ok(false), |call| call.take(ours, &mut field, &mut rest))?
+                    || context.take(ours, &mut field, &mut rest)?
+                    || listed && input.take(ours, &mut field, &mut rest)?
+            }
+        };
+        if !taken {
+            let value = field.member.into_value();
+            rest.extra.insert(wire.into_owned(), value);
         }
     }
-    let call = if spec.kind.has_tool() { Some(ToolCall::decode(&mut fields)?) } else { None };
-    let context = EventContext::decode(&mut fields)?;
-    let input = Input::decode(spec.kind, &mut fields)?;
-    let extra = fields.take_rest();
-    Ok(Event { name, context, call, input, extra, raw: Raw::default(), notes: fields.notes })
+    if let Input::OtherEvent(other) = &mut input {
+        other.payload = std::mem::take(&mut rest.extra);
+    }
+    Ok(Event { name, context, call, input, extra: rest.extra, raw, notes: rest.notes })
 }
 
 /// The inverse of [`decode_fields`]: the wire object of an event.
@@ -292,19 +308,13 @@ impl Names<'_> {
         self.spec.names.iter().chain(self.context)
     }
 
-    /// Our name of a wire field that is typed here; `None` also when another wire field has that name here.
-    fn ours<'k>(&'k self, wire: &'k str) -> Option<&'k str> {
+    /// Our name of a wire field, and whether the event has it; `None` when another wire field has that name here.
+    fn ours<'k>(&'k self, wire: &'k str) -> Option<(&'k str, bool)> {
         match self.pairs().find(|(w, _)| *w == wire) {
-            Some((_, ours)) => Some(ours),
+            Some((_, ours)) => Some((ours, true)),
             None if self.pairs().any(|(_, ours)| *ours == wire) => None,
-            None => Some(wire).filter(|wire| self.typed(wire)),
+            None => Some((wire, self.spec.fields.contains(&wire))),
         }
-    }
-
-    fn typed(&self, name: &str) -> bool {
-        EventContext::FIELDS.contains(&name)
-            || self.spec.fields.contains(&name)
-            || (self.spec.kind.has_tool() && ToolCall::FIELDS.contains(&name))
     }
 
     fn wire<'k>(&'k self, ours: &'k str) -> &'k str {
@@ -312,54 +322,58 @@ impl Names<'_> {
     }
 }
 
-/// Fields still to be taken, by our names.
-pub(crate) struct Fields<'a> {
+/// One field of the wire.
+pub(crate) struct Field<'f, 'a> {
+    wire: &'f str,
+    member: Member<'a>,
+}
+
+/// What no type holds.
+pub(crate) struct Rest<'a> {
+    spec: &'a EventSpec,
     at: &'a str,
-    names: &'a Names<'a>,
-    /// A list, since most names that are looked for are not there. No two are the same.
-    left: Vec<(Cow<'a, str>, Value)>,
+    whole: Option<Whole<'a>>,
     extra: Object,
     notes: Vec<Note>,
 }
 
-impl Fields<'_> {
-    /// Takes one field; absent, `null` and of another type alike being `None`.
+impl<'a> Rest<'a> {
+    /// Reads a field; of another type it is `None`, and left untyped.
     ///
     /// # Errors
     /// [`DecodeError::Type`] where the event means nothing without the field.
-    pub(crate) fn take<T: FieldType>(&mut self, name: &str) -> Result<Option<T>, DecodeError> {
-        let Some(place) = self.left.iter().position(|(left, _)| left == name) else { return Ok(None) };
-        let (_, value) = self.left.remove(place);
-        let value = match T::take(value) {
+    pub(crate) fn read<T: FieldType>(&mut self, field: &mut Field<'_, 'a>) -> Result<Option<T>, DecodeError> {
+        let value = match T::take(std::mem::take(&mut field.member), self.whole.as_ref()) {
             Ok(typed) => return Ok(Some(typed)),
-            Err(value) => value,
+            Err(member) => member.into_value(),
         };
-        let wire = self.names.wire(name);
-        let pointer = || format!("{}/{}", self.at, token(wire));
-        let Some(typed) = T::read(&value) else {
-            // Whose call it is decides who is asked.
-            if name == "tool_name" || self.names.spec.required.contains(&wire) {
-                return Err(DecodeError::wrong_type(pointer(), T::EXPECTED, &value));
+        let typed = T::read(&value);
+        if typed.is_none() {
+            let pointer = format!("{}/{}", self.at, token(field.wire));
+            if self.spec.required.contains(&field.wire) {
+                return Err(DecodeError::wrong_type(pointer, T::EXPECTED, &value));
             }
-            self.notes.push(left_untyped(&pointer(), T::EXPECTED, &value));
-            self.extra.insert(wire.to_owned(), value);
-            return Ok(None);
-        };
+            self.notes.push(left_untyped(&pointer, T::EXPECTED, &value));
+        }
         // `10.0` is 10, and is written as it came.
-        self.extra.insert(wire.to_owned(), value);
-        Ok(Some(typed))
+        self.keep(field, value);
+        Ok(typed)
     }
 
-    /// Puts a field to those that are left; back, when the types cannot hold it without loss.
-    pub(crate) fn keep(&mut self, name: &str, value: Value) {
-        self.left.push((name.to_owned().into(), value));
+    /// Reads a string without which nothing can be told.
+    ///
+    /// # Errors
+    /// [`DecodeError::Type`]: it is none.
+    pub(crate) fn needed(&self, field: &mut Field<'_, 'a>) -> Result<String, DecodeError> {
+        let read = std::mem::take(&mut field.member).into_string();
+        read.map_err(|member| {
+            let pointer = format!("{}/{}", self.at, token(field.wire));
+            DecodeError::wrong_type(pointer, String::EXPECTED, member.value())
+        })
     }
 
-    /// Takes everything that is left, by the wire's names.
-    pub(crate) fn take_rest(&mut self) -> Object {
-        let left = std::mem::take(&mut self.left);
-        let mut rest = std::mem::take(&mut self.extra);
-        rest.extend(left.into_iter().map(|(ours, value)| (self.names.wire(&ours).to_owned(), value)));
-        rest
+    /// Keeps what the types cannot hold without loss.
+    pub(crate) fn keep(&mut self, field: &Field<'_, '_>, value: Value) {
+        self.extra.insert(field.wire.to_owned(), value);
     }
 }

@@ -3,6 +3,8 @@
 //! A text that breaks off, is nested too deep or is not UTF-8 somewhere still belongs to an event, and the hooks that are
 //! subscribed to it have a say in what follows: each counts as failed, by its own policy.
 
+use std::ops::Range;
+
 use crate::json::{
     scan::{Container, Fault, Scanner, Token},
     string::unescape,
@@ -32,8 +34,8 @@ pub struct Places {
 pub(crate) fn glimpse(places: &Places, wire: &[u8], name: Option<&str>) -> Option<Glimpse> {
     let wire = behind_mark(wire);
     let (mut names, mut tools) = (Found::default(), Found::default());
-    let walked = walk(wire, |path, token| {
-        if let Token::String(range) = token {
+    let walked = walk(wire, |path, token, range| {
+        if token == Token::String {
             if places.name.iter().any(|place| is(path, place)) {
                 names.add(text(wire, range));
             } else if places.tool.iter().any(|place| is(path, place)) {
@@ -60,10 +62,8 @@ pub fn number(key: &str, wire: &[u8]) -> Option<u64> {
     let wire = behind_mark(wire);
     let mut found = Found::default();
     // What comes behind a fault is not asked for.
-    let _ = walk(wire, |path, token| {
-        if let Token::Number(range) = token
-            && is(path, &[key])
-        {
+    let _ = walk(wire, |path, token, range| {
+        if token == Token::Number && is(path, &[key]) {
             found.add(text(wire, range));
         }
     });
@@ -103,22 +103,22 @@ impl Found {
 const DEPTH: usize = 2;
 
 /// Reads as far as it is clear what is within what, and gives each scalar near the top with the keys on the way to it.
-fn walk(wire: &[u8], mut scalar: impl FnMut(&[String], Token)) -> Result<(), Fault> {
+fn walk(wire: &[u8], mut scalar: impl FnMut(&[String], Token, Range<usize>)) -> Result<(), Fault> {
     let mut scanner = Scanner::tolerant(wire);
     let mut path: Vec<String> = Vec::new();
     while let Some(token) = scanner.next()? {
         let depth = scanner.depth();
         match token {
-            Token::Key(range) if depth <= DEPTH => {
+            Token::Key if depth <= DEPTH => {
                 path.truncate(depth - 1);
-                path.push(text(wire, range));
+                path.push(text(wire, scanner.span()));
             }
             // What is in an array has no key: this one no place has.
             Token::Open(Container::Array) if depth <= DEPTH => {
                 path.truncate(depth - 1);
                 path.push(String::new());
             }
-            Token::String(_) | Token::Number(_) if depth == path.len() => scalar(&path, token),
+            Token::String | Token::Number if depth == path.len() => scalar(&path, token, scanner.span()),
             _ => {}
         }
     }
@@ -130,8 +130,8 @@ fn is(path: &[String], place: &[&str]) -> bool {
 }
 
 /// A string of the text. What is not UTF-8 in it is U+FFFD.
-fn text(wire: &[u8], range: std::ops::Range<usize>) -> String {
-    unescape(&String::from_utf8_lossy(wire.get(range).unwrap_or_default())).0
+fn text(wire: &[u8], range: Range<usize>) -> String {
+    unescape(&String::from_utf8_lossy(wire.get(range).unwrap_or_default()))
 }
 
 /// The string beside this key, wherever it stands, unless different ones do. A quote behind a backslash opens nothing.
@@ -155,8 +155,9 @@ fn anywhere(key: &str, wire: &[u8], found: &mut Found) {
 fn value_of(after: &[u8]) -> Option<String> {
     let after = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     // Only the one string: a scanner that ends behind it.
-    match Scanner::tolerant(after).next() {
-        Ok(Some(Token::String(range))) => Some(text(after, range)),
+    let mut scanner = Scanner::tolerant(after);
+    match scanner.next() {
+        Ok(Some(Token::String)) => Some(text(after, scanner.span())),
         _ => None,
     }
 }

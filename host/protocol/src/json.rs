@@ -1,26 +1,27 @@
 //! JSON as a gate must read it: what two parsers could read differently is an error, because a gate must see what the
 //! tool sees. See `docs/adr/0004-strict-json.md`.
 
+mod checked;
 mod members;
 pub(crate) mod same;
 pub(crate) mod scan;
 pub(crate) mod string;
 pub(crate) mod text;
 
-use std::{borrow::Cow, collections::HashSet, ops::Range};
+use std::{collections::HashSet, sync::Arc};
 
-use serde_json::{Map, Number, Value, map::Entry};
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::{
     event::raw::{Moved, Place, Raw, joined},
     output::Note,
 };
-pub(crate) use members::Members;
-use members::Names;
-use scan::{Container, Fault, Scanner, Token};
+use checked::Checked;
+pub(crate) use members::{Member, Members, Whole};
+use scan::{Container, Fault, Token};
 pub use scan::{MAX_DEPTH, MAX_NODES};
-use string::{escaped, unescape};
+use string::escaped;
 use text::Text;
 
 /// A JSON object, in the order it was written.
@@ -81,7 +82,7 @@ impl DecodeError {
 /// keeps the first and another the last.
 pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
     match read(bytes)? {
-        Read { value, replaced: 0, .. } => Ok(value.into()),
+        (value, 0) => Ok(value),
         _ => Err(DecodeError::Syntax("an escape is half a surrogate pair, which is no character".into())),
     }
 }
@@ -91,10 +92,24 @@ pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
 /// # Errors
 /// As [`parse`], or [`DecodeError::Type`].
 pub fn parse_object(bytes: &[u8]) -> Result<Object, DecodeError> {
-    match read(bytes)?.value {
-        Whole::Object(members) => Ok(members.into_object()),
-        Whole::Other(other) => Err(DecodeError::wrong_type("", "an object", &other)),
+    match read(bytes)?.0 {
+        Value::Object(object) => Ok(object),
+        other => Err(DecodeError::wrong_type("", "an object", &other)),
     }
+}
+
+/// A text's value, and how many of its escapes were read as U+FFFD.
+fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
+    let mut text = Checked::new(bytes)?;
+    let value = whole(&mut text).map_err(|fault| text.syntax(&fault))?;
+    Ok((value, text.replaced()))
+}
+
+fn whole(text: &mut Checked<'_>) -> Result<Value, Fault> {
+    let first = text.next()?;
+    let value = text.value(first)?;
+    text.next()?;
+    Ok(value)
 }
 
 /// The object of a client's text, with its text.
@@ -106,25 +121,23 @@ pub(crate) struct Wire<'a> {
     pub(crate) notes: Vec<Note>,
     /// The text that says what was read; how many of its members there are, and which are gone, since they were null and
     /// others of that name were added.
-    text: Text,
+    text: Arc<Text>,
     had: usize,
     filled: Vec<&'static str>,
     moved: Vec<Moved>,
 }
 
-impl Wire<'_> {
+impl<'a> Wire<'a> {
     /// Whether the event has something under this name; null is nothing.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.get(name).is_some_and(|value| !value.is_null())
+        self.members.iter().any(|(key, value)| key == name && !value.is_null())
     }
 
     /// Gives what the client wrote elsewhere the contract's name, without a copy.
     pub(crate) fn rename(&mut self, name: &'static str, member: &'static str, below: Option<&'static str>) {
         let value = match below {
-            None => self.members.remove(member).inspect(|_| self.had -= 1),
-            Some(below) => {
-                self.members.get_mut(member).and_then(Value::as_object_mut).and_then(|o| o.shift_remove(below))
-            }
+            None => self.members.take(member).inspect(|_| self.had -= 1),
+            Some(below) => self.members.remove_below(member, below).map(Member::from),
         };
         if let Some(value) = value {
             self.put(name, Place::At(member, below), value);
@@ -135,17 +148,17 @@ impl Wire<'_> {
     pub(crate) fn gather(&mut self, name: &'static str, members: HashSet<String>) {
         let gathered = self.members.take_all(&members);
         self.had -= gathered.len();
-        self.put(name, Place::Members(members), Value::Object(gathered));
+        self.put(name, Place::Members(members), Value::Object(gathered).into());
     }
 
-    fn put(&mut self, name: &'static str, from: Place, value: Value) {
+    fn put(&mut self, name: &'static str, from: Place, value: Member<'a>) {
         self.add(name, value);
         self.moved.push(Moved { name, from });
     }
 
     /// Adds a member that is not there, or is null.
-    pub(crate) fn add(&mut self, name: &'static str, value: Value) {
-        if self.members.remove(name).is_some() {
+    pub(crate) fn add(&mut self, name: &'static str, value: impl Into<Member<'a>>) {
+        if self.members.take(name).is_some() {
             self.had -= 1;
             self.filled.push(name);
         }
@@ -154,34 +167,60 @@ impl Wire<'_> {
 
     /// The whole event with the members that were added: as it was written, as far as that is what was read.
     pub(crate) fn raw(&mut self) -> Raw {
-        let (mut text, moved) = (std::mem::take(&mut self.text), std::mem::take(&mut self.moved));
+        let (mut text, moved) = (Arc::clone(&self.text), std::mem::take(&mut self.moved));
         if !self.filled.is_empty() {
             let members = text::members(&text).unwrap_or_default();
-            text = joined(members.iter().filter(|(key, _)| !self.filled.contains(&key.as_str()))).into();
+            let left = joined(members.iter().filter(|(key, _)| !self.filled.contains(&key.as_str())));
+            text = Arc::new(left.into());
         }
-        Raw::written(text, self.members.iter().skip(self.had), moved)
+        let added = self.members.iter().skip(self.had).map(|(key, member)| (key, member.value()));
+        Raw::written(text, added, moved)
     }
 }
 
-/// [`parse_object`], with its text and what was read otherwise than it is written.
+/// [`parse_object`], with its text and what was read otherwise than it is written. All of it is checked; its members are
+/// read when somebody looks into them.
 ///
 /// # Errors
 /// As [`parse_object`].
 pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire<'_>, DecodeError> {
-    let Read { value, replaced, blanks, whole, values } = read(bytes)?;
-    let members = match value {
-        Whole::Object(members) => members,
-        Whole::Other(other) => return Err(DecodeError::wrong_type("", "an object", &other)),
+    let mut checked = Checked::new(bytes)?;
+    let mut members = match members(&mut checked).map_err(|fault| checked.syntax(&fault))? {
+        Ok(members) => members,
+        Err(other) => return Err(DecodeError::wrong_type("", "an object", &other)),
     };
-    let (text, notes) = if replaced > 0 {
-        let note = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
-        (Text::compacted(&mended(whole)), vec![Note::warning(note)])
-    } else if blanks {
-        (Text::compacted(whole), Vec::new())
-    } else {
-        (Text::indexed(whole.to_owned(), values), Vec::new())
-    };
+    let (whole, mut notes) = (checked.text().trim_ascii(), Vec::new());
+    let text = Arc::new(match (checked.replaced(), checked.has_blanks()) {
+        (0, false) => Text::from(whole.to_owned()),
+        (0, true) => Text::compacted(whole),
+        (replaced, _) => {
+            let note = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
+            notes.push(Note::warning(note));
+            Text::compacted(&mended(whole))
+        }
+    });
+    if checked.replaced() == 0 && !checked.has_blanks() {
+        members.kept_in(whole, &text);
+    }
     Ok(Wire { had: members.len(), members, notes, text, filled: Vec::new(), moved: Vec::new() })
+}
+
+/// The members of a text that is an object, unread; the value of another.
+fn members<'a>(text: &mut Checked<'a>) -> Result<Result<Members<'a>, Value>, Fault> {
+    let first = text.next()?;
+    if first != Some(Token::Open(Container::Object)) {
+        let other = text.value(first)?;
+        text.next()?;
+        return Ok(Err(other));
+    }
+    let mut members = Members::new();
+    while text.next()? == Some(Token::Key) {
+        let name = text.string();
+        let (text, escapes) = text.value_text()?;
+        members.push_unread(name, text, escapes);
+    }
+    text.next()?;
+    Ok(Ok(members))
 }
 
 /// A JSON text with U+FFFD wherever an escape is half a surrogate pair.
@@ -195,137 +234,6 @@ fn mended(text: &str) -> String {
         rest = after;
     }
     mended + rest
-}
-
-/// From so many bytes on it is worth the time to keep no more memory than is needed.
-const LARGE: usize = 64 << 10;
-
-/// What was read.
-struct Read<'a> {
-    value: Whole<'a>,
-    /// How many escapes were read as U+FFFD.
-    replaced: usize,
-    /// The text without the blanks around it, and whether there are others.
-    whole: &'a str,
-    blanks: bool,
-    /// Where the values of members stand in the whole, and those of their members, unless there are blanks.
-    values: Vec<Range<usize>>,
-}
-
-/// A text's value, whose members nobody needs as a map yet.
-enum Whole<'a> {
-    Object(Members<'a>),
-    Other(Value),
-}
-
-impl From<Whole<'_>> for Value {
-    fn from(whole: Whole<'_>) -> Self {
-        match whole {
-            Whole::Object(members) => Self::Object(members.into_object()),
-            Whole::Other(value) => value,
-        }
-    }
-}
-
-/// A container that is not read to its end yet.
-enum Open<'a> {
-    Whole(Members<'a>),
-    Object(Object),
-    Array(Vec<Value>),
-}
-
-fn read(bytes: &[u8]) -> Result<Read<'_>, DecodeError> {
-    let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
-    let syntax = |fault: Fault| DecodeError::Syntax(fault.within(bytes));
-    let (mut scanner, mut replaced) = (Scanner::new(bytes), 0);
-    let mut string = |scanner: &Scanner<'_>, range: Range<usize>| {
-        let raw = text.get(range).unwrap_or_default();
-        if !scanner.has_escapes() {
-            return Cow::Borrowed(raw);
-        }
-        let (text, bad) = unescape(raw);
-        replaced += bad;
-        Cow::Owned(text)
-    };
-    // The containers that are open, each with the key that waits for its value, where that ends, and where the value begins.
-    let mut open: Vec<(Open<'_>, Cow<'_, str>, usize, usize)> = Vec::new();
-    let mut value = Whole::Other(Value::Null);
-    let mut names = Names::default();
-    let (mut nodes, mut values, mut below) = (0, Vec::with_capacity(16), Vec::new());
-    let blanks_before = bytes.len() - bytes.trim_ascii_start().len();
-    while let Some(token) = scanner.next().map_err(syntax)? {
-        nodes += usize::from(token != Token::Close);
-        if nodes > MAX_NODES {
-            return Err(syntax(scanner.fault("more than 250,000 values and keys")));
-        }
-        let done = match token {
-            Token::Open(container) => {
-                let empty = match container {
-                    Container::Object if open.is_empty() => Open::Whole(Members::new()),
-                    Container::Object => Open::Object(Map::new()),
-                    Container::Array => Open::Array(Vec::new()),
-                };
-                open.push((empty, Cow::default(), 0, 0));
-                continue;
-            }
-            Token::Key(range) => {
-                let end = range.end + 1;
-                let key = string(&scanner, range);
-                if let Some((_, waiting, ended, begins)) = open.last_mut() {
-                    (*waiting, *ended, *begins) = (key, end, scanner.at() - blanks_before);
-                }
-                continue;
-            }
-            // Most arrays and objects have few items, and room for more: much, in a large text of small ones.
-            Token::Close => match open.pop().map(|(open, ..)| open) {
-                Some(Open::Whole(members)) => {
-                    value = Whole::Object(members);
-                    continue;
-                }
-                Some(Open::Object(object)) if bytes.len() >= LARGE && object.len() < 3 => {
-                    Value::Object(object.into_iter().collect())
-                }
-                Some(Open::Object(object)) => Value::Object(object),
-                Some(Open::Array(mut items)) => {
-                    if bytes.len() >= LARGE {
-                        items.shrink_to_fit();
-                    }
-                    Value::Array(items)
-                }
-                None => Value::Null,
-            },
-            Token::String(range) => Value::String(string(&scanner, range).into_owned()),
-            Token::Number(range) => {
-                let fault = Fault::new("a number that no 64 bits hold", range.end);
-                let number = text.get(range).and_then(|raw| serde_json::from_str::<Number>(raw).ok());
-                number.filter(|number| number.as_f64().is_some()).map(Value::Number).ok_or_else(|| syntax(fault))?
-            }
-            Token::True => true.into(),
-            Token::False => false.into(),
-            Token::Null => Value::Null,
-        };
-        let depth = open.len();
-        match open.last_mut() {
-            Some((Open::Whole(members), key, ended, begins)) => {
-                values.push(*begins..scanner.at() - blanks_before);
-                let added = names.add(members, std::mem::take(key), done);
-                added.map_err(|key| syntax(scan::twice(&key, *ended)))?;
-            }
-            Some((Open::Object(object), key, ended, begins)) => {
-                if depth == 2 {
-                    below.push(*begins..scanner.at() - blanks_before);
-                }
-                match object.entry(std::mem::take(key)) {
-                    Entry::Vacant(entry) => drop(entry.insert(done)),
-                    Entry::Occupied(entry) => return Err(syntax(scan::twice(entry.key(), *ended))),
-                }
-            }
-            Some((Open::Array(items), ..)) => items.push(done),
-            None => value = Whole::Other(done),
-        }
-    }
-    values.append(&mut below);
-    Ok(Read { value, replaced, whole: text.trim_ascii(), blanks: scanner.has_blanks(), values })
 }
 
 /// A value in a few words, for messages: its type, and its text when that is short.

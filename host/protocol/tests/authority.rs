@@ -91,7 +91,7 @@ fn leaves(at: &str, value: &Value, into: &mut Vec<(String, Value)>) {
 
 fn old_value(event: &Event) -> Value {
     match event.name.as_str() {
-        "PreToolUse" | "PermissionRequest" => event.call.as_ref().unwrap().input.clone(),
+        "PreToolUse" | "PermissionRequest" => event.call.as_ref().unwrap().input.clone().into(),
         "PostToolUse" => json!({"stdout": "x"}),
         "UserPromptSubmit" => json!("hello"),
         _ => Value::Null,
@@ -238,7 +238,7 @@ fn a_permission_for_another_tool_goes_with_the_tool() {
     let same = event("PreToolUse").call.unwrap().input;
     for updated in [None, Some(same)] {
         let output = HookOutput {
-            updated,
+            updated: updated.map(Value::from),
             updated_tool: Some("Read".into()),
             ..HookOutput::decided(Decision::Allow, "reading is fine")
         };

@@ -50,7 +50,7 @@ fn a_request_is_typed_and_nothing_of_it_is_lost() {
         assert_eq!(DIALECT.encode_event(&event(&wire)), wire);
     }
     let Input::BeforeLlm(input) = event(&request(&json!({}))).input else { panic!() };
-    assert_eq!((input.model.as_deref(), input.options), (Some("m"), Some(json!({ "temperature": 1 }))));
+    assert_eq!((input.model.as_deref(), input.options), (Some("m"), Some(json!({ "temperature": 1 }).into())));
     let odd = event(&json!({ "hook_event_name": "BeforeModel", "llm_request": { "model": 5 } }));
     assert!(odd.notes.iter().any(|note| note.text.starts_with("/llm_request/model")), "{:?}", odd.notes);
     assert_eq!(DIALECT.encode_event(&odd), *odd.raw);
@@ -58,7 +58,7 @@ fn a_request_is_typed_and_nothing_of_it_is_lost() {
 
 #[test]
 fn a_library_users_request_looks_like_the_clients() {
-    let input = BeforeLlm { model: Some("m".into()), options: Some(json!({})), ..BeforeLlm::default() };
+    let input = BeforeLlm { model: Some("m".into()), options: Some(json!({}).into()), ..BeforeLlm::default() };
     let event = Event::new(&DIALECT, EventContext::default(), None, Input::BeforeLlm(input));
     let expected = json!({ "hook_event_name": "BeforeModel", "llm_request": { "model": "m", "config": {} } });
     assert_eq!(*event.raw, expected);

@@ -164,7 +164,7 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
             typed(
                 "hook.after_tool",
                 call(),
-                Input::PostToolUse(PostToolUse { output: Some(result.clone()), duration_ns: Some(5) }),
+                Input::PostToolUse(PostToolUse { output: Some(result.clone().into()), duration_ns: Some(5) }),
             ),
             json!({ "meta": meta, "tool": "exec", "arguments": { "command": "ls" }, "result": result, "duration": 5,
                     "channel": "cli" }),
@@ -178,7 +178,7 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
             json!({ "meta": meta, "model": "m", "channel": "cli" }),
         ),
         (
-            typed("hook.after_llm", None, Input::AfterLlm(AfterLlm { model: None, response: Some(json!({})) })),
+            typed("hook.after_llm", None, Input::AfterLlm(AfterLlm { model: None, response: Some(json!({}).into()) })),
             json!({ "meta": meta, "response": {}, "channel": "cli" }),
         ),
     ] {
@@ -194,7 +194,10 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
     let event = typed(
         "hook.runtime_event",
         None,
-        Input::AgentEvent(AgentEvent { kind: Some("agent.turn.start".into()), payload: Some(json!({ "a": 1 })) }),
+        Input::AgentEvent(AgentEvent {
+            kind: Some("agent.turn.start".into()),
+            payload: Some(json!({ "a": 1 }).into()),
+        }),
     );
     let params = json!({ "kind": "agent.turn.start", "payload": { "a": 1 },
                          "scope": { "session_key": "s", "turn_id": "t", "channel": "cli" } });

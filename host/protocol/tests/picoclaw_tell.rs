@@ -7,7 +7,7 @@ use hookbox_protocol::{
         ALL,
         picoclaw::{DIALECT, said, tell, tells},
     },
-    event::Input,
+    event::{Input, Json},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -157,10 +157,11 @@ proptest! {
             chat_id: text(), cwd: text(), iteration, ..EventContext::default()
         };
         let mut neutral = Input::empty(kind);
+        let output = Some(Json::from(output)).filter(|output| !output.is_null());
         match &mut neutral {
-            Input::PostToolUse(ran) => ran.output = Some(output).filter(|output| !output.is_null()),
-            Input::AfterLlm(answered) => answered.response = Some(output).filter(|output| !output.is_null()),
-            Input::BeforeLlm(request) => request.messages = Some(output).filter(|output| !output.is_null()),
+            Input::PostToolUse(ran) => ran.output = output,
+            Input::AfterLlm(answered) => answered.response = output,
+            Input::BeforeLlm(request) => request.messages = output,
             Input::AgentEvent(happened) => happened.kind = Some(tool.clone()),
             _ => {}
         }

@@ -68,7 +68,7 @@ pub trait Handler: Send + Sync {
     }
 
     /// SHA-256 of what runs, in hexadecimal, where that is known.
-    fn digest(&self) -> Option<&str> {
+    fn digest(&self) -> Option<Arc<str>> {
         None
     }
 

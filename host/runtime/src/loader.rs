@@ -138,7 +138,7 @@ impl Loader {
             }
         };
         // Of the bytes that were compiled: the file may be another by now.
-        if wasm.digest.as_deref().is_some_and(|digest| digest != component.digest()) {
+        if wasm.digest.as_deref().is_some_and(|digest| *digest != **component.digest()) {
             return Err(LoadError::Changed { path: wasm.component.clone() }.into());
         }
         let context = CallContext {

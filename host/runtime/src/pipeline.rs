@@ -25,19 +25,18 @@ pub(crate) async fn dispatch_event(hooks: &Hooks, event: &mut Event, terms: Term
 /// Asks the hooks, stage by stage, and makes one outcome of what they say.
 async fn judge(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     let dialect = hooks.dialect();
-    let (mut reports, mut counted) = (Vec::<HookReport>::new(), Vec::new());
-    for stage in dialect.stages(event.kind()) {
+    let (mut reports, stages) = (Vec::<HookReport>::new(), dialect.stages(event.kind()));
+    for stage in stages {
         // The stage before this one did not decide.
         reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
         let sent = event.turn_into(*stage, dialect);
         reports.extend(call_all(hooks, event, terms).await);
         event.turn_back(sent);
-        counted = outputs(&reports);
-        if dialect.decides(*stage, &counted) {
+        if stages.len() > 1 && dialect.decides(*stage, &outputs(&reports)) {
             break;
         }
     }
-    let outcome = authority::merge(dialect, event, &counted);
+    let outcome = Box::new(authority::merge(dialect, event, &outputs(&reports)));
     let would_be = with_watched(&reports).map(|outputs| Box::new(authority::merge(dialect, event, &outputs)));
     let wire = dialect.encode_outcome(event, &outcome.output);
     let verdict = Verdict::new(dialect, event, reports, outcome, would_be, wire);

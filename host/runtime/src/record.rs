@@ -1,6 +1,6 @@
 //! Provenance: what was decided about an event, by what, and how it came out.
 
-use hookbox_protocol::{HookOutput, Note};
+use hookbox_protocol::Note;
 use hookbox_sandbox::sha256;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -184,7 +184,7 @@ impl HookReport {
             verdict: self.word(),
             time_us: run.map(|run| u64::try_from(run.time.as_micros()).unwrap_or(u64::MAX)),
             fuel: run.and_then(|run| run.fuel),
-            component_digest: run.and_then(|_| self.digest.clone()),
+            component_digest: run.and_then(|_| self.digest.as_deref().map(str::to_owned)),
             reason: output.and_then(|output| output.reason.clone()),
             cause: failure.map(|failure| failure.cause.word()),
             message: failure.map(|failure| failure.message.clone()),
@@ -196,7 +196,7 @@ impl HookReport {
     /// What became of it, in a word or two.
     pub fn word(&self) -> &'static str {
         match &self.status {
-            Status::Ran(run) => run.result.as_ref().map_or("failed", HookOutput::word),
+            Status::Ran(run) => run.result.as_ref().map_or("failed", |output| output.word()),
             Status::NotMatched => "not matched",
             Status::NotHandled => "not handled",
             Status::NotReached => "not reached",

@@ -45,6 +45,8 @@ impl Terms<'_> {
 pub(crate) struct Selected<'a> {
     entry: &'a Entry,
     decision: Result<SharedHandler, Status>,
+    /// Whether it is still to be loaded. Until then what runs fails.
+    missing: bool,
     due: Option<Instant>,
 }
 
@@ -108,22 +110,21 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>
             (true, Some(failure)) if !entry.hook.events.is_empty() => Some(Ok(failed(failure.clone()))),
             (true, unread) => entry.loaded().map(|handler| asked(entry, handler.clone(), event, unread)),
         };
-        (entry, decision)
+        let missing = decision.is_none();
+        let decision = decision.unwrap_or_else(|| Ok(failed(Failure::new(Cause::Load, "was not loaded"))));
+        Selected { entry, decision, missing, due: terms.due }
     });
     let mut selected: Vec<_> = selected.collect();
     // Most often all of them are loaded. If not, they are all at once, so that one that takes long does not take the time
     // of the others.
-    if selected.iter().any(|(_, decision)| decision.is_none()) {
+    if selected.iter().any(|hook| hook.missing) {
         let due = terms.load_due();
-        let missing = selected.iter_mut().filter(|(_, decision)| decision.is_none());
-        let loading = missing.map(|(entry, decision)| async move {
-            *decision = Some(asked(entry, load(hooks, entry, due).await, event, terms.unread));
+        let loading = selected.iter_mut().filter(|hook| hook.missing).map(|hook| async move {
+            hook.decision = asked(hook.entry, load(hooks, hook.entry, due).await, event, terms.unread);
         });
         join_all(loading).await;
     }
-    let unknown = || Ok(failed(Failure::new(Cause::Load, "was not loaded")));
-    let selected = selected.into_iter().map(|(entry, decision)| (entry, decision.unwrap_or_else(unknown)));
-    selected.map(|(entry, decision)| Selected { entry, decision, due: terms.due }).collect()
+    selected
 }
 
 fn failed(failure: Failure) -> SharedHandler {
@@ -193,7 +194,7 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     let hook = selected.hook();
     let span = tracing::debug_span!("hook", hook = hook.name);
     let mut run = traced!(span, call(hooks, event, hook, &**handler, selected.due));
-    let of_handler = || (handler.digest().map(str::to_owned), handler.unusable().cloned());
+    let of_handler = || (handler.digest(), handler.unusable().cloned());
     let (digest, unusable) = catch_unwind(AssertUnwindSafe(of_handler)).unwrap_or_default();
     let counted = count(hooks, event, selected.entry, &mut run);
     // What is only watched decides nothing.
@@ -236,7 +237,10 @@ async fn call(
         tokio::time::timeout_at(deadline.into(), handler.call(call)).await.unwrap_or_else(|_| late())
     });
     let mut run = Box::new(asked.await.unwrap_or_else(|panicked| Run::new(Err(panicked))));
-    run.time = started.elapsed();
+    // A component tells its own.
+    if run.time.is_zero() {
+        run.time = started.elapsed();
+    }
     run
 }
 
@@ -244,14 +248,16 @@ async fn call(
 pub(crate) async fn run_together(
     hooks: &Hooks,
     event: &Event,
-    mut selected: Vec<Selected<'_>>,
+    selected: Vec<Selected<'_>>,
     at_once: usize,
 ) -> Vec<HookReport> {
     // Most often there is one.
-    if selected.len() == 1
-        && let Some(only) = selected.pop()
-    {
-        return vec![run(hooks, event, only).await];
+    if at_once.min(selected.len()) <= 1 {
+        let mut reports = Vec::with_capacity(selected.len());
+        for hook in selected {
+            reports.push(run(hooks, event, hook).await);
+        }
+        return reports;
     }
     let calls = selected.into_iter().enumerate();
     let calls: Vec<_> = calls.map(|(at, hook)| run(hooks, event, hook).map(move |report| (at, report))).collect();
@@ -287,7 +293,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
     let Run { result, notes, .. } = run;
     let mut counted = match result {
         Ok(output) => {
-            let mut output = Box::new(output.clone());
+            let mut output = output.clone();
             keep_digits(event, &mut output);
             if let Some(authority) = authority {
                 notes.extend(authority.limit(hooks.dialect(), event, &mut output));

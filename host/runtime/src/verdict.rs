@@ -1,6 +1,6 @@
 //! What became of one event, and how.
 
-use std::sync::Arc;
+use std::{borrow::Cow, slice, sync::Arc};
 
 use hookbox_protocol::{Cause, DecisionKind, Dialect, Event, EventKind, Failure, HookOutput, Outcome};
 use hookbox_sandbox::Run;
@@ -23,7 +23,7 @@ pub struct Verdict {
     /// Every hook of the event in configuration order, also those that did not run.
     pub hooks: Vec<HookReport>,
     /// What all of them together say, and the sentence of the specification that decided.
-    pub outcome: Outcome,
+    pub outcome: Box<Outcome>,
     /// What it would have come to if the hooks decided that are only watched; `None` where none of them said anything.
     pub would_be: Option<Box<Outcome>>,
     /// What the client is told; `None` for nothing at all; a string is plain text.
@@ -35,7 +35,7 @@ impl Verdict {
         dialect: &dyn Dialect,
         event: &Event,
         mut hooks: Vec<HookReport>,
-        mut outcome: Outcome,
+        mut outcome: Box<Outcome>,
         would_be: Option<Box<Outcome>>,
         wire: Option<Value>,
     ) -> Self {
@@ -131,7 +131,7 @@ pub struct HookReport {
     /// What would count of it, when it is only watched.
     pub watched: Option<Box<HookOutput>>,
     /// SHA-256 of the component, in hexadecimal.
-    pub digest: Option<String>,
+    pub digest: Option<Arc<str>>,
     /// Why it could not be loaded, if it failed for that.
     pub unusable: Option<Box<Diagnostic>>,
 }
@@ -160,7 +160,7 @@ impl HookReport {
     }
 
     /// What it said, or how it failed, when it ran.
-    pub fn outcome(&self) -> Option<&Result<HookOutput, Failure>> {
+    pub fn outcome(&self) -> Option<&Result<Box<HookOutput>, Failure>> {
         self.run().map(|run| &run.result)
     }
 
@@ -171,8 +171,11 @@ impl HookReport {
 }
 
 /// What counts of each hook, in order. A hook that did not run said nothing.
-pub(crate) fn outputs(hooks: &[HookReport]) -> Vec<HookOutput> {
-    hooks.iter().map(|hook| HookOutput::clone(&hook.counted)).collect()
+pub(crate) fn outputs(hooks: &[HookReport]) -> Cow<'_, [HookOutput]> {
+    match hooks {
+        [only] => Cow::Borrowed(slice::from_ref(&*only.counted)),
+        many => many.iter().map(|hook| HookOutput::clone(&hook.counted)).collect(),
+    }
 }
 
 /// As [`outputs`], with what would count of hooks that are only watched; `None` where that is nothing.

@@ -35,7 +35,7 @@ impl Handler for Panics {
         self.here("handles");
         true
     }
-    fn digest(&self) -> Option<&str> {
+    fn digest(&self) -> Option<Arc<str>> {
         self.here("digest");
         None
     }

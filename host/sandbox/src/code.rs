@@ -20,7 +20,7 @@ use crate::{
 /// A component's machine code, mapped and linked. What a hook is granted is not in it, so hooks with other grants share it:
 /// every import is linked for all, and nothing stands behind it for a call without the grant.
 pub(crate) struct Code {
-    pub(crate) digest: String,
+    pub(crate) digest: Arc<str>,
     pub(crate) imports: Imports,
     pub(crate) pre: InstancePre<Sandbox>,
     pub(crate) kinds: Vec<EventKind>,
@@ -60,7 +60,7 @@ impl Code {
         }
         found.sort_by_key(|(kind, _)| *kind);
         let (kinds, interfaces) = found.into_iter().unzip();
-        Ok(Self { digest: digest.to_owned(), imports, pre, kinds, interfaces })
+        Ok(Self { digest: digest.into(), imports, pre, kinds, interfaces })
     }
 
     /// What calls it about an event of this kind.

@@ -113,30 +113,30 @@ impl Component {
     }
 
     /// SHA-256 of the component's bytes, in hexadecimal.
-    pub fn digest(&self) -> &str {
+    pub fn digest(&self) -> &Arc<str> {
         &self.code.digest
     }
 
     /// Calls it once, in a sandbox of its own. Never panics and never outlives `context.deadline`; needs a tokio
     /// runtime with its timer on.
     pub async fn call(&self, event: &Event, dialect: &dyn Dialect, context: CallContext) -> Run {
-        let span = tracing::debug_span!("call", digest = self.digest());
+        let span = tracing::debug_span!("call", digest = &**self.digest());
         traced!(span, self.call_now(event, dialect, context))
     }
 
     async fn call_now(&self, event: &Event, dialect: &dyn Dialect, context: CallContext) -> Run {
         let begin = Instant::now();
-        let report = |result| Run { fuel: Some(0), time: begin.elapsed(), ..Run::new(result) };
+        let failed = |failure| Run { fuel: Some(0), time: begin.elapsed(), ..Run::new(Err(failure)) };
         let deadline = context.deadline.into();
-        let Ok(Ok(_place)) = timeout_at(deadline, self.engine.places().acquire()).await else {
-            return report(Err(Failure::new(
+        let Some(_place) = self.engine.place(deadline).await else {
+            return failed(Failure::new(
                 Cause::Busy,
                 "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
-            )));
+            ));
         };
         let wasi = match self.wasi.context() {
             Ok(wasi) => wasi,
-            Err(error) => return report(Err(Failure::new(Cause::Load, error.to_string()))),
+            Err(error) => return failed(Failure::new(Cause::Load, error.to_string())),
         };
         let pace = self.engine.lane().begin(&context.tenant);
         let limits = context.limits.clone();
@@ -158,7 +158,8 @@ impl Component {
         let fuel = limits.fuel.saturating_sub(store.get_fuel().unwrap_or_default());
         let sandbox = store.into_data();
         let memory = Some(sandbox.memory_bytes());
-        Run { notes: reader.into_notes(), fuel: Some(fuel), memory, logs: sandbox.logs, ..report(result) }
+        let (notes, time) = (reader.into_notes(), begin.elapsed());
+        Run { result, notes, fuel: Some(fuel), memory, logs: sandbox.logs, time }
     }
 
     async fn run(
@@ -166,7 +167,7 @@ impl Component {
         event: &Event,
         store: &mut Store<Sandbox>,
         reader: &mut Reader<'_>,
-    ) -> Result<HookOutput, Failed> {
+    ) -> Result<Box<HookOutput>, Failed> {
         let Some(interface) = self.code.interface(event.kind()) else {
             return Err(reader.other_event().into());
         };

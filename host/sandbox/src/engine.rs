@@ -8,7 +8,10 @@ use std::{
     thread,
 };
 
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::{Instant, timeout_at},
+};
 use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{
@@ -130,9 +133,12 @@ impl Engine {
         &self.inner.lane
     }
 
-    /// One permit per component that runs.
-    pub(crate) fn places(&self) -> &Semaphore {
-        &self.inner.places
+    /// A place to run in, unless there is none until then. Who waits has the next one.
+    pub(crate) async fn place(&self, until: Instant) -> Option<SemaphorePermit<'_>> {
+        match self.inner.places.try_acquire() {
+            Ok(place) => Some(place),
+            Err(_) => timeout_at(until, self.inner.places.acquire()).await.ok()?.ok(),
+        }
     }
 
     /// Makes the clock tick while the guard lives.

@@ -33,7 +33,7 @@ pub struct CallContext {
 #[non_exhaustive]
 pub struct Run {
     /// What it said, or why it said nothing.
-    pub result: Result<HookOutput, Failure>,
+    pub result: Result<Box<HookOutput>, Failure>,
     /// What was accepted although it should not be, and what had no effect.
     pub notes: Vec<Note>,
     /// Fuel used by a component, the same for the same component and event every time.
@@ -49,6 +49,7 @@ pub struct Run {
 impl Run {
     /// A run of which nothing else is known yet.
     pub fn new(result: Result<HookOutput, Failure>) -> Self {
+        let result = result.map(Box::new);
         Self { result, notes: Vec::new(), fuel: None, memory: None, logs: Vec::new(), time: Duration::ZERO }
     }
 }

@@ -40,7 +40,8 @@ pub(crate) struct Sandbox {
     memory: Memory,
     /// What it logged so far.
     pub(crate) logs: Vec<LogLine>,
-    wasi: Option<WasiCtx>,
+    /// Large, and most components have none.
+    wasi: Option<Box<WasiCtx>>,
     handles: ResourceTable,
 }
 
@@ -74,7 +75,7 @@ pub(crate) fn new(
     engine: &Engine,
     context: CallContext,
     event: &Event,
-    wasi: Option<WasiCtx>,
+    wasi: Option<Box<WasiCtx>>,
     pace: &Arc<Pace>,
 ) -> Store<Sandbox> {
     let CallContext { tenant, hook, session, config_json, limits, deadline, capabilities } = context;
@@ -123,7 +124,7 @@ pub(crate) fn output_bytes(limits: &Limits) -> usize {
 impl WasiView for Sandbox {
     /// Without a grant: no directory, no variable, closed stdio; made only when a component asks for it.
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let ctx = self.wasi.get_or_insert_with(|| wasi::inert().build());
+        let ctx = self.wasi.get_or_insert_with(|| Box::new(wasi::inert().build()));
         WasiCtxView { ctx, table: &mut self.handles }
     }
 }

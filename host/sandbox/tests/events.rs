@@ -45,7 +45,7 @@ async fn every_event_has_an_interface() {
     for kind in EventKind::ALL {
         let context = context(Limits::default(), std::time::Duration::from_secs(10));
         let report = component.call(&event_of(*kind), claude(), context).await;
-        assert_eq!(report.result, Ok(HookOutput::default()), "{kind:?}");
+        assert_eq!(report.result, Ok(Box::default()), "{kind:?}");
     }
 }
 

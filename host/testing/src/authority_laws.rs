@@ -120,14 +120,14 @@ fn rewritten(number: usize, choices: &mut Choices<'_>) -> Value {
 fn carrying(spec: &EventSpec) -> Event {
     let mut event = event(spec);
     if let Some(call) = &mut event.call {
-        call.input = carried();
+        call.input = carried().into();
     }
     match &mut event.input {
-        Input::PostToolUse(result) => result.output = Some(carried()),
-        Input::AfterLlm(answered) => answered.response = Some(carried()),
+        Input::PostToolUse(result) => result.output = Some(carried().into()),
+        Input::AfterLlm(answered) => answered.response = Some(carried().into()),
         Input::BeforeLlm(request) => {
-            request.messages = Some(json!(["m"]));
-            request.options = Some(carried());
+            request.messages = Some(json!(["m"]).into());
+            request.options = Some(carried().into());
         }
         _ => {}
     }
@@ -137,18 +137,19 @@ fn carrying(spec: &EventSpec) -> Event {
 /// What the client works on in the end.
 fn value(event: &Event, outcome: &HookOutput) -> Value {
     let original = match (&event.input, &event.call) {
-        (Input::PostToolUse(result), _) => result.output.clone(),
-        (Input::AfterLlm(answered), _) => answered.response.clone(),
+        (Input::PostToolUse(result), _) => result.output.clone().map(Value::from),
+        (Input::AfterLlm(answered), _) => answered.response.clone().map(Value::from),
         (Input::UserPromptSubmit(prompt), _) => Some(prompt.prompt.clone().into()),
         (Input::BeforeLlm(request), _) => {
             let mut members = json!({ "messages": request.messages, "options": request.options });
-            for (name, member) in [("model", request.model.clone().map(Value::from)), ("tools", request.tools.clone())]
-            {
+            let others =
+                [("model", request.model.clone().map(Value::from)), ("tools", request.tools.clone().map(Value::from))];
+            for (name, member) in others {
                 members.as_object_mut().unwrap().extend(member.map(|member| (name.to_owned(), member)));
             }
             Some(members)
         }
-        (_, Some(call)) => Some(call.input.clone()),
+        (_, Some(call)) => Some(call.input.clone().into()),
         _ => None,
     };
     outcome.updated.clone().or(original).unwrap_or_default()

@@ -140,7 +140,7 @@ pub async fn call(component: &Component, limits: Limits) -> Run {
 
 /// The answer of a `PreToolUse` guest with this body.
 pub async fn output(body: &str, items: &str) -> HookOutput {
-    call(&load_gate(body, items), Limits::default()).await.result.unwrap()
+    *call(&load_gate(body, items), Limits::default()).await.result.unwrap()
 }
 
 /// The failure of a `PreToolUse` guest with this body.

@@ -81,7 +81,7 @@ impl Measured<'_> {
         };
         for number in 0..WARM + self.runs {
             let verdict = hooks.dispatch(&wire).await?;
-            let mut ran = verdict.hooks.iter().filter(|hook| hook.digest.as_ref() == Some(&found.digest));
+            let mut ran = verdict.hooks.iter().filter(|hook| hook.digest.as_deref() == Some(&found.digest));
             let Some((hook, run)) = ran.find_map(|hook| Some((hook, hook.run()?))) else {
                 return Err(unusable(format!("it is not called for {}: see `hookbox explain`", verdict.event)));
             };

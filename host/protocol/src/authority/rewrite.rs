@@ -7,19 +7,21 @@ use crate::event::{Event, Input};
 /// What an output's [`HookOutput::updated`] would replace.
 pub(super) fn carried(event: &Event) -> Value {
     match (&event.input, &event.call) {
-        (Input::PreToolUse(_) | Input::PermissionRequest(_) | Input::CanUseTool(_), Some(call)) => call.input.clone(),
-        (Input::PostToolUse(input), _) => input.output.clone().unwrap_or_default(),
+        (Input::PreToolUse(_) | Input::PermissionRequest(_) | Input::CanUseTool(_), Some(call)) => {
+            call.input.clone().into()
+        }
+        (Input::PostToolUse(input), _) => input.output.clone().unwrap_or_default().into(),
         (Input::UserPromptSubmit(input), _) => input.prompt.clone().into(),
         (Input::BeforeLlm(input), _) => {
             let members = [
-                ("model", input.model.clone().map(Into::into)),
-                ("messages", input.messages.clone()),
-                ("tools", input.tools.clone()),
-                ("options", input.options.clone()),
+                ("model", input.model.clone().map(Value::from)),
+                ("messages", input.messages.clone().map(Value::from)),
+                ("tools", input.tools.clone().map(Value::from)),
+                ("options", input.options.clone().map(Value::from)),
             ];
             members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
         }
-        (Input::AfterLlm(input), _) => input.response.clone().unwrap_or_default(),
+        (Input::AfterLlm(input), _) => input.response.clone().unwrap_or_default().into(),
         _ => Value::Null,
     }
 }

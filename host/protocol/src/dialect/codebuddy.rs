@@ -87,7 +87,7 @@ impl Dialect for CodeBuddy {
         let mut wire = common::encode_flat_object(self.spec(event.kind()), NAME_KEY, &[], event);
         common::put_back(&mut wire, &event.raw);
         if let (Some(call), false) = (&event.call, event.raw.moved().is_empty()) {
-            wire.insert("tool_input".into(), call.input.clone());
+            wire.insert("tool_input".into(), call.input.clone().into());
         }
         wire.into()
     }

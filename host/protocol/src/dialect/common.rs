@@ -12,8 +12,8 @@ pub(crate) use form::{
 
 use crate::{
     dialect::{Dialect, EventSpec},
-    event::{Event, decode_members, encode_fields, fields::FieldType},
-    json::{DecodeError, Members, Object, Wire, parse_wire, token},
+    event::{Event, Raw, decode_members, encode_fields, fields::FieldType},
+    json::{DecodeError, Member, Members, Object, Wire, parse_wire, token},
     output::{Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
 };
 
@@ -116,37 +116,36 @@ pub(crate) fn decode_flat_wire(
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
     let raw = wire.raw();
-    let mut event = decode_fields_of_flat(dialect, name_key, context_names, wire.members, name)?;
-    wire.notes.append(&mut event.notes);
-    (event.raw, event.notes) = (raw, wire.notes);
+    let mut event = decode_fields_of_flat(dialect, name_key, context_names, wire.members, raw, name)?;
+    event.notes.splice(..0, wire.notes);
     Ok(event)
 }
 
-/// [`decode_flat_wire`] of an object, without [`Event::raw`], where the caller has another one.
+/// [`decode_flat_wire`] of an object that is not all of the text.
 pub(crate) fn decode_fields_of_flat(
     dialect: &dyn Dialect,
     name_key: &str,
     context_names: &[(&str, &str)],
     mut fields: Members<'_>,
+    raw: Raw,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let name = named(fields.remove(name_key), name_key, name)?;
+    let name = named(fields.take(name_key), name_key, name)?;
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
-    decode_members(spec, name, context_names, "", fields)
+    decode_members(spec, name, context_names, "", fields, raw)
 }
 
 /// The name of an event that carries it under `name_key`, unless it is given.
 pub(crate) fn event_name(object: &Members<'_>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
-    named(object.get(name_key).cloned(), name_key, given)
+    named(object.get(name_key).cloned().map(Member::from), name_key, given)
 }
 
-fn named(told: Option<Value>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
+fn named(told: Option<Member<'_>>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
     match (given, told) {
         (Some(name), _) => Ok(name.to_owned()),
-        (None, Some(Value::String(name))) => Ok(name),
-        (None, Some(other)) => {
-            Err(DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", &other))
-        }
+        (None, Some(told)) => told.into_string().map_err(|other| {
+            DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", other.value())
+        }),
         (None, None) => Err(DecodeError::Missing {
             pointer: format!("/{name_key}"),
             why: "without the event's name no hook can be chosen (or give --event NAME)".into(),

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Fields;
+use super::{Field, Json, Rest};
 use crate::{
-    json::{DecodeError, Object, describe},
+    json::{DecodeError, Member, Object, Whole, describe},
     output::Note,
 };
 
@@ -17,15 +17,16 @@ pub(crate) trait FieldType: serde::de::DeserializeOwned + serde::Serialize {
         Self::deserialize(value).ok()
     }
 
-    /// The value itself, without a copy, or back where it is of another type or this type does not hold the whole of it.
-    fn take(value: Value) -> Result<Self, Value>;
+    /// The member itself, or back where it is of another type or this type does not hold the whole of it. `whole`: what its
+    /// text is kept in.
+    fn take<'a>(member: Member<'a>, whole: Option<&Whole<'a>>) -> Result<Self, Member<'a>>;
 }
 
-/// Through a copy: for what is small.
-fn take_small<T: FieldType>(value: Value) -> Result<T, Value> {
-    match T::read(&value) {
-        Some(typed) if serde_json::json!(typed) == value => Ok(typed),
-        _ => Err(value),
+/// Through a value: for what is small.
+fn take_small<'a, T: FieldType>(member: Member<'a>, _: Option<&Whole<'a>>) -> Result<T, Member<'a>> {
+    match T::read(member.value()) {
+        Some(typed) if serde_json::json!(typed) == *member.value() => Ok(typed),
+        _ => Err(member),
     }
 }
 
@@ -33,18 +34,19 @@ macro_rules! field_types {
     ($($ty:ty => $words:literal, $take:expr,)*) => { $(impl FieldType for $ty {
         const EXPECTED: &'static str = $words;
 
-        fn take(value: Value) -> Result<Self, Value> {
-            $take(value)
+        fn take<'a>(member: Member<'a>, whole: Option<&Whole<'a>>) -> Result<Self, Member<'a>> {
+            $take(member, whole)
         }
     })* };
 }
 
 field_types! {
-    String => "a string", |value| if let Value::String(text) = value { Ok(text) } else { Err(value) },
+    String => "a string", |member: Member<'a>, _| member.into_string(),
     bool => "a boolean", take_small,
-    Value => "any value", Ok,
+    Json => "any value", |member, whole| Ok(Json::of_member(member, whole)),
+    Value => "any value", |member: Member<'a>, _| Ok(member.into_value()),
     Vec<String> => "an array of strings", take_small,
-    Vec<Value> => "an array", |value| if let Value::Array(items) = value { Ok(items) } else { Err(value) },
+    Vec<Value> => "an array", take_small,
 }
 
 macro_rules! whole_numbers {
@@ -55,8 +57,8 @@ macro_rules! whole_numbers {
             whole(value)?.try_into().ok()
         }
 
-        fn take(value: Value) -> Result<Self, Value> {
-            take_small(value)
+        fn take<'a>(member: Member<'a>, whole: Option<&Whole<'a>>) -> Result<Self, Member<'a>> {
+            take_small(member, whole)
         }
     })* };
 }
@@ -89,13 +91,23 @@ macro_rules! wire_struct {
 
         impl $name {
             /// Our names of its fields.
+            #[allow(dead_code)] // nobody lists what every event has
             pub(crate) const FIELDS: &[&str] = &[$(stringify!($field)),*];
 
+            /// Takes a field that is of these, by our name; whether it is.
             #[allow(unused_variables, clippy::unnecessary_wraps)]
-            pub(crate) fn decode(fields: &mut $crate::event::Fields<'_>) -> Result<Self, $crate::json::DecodeError> {
-                Ok(Self {
-                    $($field: fields.take(stringify!($field))?,)*
-                })
+            pub(crate) fn take<'a>(
+                &mut self,
+                ours: &str,
+                field: &mut $crate::event::Field<'_, 'a>,
+                rest: &mut $crate::event::Rest<'a>,
+            ) -> Result<bool, $crate::json::DecodeError> {
+                match ours {
+                    $(stringify!($field) => self.$field = rest.read(field)?,)*
+                    _ => return Ok(false),
+                }
+                #[allow(unreachable_code)] // of an event without fields
+                Ok(true)
             }
 
             #[allow(unused_variables)]
@@ -149,20 +161,17 @@ pub struct ToolCall {
     /// The tool's name; empty when a client left it out.
     pub name: String,
     /// The tool's arguments; null when a client left them out.
-    pub input: Value,
+    pub input: Json,
     /// Ties the events of one call together.
     pub use_id: Option<String>,
     /// The arguments before an earlier hook of a chain rewrote them. Never on the wire.
-    pub original_input: Option<Value>,
+    pub original_input: Option<Json>,
 }
 
 impl ToolCall {
-    /// Our names of what is on the wire.
-    pub(crate) const FIELDS: &[&str] = &["tool_name", "tool_input", "tool_use_id"];
-
     /// A call as a library user has it.
-    pub fn new(name: impl Into<String>, input: Value) -> Self {
-        Self { name: name.into(), input, use_id: None, original_input: None }
+    pub fn new(name: impl Into<String>, input: impl Into<Json>) -> Self {
+        Self { name: name.into(), input: input.into(), use_id: None, original_input: None }
     }
 
     /// Replaces the arguments as a hook of a chain asks for it; whether that changed anything.
@@ -170,23 +179,31 @@ impl ToolCall {
         if self.input == input {
             return false;
         }
-        let before = std::mem::replace(&mut self.input, input);
+        let before = std::mem::replace(&mut self.input, input.into());
         self.original_input.get_or_insert(before);
         true
     }
 
-    pub(crate) fn decode(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
-        let name = fields.take::<String>("tool_name")?;
-        if let Some("") = name.as_deref() {
-            // Encoding writes no empty name, because here it means that there was none.
-            fields.keep("tool_name", Value::String(String::new()));
+    /// Takes a field that is of these, by our name; whether it is.
+    pub(crate) fn take<'a>(
+        &mut self,
+        ours: &str,
+        field: &mut Field<'_, 'a>,
+        rest: &mut Rest<'a>,
+    ) -> Result<bool, DecodeError> {
+        match ours {
+            "tool_name" => {
+                self.name = rest.needed(field)?;
+                if self.name.is_empty() {
+                    // Encoding writes no empty name, because here it means that there was none.
+                    rest.keep(field, Value::String(String::new()));
+                }
+            }
+            "tool_input" => self.input = rest.read(field)?.unwrap_or_default(),
+            "tool_use_id" => self.use_id = rest.read(field)?,
+            _ => return Ok(false),
         }
-        Ok(Self {
-            name: name.unwrap_or_default(),
-            input: fields.take("tool_input")?.unwrap_or_default(),
-            use_id: fields.take("tool_use_id")?,
-            original_input: None,
-        })
+        Ok(true)
     }
 
     pub(crate) fn encode(&self, to: &mut Object) {
@@ -194,7 +211,7 @@ impl ToolCall {
             to.insert("tool_name".into(), self.name.clone().into());
         }
         if !self.input.is_null() {
-            to.insert("tool_input".into(), self.input.clone());
+            to.insert("tool_input".into(), self.input.clone().into());
         }
         if let Some(use_id) = &self.use_id {
             to.insert("tool_use_id".into(), use_id.clone().into());

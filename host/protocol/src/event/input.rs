@@ -1,9 +1,7 @@
 //! Each event's own fields. What they mean is documented in the WIT interface of the same name (`wit/<event>.wit`),
 //! with the dialects that give them.
 
-use serde_json::Value;
-
-use super::{EventKind, Fields, fields::wire_struct};
+use super::{EventKind, Field, Json, Rest, fields::wire_struct};
 use crate::json::{DecodeError, Object};
 
 macro_rules! inputs {
@@ -39,11 +37,18 @@ macro_rules! inputs {
                 match kind { $(EventKind::$name => $name::FIELDS,)* EventKind::OtherEvent => &[] }
             }
 
-            pub(crate) fn decode(kind: EventKind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
-                Ok(match kind {
-                    $(EventKind::$name => Self::$name($name::decode(fields)?),)*
-                    EventKind::OtherEvent => Self::OtherEvent(OtherEvent { payload: fields.take_rest() }),
-                })
+            /// Takes a field of this event, by our name; whether it is one.
+            pub(crate) fn take<'a>(
+                &mut self,
+                ours: &str,
+                field: &mut Field<'_, 'a>,
+                rest: &mut Rest<'a>,
+            ) -> Result<bool, DecodeError> {
+                match self {
+                    $(Self::$name(input) => input.take(ours, field, rest),)*
+                    // All that is left: `decode_fields` gives it.
+                    Self::OtherEvent(_) => Ok(false),
+                }
             }
 
             pub(crate) fn encode(&self, to: &mut Object) {
@@ -67,11 +72,11 @@ inputs! {
     /// `pre-tool-use`: the tool call is all there is.
     PreToolUse { }
     /// `post-tool-use`
-    PostToolUse { output: Value, duration_ns: u64, }
+    PostToolUse { output: Json, duration_ns: u64, }
     /// `post-tool-use-failure`
     PostToolUseFailure { error: String, error_type: String, is_interrupt: bool, is_timeout: bool, }
     /// `permission-request`
-    PermissionRequest { permission_suggestions: Value, }
+    PermissionRequest { permission_suggestions: Json, }
     /// `can-use-tool`
     CanUseTool { tool_kind: String, affected_paths: Vec<String>, }
     /// `notification`
@@ -92,11 +97,11 @@ inputs! {
         task_id: String, task_subject: String, task_description: String, result_summary: String, success: bool,
     }
     /// `before-llm`
-    BeforeLlm { model: String, messages: Value, tools: Value, options: Value, graceful_terminal: bool, }
+    BeforeLlm { model: String, messages: Json, tools: Json, options: Json, graceful_terminal: bool, }
     /// `after-llm`
-    AfterLlm { model: String, response: Value, }
+    AfterLlm { model: String, response: Json, }
     /// `agent-event`
-    AgentEvent { kind: String, payload: Value, }
+    AgentEvent { kind: String, payload: Json, }
 }
 
 /// `other-event`: everything that is not part of [`super::EventContext`].

@@ -25,7 +25,7 @@ pub struct Raw(Arc<Forms>);
 struct Forms {
     written: Option<Written>,
     text: OnceLock<String>,
-    value: OnceLock<Value>,
+    value: OnceLock<Box<Value>>,
 }
 
 /// What was written, and the members that were added to it. Both are made one only where somebody reads them as one.
@@ -103,11 +103,11 @@ impl Raw {
     /// Of the text of an object, on one line, with more members. Those that are written in it are added as they are
     /// written. `moved`: those of them that the client wrote elsewhere, and that are not where it wrote them any more.
     pub(crate) fn written<'a>(
-        text: Text,
+        text: Arc<Text>,
         members: impl Iterator<Item = (&'a str, &'a Value)>,
         moved: Vec<Moved>,
     ) -> Self {
-        let mut written = Written { text: text.into(), kept: true, added: Vec::new(), moved, quoted: Vec::new() };
+        let mut written = Written { text, kept: true, added: Vec::new(), moved, quoted: Vec::new() };
         written.added = {
             let top = LazyCell::new(|| text::members(&written.text).unwrap_or_default());
             let of = |from: &str| top.iter().find(|(name, _)| name == from).map(|(_, text)| *text);
@@ -172,7 +172,9 @@ impl Raw {
 
     /// Whether it is of an event that never was on a wire.
     pub(crate) fn is_unset(&self) -> bool {
-        self.0.written.is_none() && self.0.text.get().is_none() && self.0.value.get().is_none_or(Value::is_null)
+        self.0.written.is_none()
+            && self.0.text.get().is_none()
+            && self.0.value.get().is_none_or(|value| value.is_null())
     }
 
     /// The text, where it is one already.
@@ -211,7 +213,7 @@ impl Raw {
     pub fn value(&self) -> &Value {
         let parsed = || {
             let text = self.0.written.as_ref().map(|_| self.one().map_or_else(|| self.to_text().into(), Cow::from));
-            text.and_then(|text| parse(text.as_bytes()).ok()).unwrap_or_default()
+            text.and_then(|text| parse(text.as_bytes()).ok()).unwrap_or_default().into()
         };
         self.0.value.get_or_init(parsed)
     }
@@ -247,7 +249,8 @@ impl Raw {
             return self.clone();
         }
         let Some(written) = &self.0.written else {
-            return Self::written(self.text().to_owned().into(), members.iter().copied(), Vec::new());
+            let text = Arc::new(self.text().to_owned().into());
+            return Self::written(text, members.iter().copied(), Vec::new());
         };
         let mut more = written.clone();
         more.added.extend(
@@ -303,7 +306,7 @@ pub(crate) fn joined<'a, K: AsRef<str> + 'a, T: AsRef<str> + 'a>(
 
 impl From<Value> for Raw {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Forms { value: value.into(), ..Forms::default() }))
+        Self(Arc::new(Forms { value: Box::new(value).into(), ..Forms::default() }))
     }
 }
 

@@ -1,106 +1,202 @@
-//! The members of an event's object, as they were read.
+//! The members of an event's object, each read when somebody looks into it.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{borrow::Cow, cell::OnceCell, collections::HashSet, ops::Range, sync::Arc};
 
 use serde_json::Value;
 
-use super::Object;
+use super::{Object, checked::Checked, read, string::unescape, text::Text};
 
 /// A list, since an event has few members, and each is taken out once. No two have the same name.
+#[derive(Debug, Default)]
+pub(crate) struct Members<'a> {
+    list: Vec<(Cow<'a, str>, Member<'a>)>,
+    whole: Option<Whole<'a>>,
+}
+
+/// The text that members are written in, and the same to be kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Whole<'a> {
+    read: &'a str,
+    kept: Arc<Text>,
+}
+
+/// The value of one.
 #[derive(Debug)]
-pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, Value)>);
+pub(crate) struct Member<'a> {
+    /// Empty where it is not known.
+    text: &'a str,
+    /// Whether it has escapes, where it is a string.
+    escapes: bool,
+    value: OnceCell<Box<Value>>,
+}
 
 impl<'a> Members<'a> {
     /// With room for those of most events, and no more than allocators give at once.
     pub(super) fn new() -> Self {
-        Self(Vec::with_capacity(10))
+        Self { list: Vec::with_capacity(12), whole: None }
+    }
+
+    /// Adds one that stands in the text.
+    pub(super) fn push_unread(&mut self, name: Cow<'a, str>, text: &'a str, escapes: bool) {
+        self.list.push((name, Member { text, escapes, value: OnceCell::new() }));
+    }
+
+    /// Tells that all of them are kept with this text, letter by letter.
+    pub(super) fn kept_in(&mut self, read: &'a str, kept: &Arc<Text>) {
+        self.whole = Some(Whole { read, kept: Arc::clone(kept) });
+    }
+
+    pub(crate) fn whole(&self) -> Option<Whole<'a>> {
+        self.whole.clone()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.list.iter().any(|(key, _)| key == name)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.list.iter().find(|(key, _)| key == name).map(|(_, member)| member.value())
     }
 
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
+    /// Takes a member's member out.
+    pub(crate) fn remove_below(&mut self, name: &str, below: &str) -> Option<Value> {
+        let (_, member) = self.list.iter_mut().find(|(key, _)| key == name)?;
+        let mut value = std::mem::take(member).into_value();
+        let removed = value.as_object_mut().and_then(|object| object.shift_remove(below));
+        *member = value.into();
+        removed
     }
 
-    /// Takes one out. The others keep their order.
+    /// Takes one out, as a value. The others keep their order.
     pub(crate) fn remove(&mut self, name: &str) -> Option<Value> {
-        let at = self.0.iter().position(|(key, _)| key == name)?;
-        Some(self.0.remove(at).1)
+        self.take(name).map(Member::into_value)
+    }
+
+    /// Takes one out, unread.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Member<'a>> {
+        let at = self.list.iter().position(|(key, _)| key == name)?;
+        Some(self.list.remove(at).1)
     }
 
     /// Adds one, of which it is known that there is none of that name.
-    pub(crate) fn push(&mut self, name: impl Into<Cow<'a, str>>, value: Value) {
-        self.0.push((name.into(), value));
+    pub(crate) fn push(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Member<'a>>) {
+        self.list.push((name.into(), value.into()));
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(key, value)| (&**key, value))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Member<'a>)> {
+        self.list.iter().map(|(key, member)| (&**key, member))
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
+    }
+
+    /// Takes an object out, whose members are not read; `Err`: it is another value.
+    pub(crate) fn take_object(&mut self, name: &str) -> Option<Result<Self, Value>> {
+        let whole = self.whole();
+        let member = self.take(name)?;
+        let read = Checked::new(member.text.as_bytes())
+            .and_then(|mut text| super::members(&mut text).map_err(|fault| text.syntax(&fault)));
+        Some(match read {
+            Ok(read) => read.map(|members| Self { whole, ..members }),
+            // It is not of a text.
+            Err(_) => match member.into_value() {
+                Value::Object(object) => Ok(object.into()),
+                other => Err(other),
+            },
+        })
+    }
+
+    /// Those of which this is so, and the others.
+    pub(crate) fn partition(self, is: impl Fn(&str) -> bool) -> (Self, Object) {
+        let (list, others): (Vec<_>, Vec<_>) = self.list.into_iter().partition(|(key, _)| is(key));
+        (Self { list, whole: self.whole }, Self { list: others, whole: None }.into_object())
     }
 
     /// Takes those of these names out, as an object.
     pub(crate) fn take_all(&mut self, names: &HashSet<String>) -> Object {
-        let (taken, left) = std::mem::take(&mut self.0).into_iter().partition(|(key, _)| names.contains(&**key));
-        self.0 = left;
-        Self(taken).into_object()
+        let all = std::mem::take(&mut self.list).into_iter();
+        let (taken, left): (Vec<_>, _) = all.partition(|(key, _)| names.contains(&**key));
+        self.list = left;
+        taken.into_iter().map(|(key, member)| (key.into_owned(), member.into_value())).collect()
     }
 
     pub(crate) fn into_object(self) -> Object {
-        self.0.into_iter().map(|(key, value)| (key.into_owned(), value)).collect()
+        self.list.into_iter().map(|(key, member)| (key.into_owned(), member.into_value())).collect()
     }
 }
 
 impl From<Object> for Members<'_> {
     fn from(object: Object) -> Self {
-        Self(object.into_iter().map(|(key, value)| (key.into(), value)).collect())
+        Self { list: object.into_iter().map(|(key, value)| (key.into(), value.into())).collect(), whole: None }
     }
 }
 
 impl<'a> IntoIterator for Members<'a> {
-    type Item = (Cow<'a, str>, Value);
+    type Item = (Cow<'a, str>, Member<'a>);
     type IntoIter = std::vec::IntoIter<Self::Item>;
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.list.into_iter()
     }
 }
 
-/// The names that were read so far.
-#[derive(Default)]
-pub(super) struct Names<'a>(HashSet<Cow<'a, str>>);
+impl<'a> Member<'a> {
+    pub(crate) fn value(&self) -> &Value {
+        self.value.get_or_init(|| {
+            let read = || read(self.text.as_bytes()).map(|(value, _)| value).unwrap_or_default();
+            Box::new(self.unquoted().map_or_else(read, Value::String))
+        })
+    }
 
-impl<'a> Names<'a> {
-    /// Adds a member, or gives its name back: there is one of that name. Many are looked up in a set.
-    pub(super) fn add(
-        &mut self,
-        members: &mut Members<'a>,
-        name: Cow<'a, str>,
-        value: Value,
-    ) -> Result<(), Cow<'a, str>> {
-        const FEW: usize = 32;
-        let is_new = if members.len() < FEW {
-            members.get(&name).is_none()
-        } else {
-            if self.0.is_empty() {
-                self.0.extend(members.0.iter().map(|(key, _)| key.clone()));
-            }
-            self.0.insert(name.clone())
-        };
-        if !is_new {
-            return Err(name);
+    pub(crate) fn into_value(self) -> Value {
+        self.value();
+        self.value.into_inner().map(|value| *value).unwrap_or_default()
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        if self.text.is_empty() { self.value().is_null() } else { self.text == "null" }
+    }
+
+    /// Itself as a string, or back.
+    pub(crate) fn into_string(self) -> Result<String, Self> {
+        if let Some(string) = self.unquoted() {
+            return Ok(string);
         }
-        members.push(name, value);
-        Ok(())
+        match self.into_value() {
+            Value::String(string) => Ok(string),
+            other => Err(other.into()),
+        }
+    }
+
+    /// Where its text is a string.
+    fn unquoted(&self) -> Option<String> {
+        let raw = self.text.strip_prefix('"')?.strip_suffix('"')?;
+        Some(if self.escapes { unescape(raw) } else { raw.to_owned() })
+    }
+
+    /// Where it stands in what is kept.
+    pub(crate) fn kept_in(&self, whole: &Whole<'a>) -> Option<(Arc<Text>, Range<usize>)> {
+        let start = self.text.as_ptr().addr().checked_sub(whole.read.as_ptr().addr())?;
+        let range = start..start + self.text.len();
+        (!self.text.is_empty() && whole.read.get(range.clone()).is_some()).then(|| (Arc::clone(&whole.kept), range))
+    }
+}
+
+impl Default for Member<'_> {
+    fn default() -> Self {
+        Self { text: "null", escapes: false, value: OnceCell::new() }
+    }
+}
+
+impl From<Value> for Member<'_> {
+    fn from(value: Value) -> Self {
+        Self { text: "", escapes: false, value: OnceCell::from(Box::new(value)) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::json::{parse, parse_object};
+    use crate::json::{parse, parse_object, parse_wire};
 
     #[test]
     fn a_key_that_is_repeated_is_found_among_however_many() {
@@ -111,8 +207,16 @@ mod tests {
             for repeated in [0, count / 2, count - 1] {
                 // However it is written.
                 for key in [format!("k{repeated}"), format!("\\u006b{repeated}")] {
-                    let said = parse(text(&format!(r#","{key}":0"#)).as_bytes()).map_err(|error| error.to_string());
-                    assert!(said.as_ref().is_err_and(|said| said.contains("appears twice")), "{count} {key} {said:?}");
+                    let text = text(&format!(r#","{key}":0"#));
+                    // And wherever it stands, read or unread.
+                    for text in [text.clone(), format!(r#"{{"a":[{{}},{text}]}}"#)] {
+                        let said = parse(text.as_bytes()).map_err(|error| error.to_string());
+                        assert!(said.as_ref().is_err_and(|said| said.contains("appears twice")), "{text} {said:?}");
+                        assert_eq!(
+                            parse_wire(text.as_bytes()).map(drop).map_err(|error| error.to_string()),
+                            said.map(drop)
+                        );
+                    }
                 }
             }
         }

@@ -37,8 +37,8 @@ fn is<'a>(scanner: &mut Scanner<'a>, text: &'a str, value: &'a Value) -> Option<
         Value::Null => scanner.next().ok()?? == Token::Null,
         Value::Bool(said) => scanner.next().ok()?? == if *said { Token::True } else { Token::False },
         Value::Number(number) => {
-            let Token::Number(range) = scanner.next().ok()?? else { return None };
-            serde_json::from_str::<Number>(text.get(range)?).ok()? == *number
+            (scanner.next().ok()?? == Token::Number).then_some(())?;
+            serde_json::from_str::<Number>(text.get(scanner.span())?).ok()? == *number
         }
     };
     equal.then_some(())

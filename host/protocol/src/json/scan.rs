@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use super::{
-    shorten,
-    string::{escaped, plain, plain_and_same, short},
-};
+use super::string::{escaped, plain, plain_and_same, short};
 
 /// Levels of arrays and objects within one another. Clients and tools read far less; a program that recurses over a
 /// value reads this much on any thread.
@@ -15,17 +12,17 @@ pub const MAX_DEPTH: usize = 1000;
 /// of small values costs; conversations of a million tokens have far fewer.
 pub const MAX_NODES: usize = 250_000;
 
-/// One token. Ranges are bytes of the text; those of strings are without their quotes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One token. Where it stands is [`Scanner::span`]: it is moved about, and so is kept small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
     /// `{` or `[`.
     Open(Container),
     /// The end of the innermost container.
     Close,
     /// The name of the member whose value comes next.
-    Key(Range<usize>),
-    String(Range<usize>),
-    Number(Range<usize>),
+    Key,
+    String,
+    Number,
     True,
     False,
     Null,
@@ -37,24 +34,22 @@ pub(crate) enum Container {
     Array,
 }
 
-/// What is not JSON, and at which byte.
+/// What is not JSON, and at which byte. In a box, since a place for it comes with each token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) what: String,
-    pub(crate) at: usize,
-}
+pub(crate) struct Fault(Box<(String, usize)>);
 
 impl Fault {
     pub(crate) fn new(what: impl Into<String>, at: usize) -> Self {
-        Self { what: what.into(), at }
+        Self(Box::new((what.into(), at)))
     }
 
     /// In words, with line and column from 1.
     pub(crate) fn within(&self, text: &[u8]) -> String {
-        let before = text.get(..self.at.min(text.len())).unwrap_or_default();
+        let (what, at) = &*self.0;
+        let before = text.get(..(*at).min(text.len())).unwrap_or_default();
         let line = before.split(|byte| *byte == b'\n');
         let column = line.clone().next_back().map_or(0, <[u8]>::len);
-        format!("{} at line {} column {column}", self.what, line.count())
+        format!("{what} at line {} column {column}", line.count())
     }
 }
 
@@ -72,6 +67,7 @@ enum Expect {
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
+    span: (usize, usize),
     open: Vec<Container>,
     expect: Expect,
     tolerant: bool,
@@ -85,7 +81,7 @@ pub(crate) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
         let (open, expect, expected) = (Vec::new(), Expect::Value, None);
-        Self { text, at: 0, open, expect, tolerant: false, blanks: false, expected, escapes: false }
+        Self { text, at: 0, span: (0, 0), open, expect, tolerant: false, blanks: false, expected, escapes: false }
     }
 
     /// Reads what a strict reader refuses, as long as it is clear where each string and container ends: any depth, any
@@ -97,6 +93,11 @@ impl<'a> Scanner<'a> {
     /// Containers that are open.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
+    }
+
+    /// Where the last key, string or number stands: bytes of the text, of a key or string those between the quotes.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.0..self.span.1
     }
 
     /// Where the last token ends.
@@ -148,8 +149,8 @@ impl<'a> Scanner<'a> {
         let token = match byte {
             b'{' => return self.open(Container::Object, Expect::FirstKey),
             b'[' => return self.open(Container::Array, Expect::FirstItem),
-            b'"' => Token::String(self.string()?),
-            b'-' | b'0'..=b'9' => Token::Number(self.number()?),
+            b'"' => self.string(Token::String)?,
+            b'-' | b'0'..=b'9' => self.number()?,
             b't' => self.word("true", Token::True)?,
             b'f' => self.word("false", Token::False)?,
             b'n' => self.word("null", Token::Null)?,
@@ -186,7 +187,7 @@ impl<'a> Scanner<'a> {
             Some(_) => return Err(self.fault("expected a key in quotes")),
             None => return Err(self.ended()),
         }
-        let key = self.string()?;
+        let key = self.string(Token::Key)?;
         self.skip_blanks();
         match self.peek() {
             Some(b':') => self.at += 1,
@@ -194,7 +195,7 @@ impl<'a> Scanner<'a> {
             None => return Err(self.ended()),
         }
         self.expect = Expect::Value;
-        Ok(Token::Key(key))
+        Ok(key)
     }
 
     /// As [`Scanner::next`], and whether it is a key or a string of this text. Where it is another, or no JSON, it ends.
@@ -202,14 +203,14 @@ impl<'a> Scanner<'a> {
         self.expected = Some(text.as_bytes());
         let token = self.next()?;
         let compared = self.expected.take().is_none();
-        Ok(compared && matches!(token, Some(Token::Key(_) | Token::String(_))))
+        Ok(compared && matches!(token, Some(Token::Key | Token::String)))
     }
 
-    /// At a quote: the range between it and the closing one.
-    fn string(&mut self) -> Result<Range<usize>, Fault> {
+    /// At a quote: a string, or a key.
+    fn string(&mut self, token: Token) -> Result<Token, Fault> {
         let start = self.at + 1;
         if let Some(expected) = self.expected.take() {
-            return self.string_of(start, expected);
+            return self.string_of(start, expected, token);
         }
         let mut at = start;
         self.escapes = false;
@@ -221,8 +222,8 @@ impl<'a> Scanner<'a> {
                     return Err(self.fault("the text ends within a string"));
                 }
                 Some(b'"') => {
-                    self.at = at + 1;
-                    return Ok(start..at);
+                    (self.at, self.span) = (at + 1, (start, at));
+                    return Ok(token);
                 }
                 Some(b'\\') => {
                     at += self.escape(at)?;
@@ -238,15 +239,15 @@ impl<'a> Scanner<'a> {
     }
 
     /// The same of a string that is this text, without reading it twice.
-    fn string_of(&mut self, start: usize, mut expected: &[u8]) -> Result<Range<usize>, Fault> {
+    fn string_of(&mut self, start: usize, mut expected: &[u8], token: Token) -> Result<Token, Fault> {
         let mut at = start;
         loop {
             let run = plain_and_same(self.text.get(at..).unwrap_or_default(), expected);
             (at, expected) = (at + run, expected.get(run..).unwrap_or_default());
             match self.text.get(at) {
                 Some(b'"') if expected.is_empty() => {
-                    self.at = at + 1;
-                    return Ok(start..at);
+                    (self.at, self.span) = (at + 1, (start, at));
+                    return Ok(token);
                 }
                 Some(b'\\') => {
                     let length = self.escape(at)?;
@@ -285,7 +286,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn number(&mut self) -> Result<Range<usize>, Fault> {
+    fn number(&mut self) -> Result<Token, Fault> {
         let start = self.at;
         self.take_if(b"-");
         // No leading zeros.
@@ -299,7 +300,8 @@ impl<'a> Scanner<'a> {
             self.take_if(b"+-");
             self.digits()?;
         }
-        Ok(start..self.at)
+        self.span = (start, self.at);
+        Ok(Token::Number)
     }
 
     fn digits(&mut self) -> Result<(), Fault> {
@@ -340,9 +342,4 @@ impl<'a> Scanner<'a> {
     fn ended(&self) -> Fault {
         self.fault("the text ends too early")
     }
-}
-
-/// A key for messages.
-pub(crate) fn twice(key: &str, at: usize) -> Fault {
-    Fault::new(format!("key `{}` appears twice", shorten(key, 60)), at)
 }

@@ -96,10 +96,10 @@ fn unit(raw: &[u8], at: usize) -> Option<u16> {
     })
 }
 
-/// A string's text without its escapes, and how many of those were no character: half a surrogate pair, which becomes
-/// U+FFFD. `raw` is what a [`super::scan::Token::String`] spans.
-pub(crate) fn unescape(raw: &str) -> (String, usize) {
-    let (mut text, mut rest, mut replaced) = (String::with_capacity(raw.len()), raw, 0);
+/// A string's text without its escapes; half a surrogate pair becomes U+FFFD. `raw` is what a [`super::scan::Token::String`]
+/// spans.
+pub(crate) fn unescape(raw: &str) -> String {
+    let (mut text, mut rest) = (String::with_capacity(raw.len()), raw);
     loop {
         let mut end = plain(rest.as_bytes());
         // Only where a reader takes what JSON does not have is there anything else that is not plain.
@@ -109,18 +109,28 @@ pub(crate) fn unescape(raw: &str) -> (String, usize) {
         let (plain, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
         text.push_str(plain);
         if after.is_empty() {
-            return (text, replaced);
+            return text;
         }
         let (character, length) = escaped(after.as_bytes());
-        replaced += usize::from(character.is_none());
         text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         rest = after.get(length..).unwrap_or_default();
     }
 }
 
+/// How many of a string's escapes are half a surrogate pair.
+pub(super) fn broken(raw: &str) -> usize {
+    let (mut broken, mut rest) = (0, raw);
+    while let Some((_, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
+        let (character, length) = escaped(escape.as_bytes());
+        broken += usize::from(character.is_none());
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    broken
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{plain, unescape};
+    use super::{broken, plain, unescape};
 
     #[test]
     fn plain_ends_at_the_first_byte_that_is_not() {
@@ -149,7 +159,7 @@ mod tests {
             (r"\x\u12\é\", r"xu12\é\", 0),
             ("a\nb\\n\"c", "a\nb\n\"c", 0),
         ] {
-            assert_eq!(unescape(raw), (text.to_owned(), replaced), "{raw}");
+            assert_eq!((unescape(raw).as_str(), broken(raw)), (text, replaced), "{raw}");
         }
     }
 }

@@ -17,8 +17,7 @@ use super::{
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     line: String,
-    /// Where the values of its members stand, and of their members. Found when somebody first asks, unless it was found when
-    /// the text was read.
+    /// Where the values of its members stand, and of their members. Found when somebody first asks.
     values: OnceLock<Vec<Range<usize>>>,
 }
 
@@ -26,11 +25,6 @@ impl Text {
     /// Of a text that may have blanks around its tokens.
     pub(super) fn compacted(text: &str) -> Self {
         Self { line: compact(text), values: OnceLock::new() }
-    }
-
-    /// Of a text whose values are known to stand there.
-    pub(super) fn indexed(line: String, values: Vec<Range<usize>>) -> Self {
-        Self { line, values: values.into() }
     }
 
     /// A value's text, if it is a member or a member of one.
@@ -78,14 +72,14 @@ pub(crate) fn members(text: &str) -> Option<Vec<(String, &str)>> {
         return None;
     }
     let mut members = Vec::new();
-    while let Token::Key(key) = scanner.next().ok()?? {
+    while scanner.next().ok()?? == Token::Key {
         scanner.skip_blanks();
-        let start = scanner.at();
+        let (key, start) = (scanner.span(), scanner.at());
         let mut inside = matches!(scanner.next().ok()??, Token::Open(_));
         while inside {
             inside = !(scanner.next().ok()?? == Token::Close && scanner.depth() == 1);
         }
-        members.push((unescape(text.get(key)?).0, text.get(start..scanner.at())?));
+        members.push((unescape(text.get(key)?), text.get(start..scanner.at())?));
     }
     Some(members)
 }

@@ -1,5 +1,7 @@
 //! A component, with what its hook is granted.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use hookbox_protocol::EventKind;
 use hookbox_sandbox::{CallContext, Component as Loaded, Run};
@@ -27,8 +29,8 @@ impl Handler for Component {
         self.inner.handles().contains(&kind)
     }
 
-    fn digest(&self) -> Option<&str> {
-        Some(self.inner.digest())
+    fn digest(&self) -> Option<Arc<str>> {
+        Some(Arc::clone(self.inner.digest()))
     }
 
     async fn call(&self, call: Call<'_>) -> Run {

@@ -1,7 +1,5 @@
 //! `after-llm`
 
-use hookbox_protocol::HookOutput;
-
 use super::{input::json, output::completed};
 use crate::bindings::exports::hookbox::hooks::after_llm::{Event, Output};
 
@@ -16,6 +14,8 @@ interface! {
         // after-llm.wit: "Members left out keep their value."
         let whole = input.response.iter().filter_map(|response| response.as_object()).flatten();
         let updated = completed(reader.object("updated-response", updated_response)?, whole);
-        Ok(HookOutput { updated, ..reader.effects(effects)? })
+        let mut output = reader.effects(effects)?;
+        output.updated = updated;
+        Ok(output)
     }
 }

@@ -1,7 +1,5 @@
 //! `agent-event`
 
-use hookbox_protocol::HookOutput;
-
 use super::input::json;
 use crate::bindings::exports::hookbox::hooks::agent_event::Event;
 
@@ -12,5 +10,5 @@ interface! {
             payload: json(event, input.payload.as_ref()),
         }
     ) -> (),
-    ((), reader) => Ok(HookOutput::default())
+    ((), reader) => Ok(Box::default())
 }

@@ -1,6 +1,5 @@
 //! `before-llm`
 
-use hookbox_protocol::HookOutput;
 use serde_json::Value;
 
 use super::{input::json, output::completed};
@@ -20,13 +19,15 @@ interface! {
         // before-llm.wit: "Members left out keep their value."
         let model = input.model.clone().map(Value::from);
         let whole = [
-            ("model", &model),
-            ("messages", &input.messages),
-            ("tools", &input.tools),
-            ("options", &input.options),
+            ("model", model.as_ref()),
+            ("messages", input.messages.as_deref()),
+            ("tools", input.tools.as_deref()),
+            ("options", input.options.as_deref()),
         ];
-        let whole = whole.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        let whole = whole.into_iter().filter_map(|(key, value)| Some((key, value?)));
         let updated = completed(reader.object("updated-request", updated_request)?, whole);
-        Ok(HookOutput { updated, ..reader.effects(effects)? })
+        let mut output = reader.effects(effects)?;
+        output.updated = updated;
+        Ok(output)
     }
 }

@@ -1,6 +1,5 @@
 //! `can-use-tool`
 
-use hookbox_protocol::HookOutput;
 use serde_json::Value;
 
 use super::input::{texts, tool_call};
@@ -19,6 +18,8 @@ interface! {
     ) -> Output,
     (Output { decision, updated_input, effects }, reader) => {
         let updated = reader.object("updated-input", updated_input)?.map(Value::Object);
-        Ok(HookOutput { updated, ..reader.permission(decision, effects)? })
+        let mut output = reader.permission(decision, effects)?;
+        output.updated = updated;
+        Ok(output)
     }
 }

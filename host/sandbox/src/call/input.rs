@@ -2,8 +2,7 @@
 
 use std::{ops::Deref, sync::OnceLock};
 
-use hookbox_protocol::{Dialect, Event};
-use serde_json::Value;
+use hookbox_protocol::{Dialect, Event, event::Json};
 
 use crate::bindings::hookbox::hooks::types::{EventContext, ToolCall};
 
@@ -76,9 +75,10 @@ pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
 }
 
 /// JSON text, as the client wrote it where it did; `null` where there is nothing.
-pub(crate) fn json<'a>(event: &'a Given<'_>, value: Option<&Value>) -> &'a str {
+pub(crate) fn json<'a>(event: &'a Given<'_>, value: Option<&'a Json>) -> &'a str {
     let Some(value) = value else { return "null" };
-    event.raw.written_as(value).unwrap_or_else(|| event.made.keep(value.to_string()))
+    let written = value.text().or_else(|| event.raw.written_as(value));
+    written.unwrap_or_else(|| event.made.keep(value.to_string()))
 }
 
 /// A list of texts as the contract has it.

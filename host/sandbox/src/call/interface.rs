@@ -11,7 +11,7 @@ use crate::store::Sandbox;
 #[async_trait]
 pub(crate) trait Interface: Send + Sync {
     /// Calls `handle`.
-    async fn handle(&self, call: Call<'_, '_>) -> Result<HookOutput, Failed>;
+    async fn handle(&self, call: Call<'_, '_>) -> Result<Box<HookOutput>, Failed>;
 }
 
 /// What [`Interface::handle`] works with.
@@ -52,7 +52,10 @@ macro_rules! interface {
 
         #[async_trait::async_trait]
         impl crate::call::Interface for GuestIndices {
-            async fn handle(&self, call: crate::call::Call<'_, '_>) -> Result<hookbox_protocol::HookOutput, crate::call::Failed> {
+            async fn handle(
+                &self,
+                call: crate::call::Call<'_, '_>,
+            ) -> Result<Box<hookbox_protocol::HookOutput>, crate::call::Failed> {
                 let crate::call::Call { event, store, instance, reader: $reader } = call;
                 let hookbox_protocol::event::Input::$kind($input) = &event.input else {
                     return Err($reader.other_event().into());
@@ -63,7 +66,7 @@ macro_rules! interface {
                 $(let $name: $ty = $make;)*
                 let guest = self.load(&mut *store, instance)?;
                 let $said = guest.call_handle(store, context, $($name),*).await?.map_err(|fault| $reader.fault(fault))?;
-                let output: Result<hookbox_protocol::HookOutput, hookbox_protocol::Failure> = $made;
+                let output: Result<Box<hookbox_protocol::HookOutput>, hookbox_protocol::Failure> = $made;
                 Ok(output?)
             }
         }

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The effects every decision has, as an output without a rule.
-    pub(crate) fn effects(&mut self, effects: Effects) -> Result<HookOutput, Failure> {
+    pub(crate) fn effects(&mut self, effects: Effects) -> Result<Box<HookOutput>, Failure> {
         let Effects { context, system_message, suppress_output, halt, extra } = effects;
         let halt = match halt {
             None => None,
@@ -83,28 +83,26 @@ impl<'a> Reader<'a> {
                 Some(Halt { scope, reason: self.optional(reason)? })
             }
         };
-        let mut output = HookOutput {
+        let mut output = Box::new(HookOutput {
             context: self.optional(context)?,
             system_message: self.optional(system_message)?,
             suppress_output,
             halt,
             extra: self.object("extra", extra)?.unwrap_or_default(),
             ..HookOutput::default()
-        };
+        });
         // types.wit: "A key that the contract knows is dropped and reported."
         self.notes.extend(output.strip_known(self.dialect.known_keys()));
         Ok(output)
     }
 
     /// `effects` with a yes-or-no decision.
-    pub(crate) fn gate(&mut self, gate: BlockDecision, effects: Effects) -> Result<HookOutput, Failure> {
-        let output = self.effects(effects)?;
-        match gate {
-            BlockDecision::Pass => Ok(output),
-            BlockDecision::Block(reason) => {
-                Ok(HookOutput { decision: Some(Decision::Deny), reason: self.optional(reason)?, ..output })
-            }
+    pub(crate) fn gate(&mut self, gate: BlockDecision, effects: Effects) -> Result<Box<HookOutput>, Failure> {
+        let mut output = self.effects(effects)?;
+        if let BlockDecision::Block(reason) = gate {
+            (output.decision, output.reason) = (Some(Decision::Deny), self.optional(reason)?);
         }
+        Ok(output)
     }
 
     /// `effects` with the answer to a permission question.
@@ -112,23 +110,25 @@ impl<'a> Reader<'a> {
         &mut self,
         permission: PermissionDecision,
         effects: Effects,
-    ) -> Result<HookOutput, Failure> {
-        let output = self.effects(effects)?;
+    ) -> Result<Box<HookOutput>, Failure> {
+        let mut output = self.effects(effects)?;
         let (decision, reason, interrupt) = match permission {
             PermissionDecision::Pass => return Ok(output),
             PermissionDecision::Allow(reason) => (Decision::Allow, reason, false),
             PermissionDecision::Ask(reason) => (Decision::Ask, reason, false),
             PermissionDecision::Deny(wit::Denial { message, interrupt }) => (Decision::Deny, message, interrupt),
         };
-        Ok(HookOutput { decision: Some(decision), reason: self.optional(reason)?, interrupt, ..output })
+        (output.decision, output.reason) = (Some(decision), self.optional(reason)?);
+        output.interrupt = interrupt;
+        Ok(output)
     }
 
     /// An output object in the dialect's own words.
-    pub(crate) fn dialect_output(&mut self, output: Option<String>) -> Result<HookOutput, Failure> {
-        let Some(object) = self.object("output", output)? else { return Ok(HookOutput::default()) };
+    pub(crate) fn dialect_output(&mut self, output: Option<String>) -> Result<Box<HookOutput>, Failure> {
+        let Some(object) = self.object("output", output)? else { return Ok(Box::default()) };
         let (output, notes) = self.dialect.decode_output(self.event, &object).map_err(|e| bad("output", e))?;
         self.notes.extend(notes);
-        Ok(output)
+        Ok(Box::new(output))
     }
 }
 

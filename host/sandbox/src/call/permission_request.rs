@@ -1,6 +1,5 @@
 //! `permission-request`
 
-use hookbox_protocol::HookOutput;
 use serde_json::Value;
 
 use super::input::{json, tool_call};
@@ -14,9 +13,11 @@ interface! {
         call: ToolCall = tool_call(event),
         request: Event = Event { suggestions: input.permission_suggestions.as_ref().map(|said| json(event, Some(said))) }
     ) -> Output,
-    (Output { decision, updated_input, updated_permissions, effects }, reader) => Ok(HookOutput {
-        updated: reader.object("updated-input", updated_input)?.map(Value::Object),
-        updated_permissions: reader.json("updated-permissions", updated_permissions)?,
-        ..reader.permission(decision, effects)?
-    })
+    (Output { decision, updated_input, updated_permissions, effects }, reader) => {
+        let updated = reader.object("updated-input", updated_input)?.map(Value::Object);
+        let updated_permissions = reader.json("updated-permissions", updated_permissions)?;
+        let mut output = reader.permission(decision, effects)?;
+        (output.updated, output.updated_permissions) = (updated, updated_permissions);
+        Ok(output)
+    }
 }

@@ -1,7 +1,5 @@
 //! `post-tool-use`
 
-use hookbox_protocol::HookOutput;
-
 use super::input::{json, tool_call};
 use crate::bindings::{
     exports::hookbox::hooks::post_tool_use::{Output, ToolOutput},
@@ -15,6 +13,8 @@ interface! {
     ) -> Output,
     (Output { decision, updated_output, effects }, reader) => {
         let updated = reader.json("updated-output", updated_output)?;
-        Ok(HookOutput { updated, ..reader.gate(decision, effects)? })
+        let mut output = reader.gate(decision, effects)?;
+        output.updated = updated;
+        Ok(output)
     }
 }

@@ -1,6 +1,6 @@
 //! `pre-tool-use`
 
-use hookbox_protocol::{Decision, HookOutput, json::Object};
+use hookbox_protocol::{Decision, json::Object};
 use serde_json::Value;
 
 use super::input::tool_call;
@@ -25,13 +25,13 @@ interface! {
                 (Some(Decision::Respond(result(for_llm, for_user, response.silent, response.is_error, extra))), None)
             }
         };
-        Ok(HookOutput {
-            decision,
-            reason: reader.optional(reason)?,
-            updated: reader.object("updated-input", updated_input)?.map(Value::Object),
-            updated_tool: reader.optional(updated_tool)?,
-            ..reader.effects(effects)?
-        })
+        let reason = reader.optional(reason)?;
+        let updated = reader.object("updated-input", updated_input)?.map(Value::Object);
+        let updated_tool = reader.optional(updated_tool)?;
+        let mut output = reader.effects(effects)?;
+        (output.decision, output.reason) = (decision, reason);
+        (output.updated, output.updated_tool) = (updated, updated_tool);
+        Ok(output)
     }
 }
 

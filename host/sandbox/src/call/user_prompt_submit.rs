@@ -1,7 +1,5 @@
 //! `user-prompt-submit`
 
-use hookbox_protocol::HookOutput;
-
 use crate::bindings::exports::hookbox::hooks::user_prompt_submit::{Event, Output};
 
 interface! {
@@ -14,6 +12,8 @@ interface! {
     ) -> Output,
     (Output { decision, updated_prompt, effects }, reader) => {
         let updated = reader.optional(updated_prompt)?.map(Into::into);
-        Ok(HookOutput { updated, ..reader.gate(decision, effects)? })
+        let mut output = reader.gate(decision, effects)?;
+        output.updated = updated;
+        Ok(output)
     }
 }

@@ -28,7 +28,7 @@ impl WasiGrants {
     }
 
     /// The context of one call; `None` when nothing is granted.
-    pub(crate) fn context(&self) -> Result<Option<WasiCtx>, LoadError> {
+    pub(crate) fn context(&self) -> Result<Option<Box<WasiCtx>>, LoadError> {
         if self.directories.is_empty() && self.variables.is_empty() {
             return Ok(None);
         }
@@ -43,7 +43,7 @@ impl WasiGrants {
                 context.env(name, value);
             }
         }
-        Ok(Some(context.build()))
+        Ok(Some(Box::new(context.build())))
     }
 }
 

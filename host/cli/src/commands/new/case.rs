@@ -125,14 +125,16 @@ fn sample(kind: EventKind) -> Input {
     match &mut input {
         Input::SessionStart(event) => event.source = text("startup"),
         Input::UserPromptSubmit(event) => event.prompt = text("list the files"),
-        Input::PostToolUse(event) => event.output = Some(json!({ "stdout": "README.md" })),
+        Input::PostToolUse(event) => event.output = Some(json!({ "stdout": "README.md" }).into()),
         Input::PostToolUseFailure(event) => event.error = text("no such file"),
         Input::Notification(event) => event.message = text("waiting for an answer"),
         Input::SubagentStart(event) => event.agent_type = text("explorer"),
         Input::PreCompact(event) => event.trigger = text("manual"),
         Input::TaskCompleted(event) => event.task_subject = text("list the files"),
-        Input::BeforeLlm(event) => event.messages = Some(json!([{ "role": "user", "content": "list the files" }])),
-        Input::AfterLlm(event) => event.response = Some(json!({ "content": "README.md" })),
+        Input::BeforeLlm(event) => {
+            event.messages = Some(json!([{ "role": "user", "content": "list the files" }]).into());
+        }
+        Input::AfterLlm(event) => event.response = Some(json!({ "content": "README.md" }).into()),
         Input::AgentEvent(event) => event.kind = text("turn_start"),
         _ => {}
     }

@@ -90,7 +90,7 @@ fn wrapped_result(event: &Event) -> Option<&Value> {
     let wrapped = Place::At("tool_response", Some("llmContent"));
     match &event.input {
         Input::PostToolUse(result) if event.raw.moved().iter().any(|moved| moved.from == wrapped) => {
-            result.output.as_ref()
+            result.output.as_deref()
         }
         _ => event.extra.get("tool_response")?.get("llmContent"),
     }

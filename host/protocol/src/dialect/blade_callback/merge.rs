@@ -16,7 +16,7 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     let Some(updated) = &output.updated else { return false };
     match (&mut event.input, &mut event.call) {
         (Input::PreToolUse(_), Some(call)) => return call.rewrite(updated.clone()),
-        (Input::PostToolUse(result), _) => result.output = Some(updated.clone()),
+        (Input::PostToolUse(result), _) => result.output = Some(updated.clone().into()),
         // What the types do not hold, and the name by which the real SDK has the prompt.
         (Input::PostToolUseFailure(_), _) => {
             event.extra.insert("toolOutput".into(), updated.clone());

@@ -37,10 +37,9 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
         Some(EventKind::CanUseTool) => notes.extend(flatten_can_use_tool(&mut flat, &mut kept)),
         _ => {}
     }
-    let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat, name)?;
+    let mut event = decode_fields_of_flat(dialect, NAME_KEY, events::ORIGIN, flat, raw, name)?;
     event.extra.extend(kept);
     event.notes.extend(notes);
-    event.raw = raw;
     if kind == Some(EventKind::CanUseTool) {
         events::CAN_USE_TOOL.clone_into(&mut event.name);
     }
@@ -92,7 +91,7 @@ fn flatten_error(flat: &mut Members<'_>, kept: &mut Object) {
 /// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
 fn flatten_can_use_tool(flat: &mut Members<'_>, kept: &mut Object) -> Option<Note> {
     if flat.get("input").is_none()
-        && let Some(input) = flat.remove("toolInput")
+        && let Some(input) = flat.take("toolInput")
     {
         flat.push("input", input);
     }

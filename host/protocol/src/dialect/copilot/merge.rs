@@ -13,8 +13,8 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     let Some(updated) = &output.updated else { return false };
     let text = || updated.as_str().map_or_else(|| updated.to_string(), str::to_owned);
     match (&mut event.input, &mut event.call) {
-        (Input::PreToolUse(_), Some(call)) => call.input = updated.clone(),
-        (Input::PostToolUse(result), _) => result.output = Some(as_output(updated, result.output.as_ref())),
+        (Input::PreToolUse(_), Some(call)) => return call.rewrite(updated.clone()),
+        (Input::PostToolUse(result), _) => result.output = Some(as_output(updated, result.output.as_deref()).into()),
         (Input::UserPromptSubmit(submitted), _) => submitted.prompt = Some(text()),
         (Input::SubagentStop(stopped), _) => stopped.final_response = Some(text()),
         (Input::OtherEvent(other), _) => {
@@ -40,7 +40,7 @@ fn as_output(updated: &Value, before: Option<&Value>) -> Value {
 /// What a rewrite comes to: a result always in its full form, so that it is the same whether another hook has a say after it.
 fn written(event: &Event, updated: &Value) -> Value {
     match &event.input {
-        Input::PostToolUse(result) => as_output(updated, result.output.as_ref()),
+        Input::PostToolUse(result) => as_output(updated, result.output.as_deref()),
         _ => updated.clone(),
     }
 }

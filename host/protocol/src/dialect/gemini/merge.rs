@@ -100,7 +100,7 @@ fn united(configs: &[Value]) -> Value {
 pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     let Some(Value::Object(updated)) = &output.updated else { return false };
     match (event.kind(), &mut event.call) {
-        (EventKind::PreToolUse, Some(call)) => call.input = Value::Object(updated.clone()),
+        (EventKind::PreToolUse, Some(call)) => return call.rewrite(Value::Object(updated.clone())),
         (EventKind::BeforeLlm, _) => {
             let changes: Object = model::changes(event, updated);
             model::apply(event, &changes);

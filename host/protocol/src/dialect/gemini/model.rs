@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    event::{Event, Input, fields::left_untyped},
+    event::{Event, Input, Json, fields::left_untyped},
     json::Object,
 };
 
@@ -27,9 +27,9 @@ pub(super) fn read(event: &mut Event) {
         Input::AfterLlm(input) => &mut input.model,
         _ => return,
     };
-    let mut found = model.take().map(Value::from);
+    let mut found = model.take().map(|text| Value::from(text).into());
     take(request, "model", &mut found);
-    match found {
+    match found.map(Value::from) {
         Some(Value::String(text)) => *model = Some(text),
         Some(other) => {
             event.notes.push(left_untyped(&format!("/{REQUEST}/model"), "a string", &other));
@@ -40,11 +40,11 @@ pub(super) fn read(event: &mut Event) {
 }
 
 /// Null counts as absent.
-fn take(request: &mut Object, key: &str, place: &mut Option<Value>) {
+fn take(request: &mut Object, key: &str, place: &mut Option<Json>) {
     match request.get(key) {
         None => {}
         Some(Value::Null) => *place = None,
-        Some(_) => *place = request.shift_remove(key),
+        Some(_) => *place = request.shift_remove(key).map(Json::from),
     }
 }
 

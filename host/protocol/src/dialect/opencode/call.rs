@@ -55,9 +55,9 @@ pub(super) fn decode(dialect: &OpenCode, mut wire: Wire<'_>, given: Option<&str>
         let event = CALLS.iter().find(|(call, _)| *call == name);
         event.map_or(name.clone(), |(_, event)| (*event).to_owned())
     });
-    let event = decode_fields_of_flat(dialect, NAME_KEY, &[], flat.into(), name.as_deref())?;
+    let event = decode_fields_of_flat(dialect, NAME_KEY, &[], flat.into(), raw, name.as_deref())?;
     wire.notes.extend(event.notes);
-    Ok(Event { raw, notes: wire.notes, ..event })
+    Ok(Event { notes: wire.notes, ..event })
 }
 
 /// opencode.md#payloads: "Which event it is, its fields tell."

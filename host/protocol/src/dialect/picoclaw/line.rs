@@ -15,7 +15,7 @@ use crate::{
     Dialect,
     dialect::{EventSpec, common::event_name},
     event::{
-        AgentEvent, Event, EventContext, EventKind, Input, OtherEvent, Raw, decode_fields, encode_fields,
+        AgentEvent, Event, EventContext, EventKind, Input, Json, OtherEvent, Raw, decode_members, encode_fields,
         fields::{FieldType, left_untyped},
     },
     json::{DecodeError, Members, Object, parse_wire, token},
@@ -27,34 +27,34 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
     let (raw, mut line, mut notes) = (wire.raw(), wire.members, wire.notes);
     check_envelope(&line)?;
     let name = event_name(&line, "method", name)?;
-    let params = match line.remove("params") {
-        None | Some(Value::Null) => None,
-        Some(Value::Object(params)) => Some(params),
-        Some(other) => return Err(DecodeError::wrong_type("/params", "an object", &other)),
+    let params = match line.take_object("params") {
+        None | Some(Err(Value::Null)) => None,
+        Some(Ok(params)) => Some(params),
+        Some(Err(other)) => return Err(DecodeError::wrong_type("/params", "an object", &other)),
     };
     let odd = RefCell::default();
-    let at = At { pointer: "/params".into(), object: params.as_ref(), odd: &odd };
+    let at = At { pointer: "/params".into(), fields: params.as_ref().map(Within::Params), odd: &odd };
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     let mut event = match spec.kind {
         EventKind::OtherEvent => {
-            let payload = params.unwrap_or_default();
+            let payload = params.map(Members::into_object).unwrap_or_default();
             Event { input: Input::OtherEvent(OtherEvent { payload }), ..blank(&name) }
         }
         EventKind::AgentEvent => {
             let (kind, context) = agent_event(&name, &at)?;
-            let mut extra = params.unwrap_or_default();
-            let payload = extra.shift_remove(if name == events::RUNTIME_EVENT { "payload" } else { "Payload" });
-            Event { context, input: Input::AgentEvent(AgentEvent { kind: Some(kind), payload }), extra, ..blank(&name) }
+            let mut params = params.unwrap_or_default();
+            let payload = params.take(if name == events::RUNTIME_EVENT { "payload" } else { "Payload" });
+            let payload = payload.map(|payload| Json::of_member(payload, params.whole().as_ref()));
+            let input = Input::AgentEvent(AgentEvent { kind: Some(kind), payload });
+            Event { context, input, extra: params.into_object(), ..blank(&name) }
         }
         _ => {
             let (pointer, context) = (at.pointer.clone(), context(&at));
-            let (known, rest): (Object, Object) = params
-                .unwrap_or_default()
-                .into_iter()
-                .partition(|(key, _)| spec.names.iter().any(|(wire, _)| wire == key));
-            let mut event = decode_fields(spec, &[], &pointer, known)?;
+            let is_known = |key: &str| spec.names.iter().any(|(wire, _)| *wire == key);
+            let (known, rest) = params.unwrap_or_default().partition(is_known);
+            let mut event = decode_members(spec, name, &[], &pointer, known, Raw::default())?;
             event.extra.extend(rest);
-            Event { name, context, ..event }
+            Event { context, ..event }
         }
     };
     event.raw = raw;
@@ -122,7 +122,7 @@ fn decode_meta(meta: &At) -> EventContext {
 fn agent_event(name: &str, params: &At) -> Result<(String, EventContext), DecodeError> {
     let snake = name == events::RUNTIME_EVENT;
     let kind = if snake { "kind" } else { "Kind" };
-    let kind = match params.object.and_then(|params| params.get(kind)) {
+    let kind = match params.written(kind) {
         Some(Value::String(word)) => word.clone(),
         Some(number) if number.is_u64() => kind_name(number.as_u64().unwrap_or_default()),
         Some(other) => {
@@ -228,7 +228,7 @@ fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
         params.entry(kind).or_insert_with(|| json!(word));
     }
     if let Some(value) = &agent.payload {
-        params.insert(payload.into(), value.clone());
+        params.insert(payload.into(), value.clone().into());
     }
     let context = &event.context;
     if snake {
@@ -275,8 +275,14 @@ fn put_new(to: &mut Object, key: &str, object: Object) {
 /// absent, with a note: all of it is in [`Event::extra`] anyway.
 struct At<'a> {
     pointer: String,
-    object: Option<&'a Object>,
+    fields: Option<Within<'a>>,
     odd: &'a RefCell<Vec<Note>>,
+}
+
+#[derive(Clone, Copy)]
+enum Within<'a> {
+    Params(&'a Members<'a>),
+    Object(&'a Object),
 }
 
 impl<'a> At<'a> {
@@ -286,7 +292,14 @@ impl<'a> At<'a> {
 
     /// `null` counts as absent: Go writes it for what is not there.
     fn get(&self, key: &str) -> Option<&'a Value> {
-        self.object?.get(key).filter(|value| !value.is_null())
+        self.written(key).filter(|value| !value.is_null())
+    }
+
+    fn written(&self, key: &str) -> Option<&'a Value> {
+        match self.fields? {
+            Within::Params(params) => params.get(key),
+            Within::Object(object) => object.get(key),
+        }
     }
 
     fn take<T: FieldType>(&self, key: &str) -> Option<T> {
@@ -301,10 +314,10 @@ impl<'a> At<'a> {
     fn inner(&self, key: &str) -> At<'a> {
         let pointer = self.pointer_of(key);
         let value = self.get(key);
-        let object = value.and_then(Value::as_object);
-        if let (Some(value), None) = (value, object) {
+        let fields = value.and_then(Value::as_object).map(Within::Object);
+        if let (Some(value), None) = (value, fields) {
             self.odd.borrow_mut().push(left_untyped(&pointer, "an object", value));
         }
-        At { pointer, object, odd: self.odd }
+        At { pointer, fields, odd: self.odd }
     }
 }

@@ -59,20 +59,24 @@ fn set_changes(event: &Event, now: &Event, output: &mut HookOutput) {
     match (&event.input, &now.input) {
         (Input::PreToolUse(_), _) => {
             if let (Some(old), Some(new)) = (&event.call, &now.call) {
-                output.updated = (old.input != new.input).then(|| new.input.clone());
+                output.updated = (old.input != new.input).then(|| new.input.clone().into());
                 output.updated_tool = (old.name != new.name).then(|| new.name.clone());
             }
         }
-        (Input::PostToolUse(old), Input::PostToolUse(new)) if old != new => output.updated.clone_from(&new.output),
-        (Input::AfterLlm(old), Input::AfterLlm(new)) if old != new => output.updated.clone_from(&new.response),
+        (Input::PostToolUse(old), Input::PostToolUse(new)) if old != new => {
+            output.updated = new.output.clone().map(Value::from);
+        }
+        (Input::AfterLlm(old), Input::AfterLlm(new)) if old != new => {
+            output.updated = new.response.clone().map(Value::from);
+        }
         // decisions.md#the-real-picoclaw: "omitted `tool`, `model`, `options` become empty, so always emit the complete
         // object."
         (Input::BeforeLlm(old), Input::BeforeLlm(new)) if old != new => {
             let members = [
                 ("model", new.model.as_ref().map(|model| json!(model))),
-                ("messages", new.messages.clone()),
-                ("tools", new.tools.clone()),
-                ("options", new.options.clone()),
+                ("messages", new.messages.clone().map(Value::from)),
+                ("tools", new.tools.clone().map(Value::from)),
+                ("options", new.options.clone().map(Value::from)),
             ];
             let request = members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
             output.updated = Some(Value::Object(request.collect()));

@@ -103,7 +103,7 @@ fn put_rewrite(event: &Event, output: &HookOutput, result: &mut Object) {
     let object = match (&event.input, &event.call) {
         (Input::PreToolUse(_), Some(call)) => json!({
             "tool": output.updated_tool.as_ref().unwrap_or(&call.name),
-            "arguments": updated.or_else(|| Some(call.input.clone()).filter(Value::is_object)).unwrap_or_else(|| json!({})),
+            "arguments": updated.or_else(|| call.input.is_object().then(|| call.input.clone().into())).unwrap_or_else(|| json!({})),
         }),
         (Input::AfterLlm(input), _) => {
             let mut object = Object::new();

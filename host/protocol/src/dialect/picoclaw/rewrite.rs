@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    event::{AfterLlm, BeforeLlm, Event, EventKind, Input},
+    event::{AfterLlm, BeforeLlm, Event, EventKind, Input, Json},
     output::HookOutput,
 };
 
@@ -51,7 +51,7 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> Result<bool, Stri
 
 fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
     let updated = match (&event.input, updated) {
-        (Input::PostToolUse(now), Value::String(text)) => tell(now.output.as_ref(), text),
+        (Input::PostToolUse(now), Value::String(text)) => tell(now.output.as_deref(), text),
         _ => updated.clone(),
     };
     if let Some(found) = misfit(event.kind(), &updated) {
@@ -60,7 +60,7 @@ fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
     }
     match (&mut event.input, &mut event.call) {
         (Input::PreToolUse(_), Some(call)) => Ok(call.rewrite(updated)),
-        (Input::PostToolUse(result), _) => Ok(replace(&mut result.output, Some(updated))),
+        (Input::PostToolUse(result), _) => Ok(replace(&mut result.output, Some(updated.into()))),
         (Input::BeforeLlm(request), _) => Ok(put_request(request, &updated)),
         (Input::AfterLlm(answered), _) => put_response(answered, updated),
         _ => Ok(false),
@@ -78,7 +78,7 @@ fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
         [("messages", &mut request.messages), ("tools", &mut request.tools), ("options", &mut request.options)];
     for (member, place) in places {
         if let Some(value) = given(member) {
-            changed |= replace(place, Some(value));
+            changed |= replace(place, Some(value.into()));
         }
     }
     changed
@@ -86,7 +86,7 @@ fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
 
 /// wit/after-llm.wit: "Members left out keep their value." A member given as null is taken out.
 fn put_response(answered: &mut AfterLlm, updated: Value) -> Result<bool, String> {
-    let mut response = answered.response.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut response = answered.response.as_deref().and_then(Value::as_object).cloned().unwrap_or_default();
     if let Value::Object(members) = updated {
         for (member, value) in members {
             if !value.is_null() {
@@ -96,8 +96,8 @@ fn put_response(answered: &mut AfterLlm, updated: Value) -> Result<bool, String>
             }
         }
     }
-    let response = Some(Value::Object(response));
-    if answered.response != response && loses_calls(response.as_ref()) {
+    let response = Some(Json::from(Value::Object(response)));
+    if answered.response != response && loses_calls(response.as_deref()) {
         return Err("no effect: it would destroy the tool calls, which the client sends without name and arguments; \
                     give whole `tool_calls` (or `[]`) to replace them"
             .to_owned());

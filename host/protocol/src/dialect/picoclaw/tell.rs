@@ -49,11 +49,11 @@ pub fn tell(event: &Event) -> Option<Event> {
         Input::PreToolUse(_) => Input::PreToolUse(PreToolUse::default()),
         Input::PermissionRequest(_) | Input::CanUseTool(_) => Input::PermissionRequest(PermissionRequest::default()),
         Input::PostToolUse(ran) => {
-            let output = Some(result(ran.output.as_ref(), false));
+            let output = Some(result(ran.output.as_deref(), false).into());
             Input::PostToolUse(PostToolUse { output, duration_ns: ran.duration_ns })
         }
         Input::PostToolUseFailure(failed) => {
-            let output = Some(result(failed.error.clone().map(Value::String).as_ref(), true));
+            let output = Some(result(failed.error.clone().map(Value::String).as_ref(), true).into());
             Input::PostToolUse(PostToolUse { output, duration_ns: None })
         }
         Input::BeforeLlm(_) => event.input.clone(),
@@ -62,7 +62,7 @@ pub fn tell(event: &Event) -> Option<Event> {
             response: answered
                 .response
                 .as_ref()
-                .map(|response| text_of(response).map_or_else(|| response.clone(), |text| answer(&text))),
+                .map(|response| text_of(response).map_or_else(|| response.clone(), |text| answer(&text).into())),
         }),
         // The client sends no event without a kind.
         Input::AgentEvent(happened) => Input::AgentEvent(AgentEvent {
@@ -72,7 +72,7 @@ pub fn tell(event: &Event) -> Option<Event> {
         // What only happens, without anybody to be asked.
         _ if tells(event.kind()) => Input::AgentEvent(AgentEvent {
             kind: Some(snake(event.kind().name())),
-            payload: Some(Value::clone(&event.raw)),
+            payload: Some(Value::clone(&event.raw).into()),
         }),
         _ => return None,
     };
@@ -87,7 +87,7 @@ pub fn tell(event: &Event) -> Option<Event> {
         ..EventContext::default()
     };
     let call = event.call.as_ref().filter(|_| told.kind().has_tool()).map(|call| {
-        let input = if call.input.is_null() { json!({}) } else { call.input.clone() };
+        let input = if call.input.is_null() { json!({}).into() } else { call.input.clone() };
         ToolCall::new(call.name.clone(), input)
     });
     let mut told = Event::new(&DIALECT, context, call, told);
@@ -110,7 +110,7 @@ pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput,
     if let Some(call) = &event.call {
         output.updated_tool.take_if(|tool| *tool == call.name);
         if event.kind() == EventKind::PreToolUse {
-            output.updated.take_if(|input| *input == call.input);
+            output.updated.take_if(|input| call.input == *input);
         }
     }
     if let (Input::PostToolUse(ran), Input::PostToolUse(seen), Some(new)) = (&event.input, &told.input, &output.updated)
@@ -121,7 +121,7 @@ pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput,
             notes.push(Note::dropped("a result without `for_llm` changes nothing"));
         }
         let same = text == seen.output.as_ref().and_then(|seen| seen.get("for_llm")).and_then(Value::as_str);
-        output.updated = text.filter(|_| !same).map(|text| value(text, ran.output.as_ref()));
+        output.updated = text.filter(|_| !same).map(|text| value(text, ran.output.as_deref()));
     }
     if let (Input::AfterLlm(answered), Some(new)) = (&event.input, &output.updated)
         && let Some(response) = &answered.response

@@ -1,0 +1,198 @@
+//! A text's tokens, with everything refused that two parsers could read differently.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use serde_json::{Map, Number, Value};
+
+use super::{
+    DecodeError, MAX_NODES, Object,
+    scan::{Container, Fault, Scanner, Token},
+    shorten,
+    string::{broken, unescape},
+};
+
+/// Of so few names each is compared with each; more are looked up in a set.
+const FEW: usize = 32;
+
+/// From so many bytes on it is worth the time to keep no more memory than is needed.
+const LARGE: usize = 64 << 10;
+
+/// Reads one text.
+pub(super) struct Checked<'a> {
+    text: &'a str,
+    scanner: Scanner<'a>,
+    nodes: usize,
+    replaced: usize,
+    /// The names of all containers that are open, the outermost first; where those of each begin.
+    names: Vec<Cow<'a, str>>,
+    open: Vec<usize>,
+    /// Those of containers with many, each with how many containers were open in it.
+    many: Vec<(usize, HashSet<Cow<'a, str>>)>,
+}
+
+impl<'a> Checked<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let text = std::str::from_utf8(bytes).map_err(|e| DecodeError::Utf8(e.valid_up_to()))?;
+        let (names, open) = (Vec::with_capacity(12), Vec::with_capacity(4));
+        Ok(Self { text, scanner: Scanner::new(bytes), nodes: 0, replaced: 0, names, open, many: Vec::new() })
+    }
+
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// How many escapes were half a surrogate pair, which is no character and is read as U+FFFD.
+    pub(super) fn replaced(&self) -> usize {
+        self.replaced
+    }
+
+    /// Whether there were blanks between tokens.
+    pub(super) fn has_blanks(&self) -> bool {
+        self.scanner.has_blanks()
+    }
+
+    /// The next token, `None` at the end of the text.
+    pub(super) fn next(&mut self) -> Result<Option<Token>, Fault> {
+        let Some(token) = self.scanner.next()? else { return Ok(None) };
+        self.nodes += usize::from(token != Token::Close);
+        if self.nodes > MAX_NODES {
+            return Err(self.scanner.fault("more than 250,000 values and keys"));
+        }
+        match token {
+            Token::Open(_) => self.open.push(self.names.len()),
+            Token::Close => {
+                self.many.pop_if(|(depth, _)| *depth == self.open.len());
+                self.names.truncate(self.open.pop().unwrap_or_default());
+            }
+            Token::Key if !self.is_new() => {
+                let what = format!("key `{}` appears twice", shorten(&self.string(), 60));
+                return Err(Fault::new(what, self.scanner.span().end + 1));
+            }
+            Token::Number if !is_finite(self.raw()) => {
+                return Err(Fault::new("a number that no 64 bits hold", self.scanner.span().end));
+            }
+            _ => {}
+        }
+        if self.scanner.has_escapes() && matches!(token, Token::Key | Token::String) {
+            self.replaced += broken(self.raw());
+        }
+        Ok(Some(token))
+    }
+
+    /// Notes the key that was the last token, unless its object has one like it.
+    fn is_new(&mut self) -> bool {
+        let (name, depth) = (self.string(), self.open.len());
+        if let Some((_, many)) = self.many.last_mut().filter(|(of, _)| *of == depth) {
+            return many.insert(name);
+        }
+        let names = self.open.last().and_then(|from| self.names.get(*from..)).unwrap_or_default();
+        if names.contains(&name) {
+            return false;
+        }
+        if names.len() < FEW {
+            self.names.push(name);
+        } else {
+            self.many.push((depth, names.iter().cloned().chain([name]).collect()));
+        }
+        true
+    }
+
+    /// The key or string that was the last token.
+    pub(super) fn string(&self) -> Cow<'a, str> {
+        let raw = self.raw();
+        if self.scanner.has_escapes() { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) }
+    }
+
+    fn raw(&self) -> &'a str {
+        self.text.get(self.scanner.span()).unwrap_or_default()
+    }
+
+    /// What is wrong with the text, in words.
+    pub(super) fn syntax(&self, fault: &Fault) -> DecodeError {
+        DecodeError::Syntax(fault.within(self.text.as_bytes()))
+    }
+
+    /// The text of the value that comes next, and whether it has escapes where it is a string.
+    pub(super) fn value_text(&mut self) -> Result<(&'a str, bool), Fault> {
+        self.scanner.skip_blanks();
+        let (start, depth) = (self.scanner.at(), self.open.len());
+        self.next()?;
+        while self.open.len() > depth {
+            self.next()?;
+        }
+        Ok((self.text.get(start..self.scanner.at()).unwrap_or_default(), self.scanner.has_escapes()))
+    }
+
+    /// The value that begins with this token.
+    pub(super) fn value(&mut self, first: Option<Token>) -> Result<Value, Fault> {
+        let large = self.text.len() >= LARGE;
+        let mut open: Vec<Open> = Vec::new();
+        let mut token = first;
+        loop {
+            let mut done = match token {
+                Some(Token::Open(Container::Object)) => {
+                    open.push(Open::Object(Map::new(), String::new()));
+                    None
+                }
+                Some(Token::Open(Container::Array)) => {
+                    open.push(Open::Array(Vec::new()));
+                    None
+                }
+                Some(Token::Key) => {
+                    let name = self.string().into_owned();
+                    if let Some(Open::Object(_, waiting)) = open.last_mut() {
+                        *waiting = name;
+                    }
+                    None
+                }
+                Some(Token::Close) => open.pop().map(|container| container.closed(large)),
+                Some(Token::String) => Some(Value::String(self.string().into_owned())),
+                Some(Token::Number) => Some(number(self.raw()).map_or(Value::Null, Value::Number)),
+                Some(Token::True) => Some(true.into()),
+                Some(Token::False) => Some(false.into()),
+                Some(Token::Null) | None => Some(Value::Null),
+            };
+            match (open.last_mut(), &mut done) {
+                (None, Some(whole)) => return Ok(whole.take()),
+                (Some(Open::Object(object, name)), Some(value)) => {
+                    object.insert(std::mem::take(name), value.take());
+                }
+                (Some(Open::Array(items)), Some(value)) => items.push(value.take()),
+                (_, None) => {}
+            }
+            token = self.next()?;
+        }
+    }
+}
+
+fn number(raw: &str) -> Option<Number> {
+    serde_json::from_str(raw).ok()
+}
+
+/// Whether 64 bits hold a number, if not each of its digits.
+fn is_finite(raw: &str) -> bool {
+    const SURELY: usize = 300;
+    raw.len() < SURELY && !raw.contains(['e', 'E']) || number(raw).is_some_and(|number| number.as_f64().is_some())
+}
+
+/// A container that is being made, an object with the name that waits for its value.
+enum Open {
+    Object(Object, String),
+    Array(Vec<Value>),
+}
+
+impl Open {
+    /// Most arrays and objects have few items, and room for more: much, in a large text of small ones.
+    fn closed(self, large: bool) -> Value {
+        match self {
+            Self::Object(object, _) if large && object.len() < 3 => Value::Object(object.into_iter().collect()),
+            Self::Object(object, _) => Value::Object(object),
+            Self::Array(mut items) => {
+                if large {
+                    items.shrink_to_fit();
+                }
+                Value::Array(items)
+            }
+        }
+    }
+}
