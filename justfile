@@ -42,8 +42,9 @@ serve: build
 bench-serve: build
     {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
     {{hookbox}} build guest-examples/rate-limit --profile guest -o {{target}}/bench-limit.wasm
-    cargo build --profile dist -p hookbox-cli -p hookbox --bins --examples
-    {{target}}/dist/examples/neighbour {{target}}/bench-endless.wasm
+    cargo build --release -p hookbox --examples
+    cargo build --profile dist -p hookbox-cli --bins
+    {{target}}/release/examples/neighbour {{target}}/bench-endless.wasm
     python3 tests/bench/serve.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm \
         --limit {{target}}/bench-limit.wasm --endless {{target}}/bench-endless.wasm
 
@@ -96,9 +97,11 @@ hostile-aarch64:
 # What hookbox costs beside bare wasmtime, in numbers and size; what a hostile neighbour costs an honest tenant
 bench: build
     {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
-    cargo build --profile dist -p hookbox-cli -p hookbox --bins --examples
-    {{target}}/dist/examples/cost {{target}}/bench-guard.wasm {{target}}/dist/hookbox
-    {{target}}/dist/examples/neighbour
+    # The library as its users compile it, and the program as it is installed.
+    cargo build --release -p hookbox --examples
+    cargo build --profile dist -p hookbox-cli --bins
+    {{target}}/release/examples/cost {{target}}/bench-guard.wasm {{target}}/dist/hookbox
+    {{target}}/release/examples/neighbour
 
 # Known vulnerabilities; needs the advisory database from the network
 audit: deny-installed
