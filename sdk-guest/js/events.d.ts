@@ -48,7 +48,7 @@ export interface ToolCall {
   useId?: string;
   /**
    * The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-   * other's rewrites (blade-callback, picoclaw), and where the client says so. `none`: as they were, or not known.
+   * other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. `none`: as they were, or not known.
    */
   originalInput?: Json;
 }

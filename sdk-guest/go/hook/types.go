@@ -47,6 +47,6 @@ type ToolCall struct {
 	// claude, codebuddy, blade: ties the events of one call together.
 	UseID string
 	// The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-	// other's rewrites (blade-callback, picoclaw), and where the client says so. `none`: as they were, or not known.
+	// other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. `none`: as they were, or not known.
 	OriginalInput JSON
 }
