@@ -20,7 +20,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::{commands::Command, exit::Exit};
 
-/// Run AI agent hooks as sandboxed WebAssembly components, under five hook protocols.
+/// Run AI agent hooks as sandboxed WebAssembly components, under nine hook protocols.
 #[derive(Debug, Parser)]
 #[command(name = "hookbox", version, max_term_width = 100, after_help = exit::HELP)]
 struct Cli {
