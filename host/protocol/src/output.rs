@@ -1,5 +1,7 @@
 //! What one hook says, and what all of them together say: the same type, so that merging is folding.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use crate::json::Object;
@@ -181,9 +183,10 @@ impl NoteKind {
 }
 
 impl HookOutput {
-    /// Expressible nothing at all.
+    /// Whether it says nothing at all.
     pub fn is_silent(&self) -> bool {
-        *self == Self::default()
+        static SILENT: LazyLock<HookOutput> = LazyLock::new(HookOutput::default);
+        *self == *SILENT
     }
 
     /// Takes fields the contract knows out of [`HookOutput::extra`], so that nothing is decided past it. `known` is

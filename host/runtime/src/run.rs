@@ -292,6 +292,8 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
     let Entry { hook, bounds: authority, .. } = entry;
     let Run { result, notes, .. } = run;
     let mut counted = match result {
+        // Most often there is nothing to look at.
+        Ok(output) if output.is_silent() => return Box::default(),
         Ok(output) => {
             let mut output = output.clone();
             keep_digits(event, &mut output);
