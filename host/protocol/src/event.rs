@@ -258,16 +258,12 @@ pub(crate) fn decode_members(
     let mut context = EventContext::default();
     let mut input = Input::empty(spec.kind);
     for (wire, member) in wire {
-        let ours = names.ours(&wire).filter(|_| !member.is_null());
-        let mut field = Field { wire: &wire, member };
-        let taken = match ours {
-            None => false,
-            Some((ours, listed)) => {
-                call.as_mut().map_or(Ok(false), |call| call.take(ours, &mut field, &mut rest))?
-                    || context.take(ours, &mut field, &mut rest)?
-                    || listed && input.take(ours, &mut field, &mut rest)?
-            }
-        };
+        // No type has a field without a name.
+        let (ours, listed) = names.ours(&wire).filter(|_| !member.is_null()).unwrap_or_default();
+        let mut field = Field { ours, wire: &wire, member };
+        let taken = call.as_mut().map_or(Ok(false), |call| call.take(&mut field, &mut rest))?
+            || context.take(&mut field, &mut rest)?
+            || listed && input.take(&mut field, &mut rest)?;
         if !taken {
             let value = field.member.into_value();
             rest.extra.insert(wire.into_owned(), value);
@@ -324,6 +320,8 @@ impl Names<'_> {
 
 /// One field of the wire.
 pub(crate) struct Field<'f, 'a> {
+    /// Our name of it.
+    ours: &'f str,
     wire: &'f str,
     member: Member<'a>,
 }

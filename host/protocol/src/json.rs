@@ -130,7 +130,7 @@ pub(crate) struct Wire<'a> {
 impl<'a> Wire<'a> {
     /// Whether the event has something under this name; null is nothing.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|(key, value)| key == name && !value.is_null())
+        self.members.find(name).is_some_and(|value| !value.is_null())
     }
 
     /// Gives what the client wrote elsewhere the contract's name, without a copy.

@@ -137,7 +137,7 @@ pub(crate) fn decode_fields_of_flat(
 
 /// The name of an event that carries it under `name_key`, unless it is given.
 pub(crate) fn event_name(object: &Members<'_>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
-    named(object.get(name_key).cloned().map(Member::from), name_key, given)
+    named(object.find(name_key).cloned(), name_key, given)
 }
 
 fn named(told: Option<Member<'_>>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {

@@ -94,15 +94,14 @@ macro_rules! wire_struct {
             #[allow(dead_code)] // nobody lists what every event has
             pub(crate) const FIELDS: &[&str] = &[$(stringify!($field)),*];
 
-            /// Takes a field that is of these, by our name; whether it is.
+            /// Takes a field that is of these; whether it is.
             #[allow(unused_variables, clippy::unnecessary_wraps)]
             pub(crate) fn take<'a>(
                 &mut self,
-                ours: &str,
                 field: &mut $crate::event::Field<'_, 'a>,
                 rest: &mut $crate::event::Rest<'a>,
             ) -> Result<bool, $crate::json::DecodeError> {
-                match ours {
+                match field.ours {
                     $(stringify!($field) => self.$field = rest.read(field)?,)*
                     _ => return Ok(false),
                 }
@@ -184,14 +183,9 @@ impl ToolCall {
         true
     }
 
-    /// Takes a field that is of these, by our name; whether it is.
-    pub(crate) fn take<'a>(
-        &mut self,
-        ours: &str,
-        field: &mut Field<'_, 'a>,
-        rest: &mut Rest<'a>,
-    ) -> Result<bool, DecodeError> {
-        match ours {
+    /// Takes a field that is of these; whether it is.
+    pub(crate) fn take<'a>(&mut self, field: &mut Field<'_, 'a>, rest: &mut Rest<'a>) -> Result<bool, DecodeError> {
+        match field.ours {
             "tool_name" => {
                 self.name = rest.needed(field)?;
                 if self.name.is_empty() {

@@ -37,15 +37,14 @@ macro_rules! inputs {
                 match kind { $(EventKind::$name => $name::FIELDS,)* EventKind::OtherEvent => &[] }
             }
 
-            /// Takes a field of this event, by our name; whether it is one.
+            /// Takes a field of this event; whether it is one.
             pub(crate) fn take<'a>(
                 &mut self,
-                ours: &str,
                 field: &mut Field<'_, 'a>,
                 rest: &mut Rest<'a>,
             ) -> Result<bool, DecodeError> {
                 match self {
-                    $(Self::$name(input) => input.take(ours, field, rest),)*
+                    $(Self::$name(input) => input.take(field, rest),)*
                     // All that is left: `decode_fields` gives it.
                     Self::OtherEvent(_) => Ok(false),
                 }

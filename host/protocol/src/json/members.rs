@@ -21,7 +21,7 @@ pub(crate) struct Whole<'a> {
 }
 
 /// The value of one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Member<'a> {
     /// Empty where it is not known.
     text: &'a str,
@@ -50,12 +50,17 @@ impl<'a> Members<'a> {
         self.whole.clone()
     }
 
+    /// One of them, unread.
+    pub(crate) fn find(&self, name: &str) -> Option<&Member<'a>> {
+        self.list.iter().find(|(key, _)| key == name).map(|(_, member)| member)
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.list.iter().any(|(key, _)| key == name)
+        self.find(name).is_some()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        self.list.iter().find(|(key, _)| key == name).map(|(_, member)| member.value())
+        self.find(name).map(Member::value)
     }
 
     /// Takes a member's member out.
@@ -115,10 +120,9 @@ impl<'a> Members<'a> {
 
     /// Takes those of these names out, as an object.
     pub(crate) fn take_all(&mut self, names: &HashSet<String>) -> Object {
-        let all = std::mem::take(&mut self.list).into_iter();
-        let (taken, left): (Vec<_>, _) = all.partition(|(key, _)| names.contains(&**key));
-        self.list = left;
-        taken.into_iter().map(|(key, member)| (key.into_owned(), member.into_value())).collect()
+        let (left, taken) = std::mem::take(self).partition(|name| !names.contains(name));
+        *self = left;
+        taken
     }
 
     pub(crate) fn into_object(self) -> Object {

@@ -90,7 +90,7 @@ fn flatten_error(flat: &mut Members<'_>, kept: &mut Object) {
 
 /// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
 fn flatten_can_use_tool(flat: &mut Members<'_>, kept: &mut Object) -> Option<Note> {
-    if flat.get("input").is_none()
+    if !flat.has("input")
         && let Some(input) = flat.take("toolInput")
     {
         flat.push("input", input);
@@ -98,7 +98,7 @@ fn flatten_can_use_tool(flat: &mut Members<'_>, kept: &mut Object) -> Option<Not
     match flat.remove("options") {
         None => None,
         Some(Value::Object(mut options)) => {
-            for key in OPTIONS.into_iter().filter(|key| flat.get(key).is_none()).collect::<Vec<_>>() {
+            for key in OPTIONS.into_iter().filter(|key| !flat.has(key)).collect::<Vec<_>>() {
                 if let Some(value) = options.shift_remove(key) {
                     flat.push(key, value);
                 }
