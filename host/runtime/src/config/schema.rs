@@ -6,8 +6,7 @@ mod generate;
 use std::{cell::OnceCell, collections::HashMap};
 
 use hookbox_protocol::{dialect::ConfigShape, json::Object};
-use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 
 #[cfg(feature = "schema")]
 pub use generate::generated;
@@ -17,8 +16,13 @@ pub(super) use generate::{add_unused, dialect_names};
 /// The dialect of a file that names none.
 pub const DEFAULT_DIALECT: &str = "claude";
 
-/// `docs/hookbox.schema.json`, so that checking a configuration needs no generator.
+/// `docs/hookbox.schema.json`, for whoever has no generator.
 const SHIPPED: &str = include_str!("hookbox.schema.json");
+
+/// What a file is held against: the properties of the whole under no name, then each definition under its own, a line each.
+/// It says nothing for people, and finding a definition in it does not take reading the others: every event of a one-shot
+/// process waits for this.
+const PARTS: &str = include_str!("schema/parts.txt");
 
 /// The JSON Schema of the configuration file, for editors.
 pub fn schema() -> Value {
@@ -29,17 +33,9 @@ pub fn schema() -> Value {
 /// What a file is held against. It uses little of the schema, so a definition is parsed when it is first asked for.
 pub(super) struct Schema {
     top: Value,
-    definitions: HashMap<&'static str, (&'static RawValue, OnceCell<Value>)>,
+    definitions: HashMap<&'static str, (&'static str, OnceCell<Value>)>,
     /// What entries may be beside what they are here.
     own_types: Vec<Value>,
-}
-
-/// The parts of the shipped schema that a file is held against.
-#[derive(Default, Deserialize)]
-struct Shipped {
-    properties: Object,
-    #[serde(borrow, rename = "$defs")]
-    definitions: HashMap<&'static str, &'static RawValue>,
 }
 
 impl Schema {
@@ -50,12 +46,18 @@ impl Schema {
             ConfigShape::Flat => "Flat",
             ConfigShape::Named => "Named",
         };
-        // A test holds that it is JSON.
-        let Shipped { mut properties, definitions } = serde_json::from_str(SHIPPED).unwrap_or_default();
+        let mut definitions: HashMap<_, _> = PARTS
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(name, text)| (name, (text, OnceCell::new())))
+            .collect();
+        // A test holds that all of them are JSON.
+        let top = definitions.remove("").and_then(|(text, _)| serde_json::from_str(text).ok());
+        let mut properties: Object = top.unwrap_or_default();
         properties.insert("hooks".into(), json!({ "$ref": format!("#/$defs/{hooks}") }));
         Self {
             top: json!({ "type": "object", "properties": properties }),
-            definitions: definitions.into_iter().map(|(name, text)| (name, (text, OnceCell::new()))).collect(),
+            definitions,
             own_types: handlers.iter().map(own_type).collect(),
         }
     }
@@ -70,7 +72,7 @@ impl Schema {
         let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
         let (text, parsed) = self.definitions.get(name)?;
         Some(parsed.get_or_init(|| {
-            let mut definition: Value = serde_json::from_str(text.get()).unwrap_or_default();
+            let mut definition: Value = serde_json::from_str(text).unwrap_or_default();
             let types = definition.get_mut("anyOf").filter(|_| ["Entry", "FlatEntry", "NamedEntry"].contains(&name));
             if let Some(types) = types.and_then(Value::as_array_mut) {
                 types.extend(self.own_types.iter().cloned());
