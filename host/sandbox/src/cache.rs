@@ -5,6 +5,7 @@
 //! behind is compiled again instead of run.
 
 use std::{
+    fs::File,
     hash::{Hash, Hasher},
     io::{self, Read},
     path::Path,
@@ -12,6 +13,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::{
     compiler::{self, CompileLimits, Image},
@@ -19,28 +21,26 @@ use crate::{
     error::LoadError,
     loads,
     private::Folder,
+    sealed::Sealed,
 };
 
 /// What an entry begins with; the digest of the rest follows. Changes when the layout does.
-const MAGIC: &[u8; 16] = b"hookbox cache 2\n";
+const MAGIC: &[u8; 16] = b"hookbox cache 3\n";
 
 /// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
 #[tracing::instrument(name = "compile", level = "debug", skip_all, fields(digest, bytes = bytes.len()))]
 pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Component, LoadError> {
+    let key = key(engine.wasmtime(), digest);
+    let folder = engine.options().cache_dir.as_deref().and_then(open_or_warn);
+    if let Some(component) = folder.as_ref().and_then(|folder| image(engine, folder, &key)) {
+        return Ok(component);
+    }
     let (options, loads, engine) = (engine.options(), &engine.codes().loads, engine.wasmtime());
-    let folder = options.cache_dir.as_deref().and_then(open_or_warn);
-    let get = |name: &str| get(folder.as_ref()?, name);
     let keep = |name: &str, content: &[u8]| {
         if let Some(Err(why)) = folder.as_ref().map(|folder| put(folder, name, content)) {
             tracing::warn!(%why, "a compiled component could not be cached");
         }
     };
-    let key = key(engine, digest);
-    let image_name = format!("{key}.cwasm");
-    if let Some(component) = get(&image_name).and_then(|image| load(engine, &Image(image)).ok()) {
-        loads::count(&loads.cache);
-        return Ok(component);
-    }
     // What could not be loaded once is not tried again under the same limits: each try takes as long as they allow, and a
     // client waits only so long for its gate.
     let limits = options.compiler.as_ref().map(|compiler| {
@@ -49,19 +49,21 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
     });
     let (memory, tables) = (options.max_memory_mib, options.max_table_elements);
     let refusal = format!("{key}{}-{memory}m-{tables}t.refused", limits.unwrap_or_default());
-    if let Some(error) = get(&refusal).and_then(|refused| read_refusal(&refused)) {
+    let refused = folder.as_ref().and_then(|folder| get(folder, &refusal, all));
+    if let Some(error) = refused.and_then(|refused| read_refusal(&refused)) {
         loads::count(&loads.cache);
         return Err(error);
     }
     loads::count(&loads.compiler);
     let compiled = compiler::compile(engine, options.compiler.as_ref(), bytes).and_then(|image| {
         // An image that the pool refuses is of no use to anybody.
-        let component = load(engine, &image).map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
+        let component =
+            load(engine, &Compiled::Image(&image)).map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
         Ok((component, image))
     });
     match compiled {
         Ok((component, image)) => {
-            keep(&image_name, &image.0);
+            keep(&image_name(&key), &image.0);
             Ok(component)
         }
         Err(error) => {
@@ -71,6 +73,21 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
             Err(error)
         }
     }
+}
+
+/// The component that is kept under this key.
+fn image(engine: &Engine, folder: &Folder, key: &str) -> Option<Component> {
+    let name = image_name(key);
+    let sealed =
+        get(folder, &name, Sealed::copy).and_then(|code| load(engine.wasmtime(), &Compiled::Sealed(code)).ok());
+    let component =
+        sealed.or_else(|| load(engine.wasmtime(), &Compiled::Image(&Image(get(folder, &name, all)?))).ok())?;
+    loads::count(&engine.codes().loads.cache);
+    Some(component)
+}
+
+fn image_name(key: &str) -> String {
+    format!("{key}.cwasm")
 }
 
 /// What is kept of a refusal; nothing of failures that are not the component's.
@@ -90,17 +107,28 @@ fn read_refusal(refused: &[u8]) -> Option<LoadError> {
     }
 }
 
+/// What was compiled, where nothing changes it.
+enum Compiled<'a> {
+    Image(&'a Image),
+    /// Only what is used of it becomes this process's.
+    Sealed(Sealed),
+}
+
 /// Makes what was compiled part of this process.
-fn load(engine: &wasmtime::Engine, image: &Image) -> wasmtime::Result<Component> {
-    // SAFETY: `deserialize` must only be given what the compiler returned, unchanged. There are two ways to an `Image`.
+fn load(engine: &wasmtime::Engine, code: &Compiled<'_>) -> wasmtime::Result<Component> {
+    // SAFETY: `deserialize` must only be given what the compiler returned, unchanged. There are two ways to a `Compiled`.
     // `compiler::compile` has it from the compiler in this process, or through a pipe from a program that the host
-    // names and that nobody else can write to. `compiled` has it from a `.cwasm` file that `put` of this user wrote: the
+    // names and that nobody else can write to. `image` has it from a `.cwasm` file that `put` of this user wrote: the
     // folder and the file are ours and nobody else can write to them (`private::check`, on the open descriptors, so no
-    // renaming gets in between), and a digest shows that it is whole. It is in our memory, so nothing changes it while
-    // it is used. An image of another engine or version has another name, and `deserialize` checks that again itself.
+    // renaming gets in between), and a digest shows that it is whole. It is a copy in our memory, or one that the system
+    // lets nobody change (`Sealed`, by a name that leads to our own descriptor), so it stays as it is while it is used. An
+    // image of another engine or version has another name, and `deserialize` checks that again itself.
     #[allow(unsafe_code)]
     unsafe {
-        Component::deserialize(engine, &image.0)
+        match code {
+            Compiled::Image(image) => Component::deserialize(engine, &image.0),
+            Compiled::Sealed(sealed) => Component::deserialize_file(engine, sealed.path()),
+        }
     }
 }
 
@@ -131,17 +159,41 @@ fn open_or_warn(path: &Path) -> Option<Folder> {
     Folder::open(path).inspect_err(warn).ok()
 }
 
-/// The entry, if it is there and whole.
-fn get(folder: &Folder, name: &str) -> Option<Vec<u8>> {
+/// The content of an entry as `take` takes it, if it is there and whole.
+fn get<T>(folder: &Folder, name: &str, take: impl FnOnce(&mut Digested<File>) -> io::Result<T>) -> Option<T> {
     let mut file = folder.file(name).ok()??;
-    let (mut magic, mut digest, mut content) = (*MAGIC, [0; blake3::OUT_LEN], Vec::new());
+    let (mut magic, mut digest) = (*MAGIC, [0; size_of::<u128>()]);
     file.read_exact(&mut magic).and_then(|()| file.read_exact(&mut digest)).ok()?;
-    file.read_to_end(&mut content).ok()?;
-    (magic == *MAGIC && blake3::hash(&content) == digest).then_some(content)
+    if magic != *MAGIC {
+        return None;
+    }
+    let mut content = Digested { from: file, digest: Xxh3::new() };
+    let taken = take(&mut content).ok()?;
+    (content.digest.digest128().to_le_bytes() == digest).then_some(taken)
+}
+
+fn all(content: &mut Digested<File>) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    content.read_to_end(&mut all)?;
+    Ok(all)
+}
+
+/// What is read, and its digest so far.
+struct Digested<R> {
+    from: R,
+    digest: Xxh3,
+}
+
+impl<R: Read> Read for Digested<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(buffer)?;
+        self.digest.update(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
 }
 
 fn put(folder: &Folder, name: &str, content: &[u8]) -> io::Result<()> {
     // Whoever writes pays for those that were ended while they did.
     folder.tidy();
-    folder.write(name, &[MAGIC, blake3::hash(content).as_bytes(), content])
+    folder.write(name, &[MAGIC, &xxh3_128(content).to_le_bytes(), content])
 }

@@ -20,6 +20,7 @@ mod loads;
 pub mod permission;
 pub mod private;
 mod run;
+mod sealed;
 mod store;
 mod trace;
 

@@ -165,7 +165,7 @@ async fn a_damaged_entry_is_rebuilt() {
     let mut flipped = whole.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 1;
-    for damaged in [&b""[..], b"hookbox cache 2\n", &whole[..whole.len() - 1], &flipped, &whole[1..]] {
+    for damaged in [&b""[..], b"hookbox cache 3\n", &whole[..whole.len() - 1], &flipped, &whole[1..]] {
         fs::write(&entry, damaged).unwrap();
         assert!(call(&cached(folder.path()), Limits::default()).await.result.is_ok());
         assert_eq!(fs::read(&entry).unwrap(), whole);
