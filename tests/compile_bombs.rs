@@ -5,11 +5,14 @@
 
 use std::{
     path::{Path, PathBuf},
+    pin::pin,
     process::Command,
+    time::Duration,
 };
 
 use hookbox_sandbox::{CompileLimits, Compiler, Component, Engine, EngineOptions, LoadError, Permissions};
 use hookbox_testing::process::fed;
+use tokio::time::timeout;
 
 const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
 /// Little, so that the tests are quick; what an ordinary hook takes is a tenth of it.
@@ -113,6 +116,19 @@ fn what_is_wrong_with_a_component_comes_back_from_the_process() {
 fn a_compiler_that_is_not_there_is_named() {
     let engine = engine_of("/nowhere/hookbox", LIMITS, None);
     assert!(load(&engine, &honest()).to_string().contains("cannot run /nowhere/hookbox"));
+}
+
+/// A process with one thread still has to say what is known when its client's time ends.
+#[tokio::test]
+async fn nobody_is_held_up_by_what_is_being_compiled() {
+    let engine = engine_of(HOOKBOX, CompileLimits { memory_mib: 2048, ..LIMITS }, None);
+    let (bomb, nothing, soon) = (values_through_blocks(), Permissions::default(), Duration::from_millis(50));
+    let load = || Component::from_bytes(&engine, bomb.clone(), &nothing, Path::new("."));
+    let mut first = pin!(load());
+    assert!(timeout(soon, &mut first).await.is_err());
+    assert!(timeout(soon, load()).await.is_err());
+    assert!(timeout(Duration::ZERO, &mut first).await.is_err(), "the second waited until it was done");
+    assert!(matches!(first.await, Err(LoadError::TooComplex(_))));
 }
 
 /// The second time nothing is tried: a client does not wait that long for every event. Other limits are another try.

@@ -27,6 +27,12 @@ use crate::{
 /// What an entry begins with; the digest of the rest follows. Changes when the layout does.
 const MAGIC: &[u8; 16] = b"hookbox cache 3\n";
 
+/// Takes a component from the cache, if it is there and can be used.
+pub(crate) fn cached(engine: &Engine, digest: &str) -> Option<Component> {
+    let folder = Folder::open(engine.options().cache_dir.as_deref()?).ok()?;
+    image(engine, &folder, &key(engine.wasmtime(), digest))
+}
+
 /// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
 #[tracing::instrument(name = "compile", level = "debug", skip_all, fields(digest, bytes = bytes.len()))]
 pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Component, LoadError> {

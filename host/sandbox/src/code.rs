@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak},
 };
 
 use hookbox_protocol::EventKind;
@@ -85,13 +85,36 @@ impl Codes {
         digest: &str,
         make: impl FnOnce() -> Result<Code, LoadError>,
     ) -> Result<Arc<Code>, LoadError> {
-        let place = {
-            let mut all = lock(&self.places);
-            // One that somebody is at is counted twice, and is not waited for here.
-            all.retain(|_, place| Arc::strong_count(place) > 1 || lock(place).strong_count() > 0);
-            Arc::clone(all.entry(digest.to_owned()).or_default())
+        self.get_in(lock(&self.place(digest)), make)
+    }
+
+    /// As [`Codes::get`], for whoever must not wait: `None` while it is made.
+    pub(crate) fn try_get<E>(
+        &self,
+        digest: &str,
+        make: impl FnOnce() -> Result<Code, E>,
+    ) -> Option<Result<Arc<Code>, E>> {
+        let place = self.place(digest);
+        let place = match place.try_lock() {
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Poisoned(place)) => place.into_inner(),
+            Ok(place) => place,
         };
-        let mut place = lock(&place);
+        Some(self.get_in(place, make))
+    }
+
+    fn place(&self, digest: &str) -> Arc<Mutex<Weak<Code>>> {
+        let mut all = lock(&self.places);
+        // One that somebody is at is counted twice, and is not waited for here.
+        all.retain(|_, place| Arc::strong_count(place) > 1 || lock(place).strong_count() > 0);
+        Arc::clone(all.entry(digest.to_owned()).or_default())
+    }
+
+    fn get_in<E>(
+        &self,
+        mut place: MutexGuard<'_, Weak<Code>>,
+        make: impl FnOnce() -> Result<Code, E>,
+    ) -> Result<Arc<Code>, E> {
         if let Some(code) = place.upgrade() {
             loads::count(&self.loads.memory);
             return Ok(code);

@@ -13,7 +13,10 @@ use std::{
 };
 
 use hookbox_protocol::{Cause, Dialect, Event, EventKind, Failure, HookOutput};
-use tokio::time::timeout_at;
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    time::timeout_at,
+};
 use wasmtime::Store;
 
 use crate::{
@@ -35,6 +38,9 @@ pub use size::check as check_size;
 
 /// The largest component that is read at all. `CPython` ones have some 20 MiB.
 const MAX_BYTES: u64 = 256 << 20;
+
+/// Bytes of a component that is small enough to be loaded by whoever asks for it.
+const SMALL: usize = 1 << 20;
 
 /// A component with what it was granted, ready to be called. Cheap to clone; everything that was made of the same bytes
 /// on one [`Engine`] shares its code.
@@ -74,8 +80,25 @@ impl Component {
         Self::made_of(move || Ok(bytes), engine, permissions, folder).await
     }
 
-    /// Of bytes that are read where nobody waits.
+    /// Of bytes that are read where nobody waits, unless whoever asks can do it all in less time than a thread takes to start.
     async fn made_of(
+        bytes: impl FnOnce() -> Result<Vec<u8>, LoadError> + Send + 'static,
+        engine: &Engine,
+        permissions: &Permissions,
+        folder: &Path,
+    ) -> Result<Self, LoadError> {
+        if Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread {
+            return Self::elsewhere(bytes, engine, permissions, folder).await;
+        }
+        let bytes = bytes()?;
+        match Self::cached(engine, &bytes, permissions, folder) {
+            Some(component) => component,
+            None => Self::elsewhere(move || Ok(bytes), engine, permissions, folder).await,
+        }
+    }
+
+    /// On a thread that may take its time.
+    async fn elsewhere(
         bytes: impl FnOnce() -> Result<Vec<u8>, LoadError> + Send + 'static,
         engine: &Engine,
         permissions: &Permissions,
@@ -99,6 +122,35 @@ impl Component {
             let component = cache::compiled(engine, bytes, &digest)?;
             Code::link(engine.wasmtime(), &component, &digest)
         })?;
+        Self::granted(engine, code, permissions, folder)
+    }
+
+    /// As [`Component::new`], for a small one that is compiled already, which blocks for less than a millisecond. `None` of
+    /// others, and while somebody else compiles it.
+    fn cached(
+        engine: &Engine,
+        bytes: &[u8],
+        permissions: &Permissions,
+        folder: &Path,
+    ) -> Option<Result<Self, LoadError>> {
+        if bytes.len() > SMALL {
+            return None;
+        }
+        let digest = sha256(bytes);
+        let code = engine.codes().try_get(&digest, || {
+            // What was too large, or no component, was not compiled; what there is room for may have changed since.
+            let component = cache::cached(engine, &digest).ok_or(None)?;
+            size::check(bytes, engine.options().max_memory_mib)
+                .and_then(|()| Code::link(engine.wasmtime(), &component, &digest))
+                .map_err(Some)
+        });
+        match code? {
+            Ok(code) => Some(Self::granted(engine, code, permissions, folder)),
+            Err(error) => error.map(Err),
+        }
+    }
+
+    fn granted(engine: &Engine, code: Arc<Code>, permissions: &Permissions, folder: &Path) -> Result<Self, LoadError> {
         code.imports.check_granted(permissions)?;
         if code.kinds.is_empty() {
             return Err(LoadError::NoEvent);

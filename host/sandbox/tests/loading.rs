@@ -2,7 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use hookbox_protocol::EventKind;
 use hookbox_sandbox::{
@@ -154,6 +163,36 @@ async fn a_component_is_compiled_once() {
     assert!(call(&cached(&folder), Limits::default()).await.result.is_ok());
     assert_eq!(entries(&folder), std::slice::from_ref(&entry));
     assert_eq!(fs::metadata(&entry).unwrap().modified().unwrap(), written, "the second load did not compile");
+}
+
+/// A process that lives for one event has one thread, and starting another takes longer than loading a small component.
+#[test]
+fn what_is_compiled_already_is_loaded_without_a_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("guard.wasm");
+    fs::write(&path, encode(&gate("", ""), GATE, "")).unwrap();
+    let threads_for_a_load = || {
+        let started = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&started);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .on_thread_start(move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            })
+            .build()
+            .unwrap();
+        let options = EngineOptions { cache_dir: Some(folder.path().join("cache")), ..EngineOptions::default() };
+        let engine = Engine::new(options).unwrap();
+        runtime.block_on(async {
+            let component = Component::load(&engine, &path, &Permissions::default(), folder.path()).await.unwrap();
+            assert!(call(&component, Limits::default()).await.result.is_ok());
+        });
+        (started.load(Ordering::Relaxed), engine.loads())
+    };
+    let (threads, loads) = threads_for_a_load();
+    assert_eq!((threads, loads.compiler, loads.cache), (1, 1, 0));
+    let (threads, loads) = threads_for_a_load();
+    assert_eq!((threads, loads.compiler, loads.cache), (0, 0, 1));
 }
 
 #[tokio::test]
