@@ -105,12 +105,12 @@ impl Command {
 /// version, when an update has put that in its place while this one runs.
 fn compiler() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
-    if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }
+    if running.is_symlink() { Ok(running.to_owned()) } else { std::env::current_exe() }
 }
 
 /// A host that loads hooks as they are needed, and compiles them in processes of this program.
 async fn host(config: Config) -> anyhow::Result<Host> {
-    Ok(Host::builder().config(config).compiler(compiler()?).lazy().build().await?)
+    Ok(Host::builder().config(config).compiler(compiler()?).short_lived().build().await?)
 }
 
 /// How long hook processes may take to end once there is a verdict. `PicoClaw` gives them as long.

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    config::{Config, Diagnostic, Handler},
+    config::{Config, Diagnostic, Handler, Wasm},
     error::BuildError,
     hook_set::{Callback, HookSet},
     runtime::Runtime,
@@ -46,6 +46,7 @@ pub struct HostBuilder {
     warnings: Vec<Diagnostic>,
     callbacks: Vec<Callback>,
     lazy: bool,
+    short_lived: bool,
     cache_dir: Option<PathBuf>,
     compiler: Option<PathBuf>,
 }
@@ -85,10 +86,17 @@ impl HostBuilder {
         self
     }
 
-    /// Loads hooks when an event first needs them, for processes that dispatch one event and end.
+    /// Loads hooks when an event first needs them.
     pub fn lazy(mut self) -> Self {
         self.lazy = true;
         self
+    }
+
+    /// For a process that dispatches one event at most and ends: hooks are loaded when the event needs them, no room is set
+    /// aside for more components than there are, and those that were loaded stay until the process ends.
+    pub fn short_lived(mut self) -> Self {
+        self.short_lived = true;
+        self.lazy()
     }
 
     /// Where precompiled components are kept; the user's cache folder unless given.
@@ -119,6 +127,9 @@ impl HostBuilder {
         if let Some(program) = self.compiler {
             runtime = runtime.compiler(program);
         }
+        if self.short_lived {
+            runtime = runtime.short_lived(components(&config).count());
+        }
         let tenant = Tenant::of(&config);
         let mut hooks = HookSet::builder(&runtime.build()?, tenant, config);
         for callback in self.callbacks {
@@ -133,12 +144,7 @@ impl HostBuilder {
 
 /// A pool as large as the configuration needs it: its `maxInstances` places, each for the most generous limits.
 fn sized(config: &Config) -> crate::RuntimeBuilder {
-    let limits = || {
-        config.hooks.iter().filter_map(|hook| match &hook.handler {
-            Handler::Wasm(wasm) => Some(&wasm.limits),
-            _ => None,
-        })
-    };
+    let limits = || components(config).map(|wasm| &wasm.limits);
     let mut runtime = Runtime::builder();
     if let Some(instances) = config.settings.max_instances {
         runtime = runtime.max_instances(instances);
@@ -150,4 +156,11 @@ fn sized(config: &Config) -> crate::RuntimeBuilder {
         runtime = runtime.max_table_elements(elements);
     }
     runtime
+}
+
+fn components(config: &Config) -> impl Iterator<Item = &Wasm> {
+    config.hooks.iter().filter_map(|hook| match &hook.handler {
+        Handler::Wasm(wasm) => Some(wasm),
+        _ => None,
+    })
 }

@@ -56,6 +56,7 @@ struct Inner {
     model: Option<Arc<dyn Model>>,
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
+    short_lived: bool,
 }
 
 impl Runtime {
@@ -96,6 +97,11 @@ impl Runtime {
     /// Where components come from, if it is not files.
     pub(crate) fn source(&self) -> Option<&dyn ComponentSource> {
         self.inner.source.as_deref()
+    }
+
+    /// Whether the process ends after one event.
+    pub(crate) fn is_short_lived(&self) -> bool {
+        self.inner.short_lived
     }
 
     pub(crate) fn handler(&self, kind: &str) -> Option<&HandlerFactory> {

@@ -53,9 +53,14 @@ impl Folder {
     /// # Errors
     /// Also when it is a link, or somebody else's, or others may write to it.
     pub fn open(path: &Path) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = open(path, flags, Mode::empty())?;
+        let folder = match open(path, flags, Mode::empty()) {
+            Err(rustix::io::Errno::NOENT) => {
+                DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+                open(path, flags, Mode::empty())
+            }
+            opened => opened,
+        }?;
         check(&folder, FileType::Directory)?;
         Ok(Self(folder))
     }

@@ -35,6 +35,7 @@ pub struct RuntimeBuilder {
     model: Option<Arc<dyn Model>>,
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
+    short_lived: bool,
 }
 
 impl RuntimeBuilder {
@@ -63,6 +64,14 @@ impl RuntimeBuilder {
     /// `busy` after their timeout.
     pub fn max_instances(mut self, instances: u32) -> Self {
         self.max_instances = Some(instances);
+        self
+    }
+
+    /// For one event at most, whose hooks are so many components: each of them runs once.
+    pub(crate) fn short_lived(mut self, components: usize) -> Self {
+        let most = self.max_instances.unwrap_or(EngineOptions::default().max_instances.get());
+        self.max_instances = Some(u32::try_from(components).map_or(most, |components| most.min(components.max(1))));
+        self.short_lived = true;
         self
     }
 
@@ -156,6 +165,7 @@ impl RuntimeBuilder {
             model: self.model,
             handlers: self.handlers,
             source: self.source,
+            short_lived: self.short_lived,
         };
         Ok(Runtime { inner: Arc::new(inner) })
     }
