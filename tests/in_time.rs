@@ -89,7 +89,8 @@ fn a_hook_that_is_not_done_in_the_clients_time_counts_as_timed_out() {
 /// Compiling counts too, also of many at once that find nothing compiled.
 #[test]
 fn compiling_ends_with_the_clients_time() {
-    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "bomb.wasm" })]);
+    let entry = json!({ "type": "wasm", "component": "bomb.wasm" });
+    let dir = folder(&json!({ "failClosed": true }), &[entry.clone(), entry]);
     fs::write(dir.path().join("bomb.wasm"), bomb()).unwrap();
     thread::scope(|scope| {
         let runs: Vec<_> =
@@ -363,6 +364,33 @@ fn what_runs_short_blocks_where_failures_do() {
         // A limit that holds nobody up leaves the verdict as it is.
         assert!(blocked || output.status.success() && told == "{}\n" && *hook == quiet, "{limit}: {}", said(&output));
     }
+}
+
+/// What the process may not have is told as that, and not as a fault of the component.
+#[test]
+fn a_limit_of_the_process_is_told_as_one() {
+    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "hook.wasm" })]);
+    let files = (4..16).map(|files| format!("-n {files}"));
+    let spaces = (1..24).map(|step| format!("-v {}", step << 18));
+    let mut told_of = 0;
+    for limit in files.chain(spaces).chain(["-f 0".to_owned(), "-u 0".to_owned()]) {
+        // Once compiled, and once not.
+        for compiled in [false, true] {
+            // Another component each time, so that nothing is known of it.
+            let module = gate("", &format!(r#"(data (i32.const 8192) "{limit}{compiled}")"#));
+            fs::write(dir.path().join("hook.wasm"), encode(&module, GATE, "")).unwrap();
+            if compiled {
+                assert!(fed(&mut hookbox(dir.path()), CALL).status.success());
+            }
+            let output = limited(dir.path(), &limit);
+            let told = said(&output);
+            for wrong in ["malformed", "not a usable component", "too much to compile", "hookbox build"] {
+                assert!(!told.contains(wrong), "{limit}: {told}");
+            }
+            told_of += usize::from(told.contains("the system refused") || told.contains("cannot run"));
+        }
+    }
+    assert!(told_of > 1, "{told_of}");
 }
 
 /// What a hook process still does with an event that it was only told of is not waited for.

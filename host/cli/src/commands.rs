@@ -22,7 +22,7 @@ mod yaml;
 
 use std::{
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -101,16 +101,18 @@ impl Command {
     }
 }
 
-/// This program, which compiles components in processes of its own. By a name that also leads to it, and not to another
-/// version, when an update has put that in its place while this one runs.
-fn compiler() -> io::Result<PathBuf> {
-    let running = Path::new("/proc/self/exe");
-    if running.is_symlink() { Ok(running.to_owned()) } else { std::env::current_exe() }
+/// This program, which compiles components in processes of its own. On Linux by a name that also leads to it, and not to
+/// another version, when an update has put that in its place while this one runs.
+fn compiler() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return "/proc/self/exe".into();
+    }
+    std::env::current_exe().unwrap_or_else(|_| "hookbox".into())
 }
 
 /// A host that loads hooks as they are needed, and compiles them in processes of this program.
 async fn host(config: Config) -> anyhow::Result<Host> {
-    Ok(Host::builder().config(config).compiler(compiler()?).short_lived().build().await?)
+    Ok(Host::builder().config(config).compiler(compiler()).short_lived().build().await?)
 }
 
 /// How long hook processes may take to end once there is a verdict. `PicoClaw` gives them as long.

@@ -119,7 +119,7 @@ fn here(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Image, String> {
 impl Compiler {
     fn compile(&self, bytes: &[u8]) -> Result<Image, LoadError> {
         let Self { program, limits } = self;
-        let failed = |error: io::Error| LoadError::Engine(format!("cannot run {}: {error}", program.display()));
+        let failed = |error: io::Error| self.failed(error.to_string());
         let mut child = Command::new(program)
             .arg(COMMAND)
             .args([limits.seconds.to_string(), limits.memory_mib.to_string()])
@@ -166,8 +166,12 @@ impl Compiler {
         } else if status.code() == Some(INVALID.into()) {
             LoadError::Invalid(said.to_owned())
         } else {
-            LoadError::Engine(format!("{} ended with {status}: {said}", self.program.display()))
+            self.failed(format!("it ended with {status}: {said}"))
         }
+    }
+
+    fn failed(&self, why: String) -> LoadError {
+        LoadError::Compiler { program: self.program.clone(), why }
     }
 }
 

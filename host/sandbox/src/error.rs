@@ -87,6 +87,14 @@ pub enum LoadError {
         /// Why not.
         error: String,
     },
+    /// What compiles components could not, whatever the component.
+    #[error("cannot run {}: {why}", program.display())]
+    Compiler {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        why: String,
+    },
     /// The engine itself could not be set up.
     #[error("the WebAssembly engine failed: {0}")]
     Engine(String),
@@ -123,6 +131,9 @@ impl LoadError {
                 "build it without sockets and the like; `hookbox:hooks/http` is for requests, `state` for data".into()
             }
             Self::Directory { .. } => "create it, or take it out of `permissions`".into(),
+            Self::Compiler { .. } => {
+                "see that the program is there, and that the process may start others and open enough files".into()
+            }
             Self::Engine(_) => "lower `maxInstances`, or raise the process's limit on address space and threads".into(),
         }
     }

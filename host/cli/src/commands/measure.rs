@@ -69,7 +69,7 @@ impl Measured<'_> {
         let config = config.map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?.config;
 
         let state = Scratch::new("measure")?;
-        let runtime = Runtime::builder().compiler(super::compiler()?).state(state.store()).build()?;
+        let runtime = Runtime::builder().compiler(super::compiler()).state(state.store()).build()?;
         let hooks = HookSet::load(&runtime, Tenant::new("measure"), config).await?;
         let mut calls = Calls {
             event: String::new(),

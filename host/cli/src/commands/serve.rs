@@ -27,7 +27,7 @@ impl Serve {
 async fn serve(settings: Settings) -> anyhow::Result<Exit> {
     let traces = settings.otlp.as_deref().map(Traces::to).transpose().context("`otlp`")?;
     log::of_daemon(settings.log, traces.as_ref());
-    let runtime = hookbox::Runtime::builder().compiler(super::compiler()?);
+    let runtime = hookbox::Runtime::builder().compiler(super::compiler());
     // Before anybody is told that it serves.
     let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let mut hangup = signal(SignalKind::hangup())?;

@@ -46,7 +46,7 @@ impl Stdio {
                 Told::Line(line) => print::err(format!("hookbox: {line}")),
                 Told::Problem(problem) => report::problem(&problem),
             });
-            let source = Reloading::start(self.config.clone(), self.loader()?, Arc::clone(&tell)).await;
+            let source = Reloading::start(self.config.clone(), self.loader(), Arc::clone(&tell)).await;
             let mut ended = signal(SignalKind::terminate())?;
             let stop = async move {
                 let _ = ended.recv().await;
@@ -61,9 +61,9 @@ impl Stdio {
     }
 
     /// Makes a host of the file as it is now.
-    fn loader(&self) -> anyhow::Result<Load> {
-        let (path, closed, compiler) = (self.config.clone(), self.fail_closed, super::compiler()?);
-        Ok(Box::new(move || Box::pin(load(path.clone(), closed, compiler.clone()))))
+    fn loader(&self) -> Load {
+        let (path, closed, compiler) = (self.config.clone(), self.fail_closed, super::compiler());
+        Box::new(move || Box::pin(load(path.clone(), closed, compiler.clone())))
     }
 }
 

@@ -110,7 +110,7 @@ impl Test {
         config: &Path,
     ) -> anyhow::Result<Vec<Tested<'a>>> {
         let stories = Stories::new()?;
-        let runtime = Runtime::builder().compiler(super::compiler()?).state(stories.clone()).build()?;
+        let runtime = Runtime::builder().compiler(super::compiler()).state(stories.clone()).build()?;
         let places = std::thread::available_parallelism().map_or(1, usize::from);
         let places = Arc::new(Semaphore::new(places));
         let wanted = |case: &&Arc<Case>| self.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));

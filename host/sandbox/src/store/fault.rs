@@ -1,6 +1,9 @@
 //! How a call ended that gave no answer, in words a person can use.
 
+use std::io;
+
 use hookbox_protocol::{Cause, Failure};
+use rustix::io::Errno;
 use thiserror::Error;
 use wasmtime::{PoolConcurrencyLimitError, Trap, component::ResourceTableError};
 use wasmtime_wasi::I32Exit;
@@ -62,7 +65,14 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
         let message = format!("held more than {HANDLES} streams, timers or files at once");
         return Failure::new(Cause::OutOfMemory, message);
     }
-    let root = error.root_cause().to_string();
+    let root = error.root_cause();
+    if root.is::<io::Error>() || root.is::<Errno>() {
+        return Failure::new(
+            Cause::Busy,
+            format!("the system refused what it needs ({root}); try again, or raise the process's limits"),
+        );
+    }
+    let root = root.to_string();
     // The engine's type for this is private; a test holds its text.
     if root.contains("fuel allocated for hostcalls") {
         return Failure::new(

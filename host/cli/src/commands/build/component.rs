@@ -68,7 +68,7 @@ fn encode(module: Vec<u8>, adapters: Vec<(&'static str, Vec<u8>)>) -> anyhow::Re
 pub fn validate(component: &[u8]) -> anyhow::Result<()> {
     let granted: Permissions =
         serde_json::from_value(json!({ "state": true, "http": ["https://example.com"], "llm": true }))?;
-    let compiler = Compiler { program: crate::commands::compiler()?, limits: CompileLimits::default() };
+    let compiler = Compiler { program: crate::commands::compiler(), limits: CompileLimits::default() };
     let options = EngineOptions { cache_dir: folders::cache(), compiler: Some(compiler), ..EngineOptions::default() };
     if component.len() > LARGE {
         print::err("compiling");
