@@ -23,6 +23,7 @@ mod yaml;
 use std::{
     io,
     path::PathBuf,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -133,17 +134,26 @@ impl Living {
     }
 }
 
+/// The runtime that [`outlive_full_files`] made, for the first who needs one.
+static FIRST: Mutex<Option<Runtime>> = Mutex::new(None);
+
 /// From now on writing past a limit on files is an error like any other, and does not end us.
 pub fn outlive_full_files() {
-    // What is caught stays caught when the runtime is gone. Where there is none to be had, nothing will be written either.
-    let _caught = runtime().map(|runtime| {
+    // Where there is no runtime to be had, nothing will be written either.
+    let first = new_runtime().ok().inspect(|runtime| {
         let _within = runtime.enter();
-        signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
+        let _caught = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
     });
+    *FIRST.lock().unwrap_or_else(PoisonError::into_inner) = first;
+}
+
+fn runtime() -> io::Result<Runtime> {
+    let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    first.map_or_else(new_runtime, Ok)
 }
 
 /// A runtime of this thread alone: one event needs no more, and threads cost start-up time.
-fn runtime() -> io::Result<Runtime> {
+fn new_runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 

@@ -59,19 +59,15 @@ impl Matcher {
             None | Some("" | "*") => return Ok(Self::Everything),
             Some(pattern) => pattern,
         };
-        if let (true, Err(error)) = (style != MatchStyle::Exact, regex_syntax::parse(pattern)) {
-            return Err(match_error(pattern, &error));
-        }
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '|';
-        let source = match style {
+        match style {
             MatchStyle::NamesOrSearch if pattern.chars().all(plain) => {
-                return Ok(Self::Names(pattern.split('|').map(str::to_owned).collect()));
+                Ok(Self::Names(pattern.split('|').map(str::to_owned).collect()))
             }
-            MatchStyle::NamesOrSearch | MatchStyle::Search => pattern.to_owned(),
-            MatchStyle::Exact => return Ok(Self::Names(vec![pattern.to_owned()])),
-            MatchStyle::Whole => format!("^(?:{pattern})$"),
-        };
-        compiled(pattern, &source).map(Self::Pattern)
+            MatchStyle::NamesOrSearch | MatchStyle::Search => searched(pattern).map(Self::Pattern),
+            MatchStyle::Exact => Ok(Self::Names(vec![pattern.to_owned()])),
+            MatchStyle::Whole => written(pattern, &format!("^(?:{pattern})$")).map(Self::Pattern),
+        }
     }
 
     /// Whether the matcher takes this event, of which `field` is what matchers are held against, `also_called` being
@@ -110,12 +106,13 @@ impl Matcher {
 
 /// A regular expression that is searched in a text.
 fn searched(pattern: &str) -> Result<Regex, MatchError> {
-    regex_syntax::parse(pattern).map_err(|error| match_error(pattern, &error))?;
-    compiled(pattern, pattern)
+    written(pattern, pattern)
 }
 
-/// What parses can still be too large to compile.
-fn compiled(pattern: &str, source: &str) -> Result<Regex, MatchError> {
+/// What becomes of a pattern; what is wrong is told of as it was written.
+fn written(pattern: &str, source: &str) -> Result<Regex, MatchError> {
+    regex_syntax::parse(pattern).map_err(|error| match_error(pattern, &error))?;
+    // What parses can still be too large to compile.
     Regex::new(source).map_err(|e| MatchError { pattern: pattern.to_owned(), problem: e.to_string(), position: 1 })
 }
 

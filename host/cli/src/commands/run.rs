@@ -21,7 +21,10 @@ use hookbox::{
     private::append as append_to,
 };
 
-use rustix::{fs::FileType, process::Signal};
+use rustix::{
+    fs::FileType,
+    process::{Resource, Signal, getrlimit},
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Living, block_on, host, runtime, seconds};
@@ -376,9 +379,10 @@ impl Source {
 
 /// Ends when this process has used the processor time that it may use.
 async fn out_of_time() {
-    match signal(SignalKind::from_raw(Signal::XCPU.as_raw())) {
-        Ok(mut used) => drop(used.recv().await),
-        Err(_) => std::future::pending().await,
+    let limited = getrlimit(Resource::Cpu).current.is_some();
+    match limited.then(|| signal(SignalKind::from_raw(Signal::XCPU.as_raw()))) {
+        Some(Ok(mut used)) => drop(used.recv().await),
+        _ => std::future::pending().await,
     }
 }
 

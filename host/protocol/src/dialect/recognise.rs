@@ -32,9 +32,8 @@ impl Mark {
         Self { events, ..self }
     }
 
-    fn is_on(&self, payload: &Object) -> bool {
+    fn is_on(&self, payload: &Object, name: Option<&str>) -> bool {
         let has = |field: &&str| payload.contains_key(*field);
-        let name = payload.get("hook_event_name").and_then(serde_json::Value::as_str);
         let named = self.events.is_empty() || name.is_some_and(|name| self.events.contains(&name));
         named && self.has.iter().all(has) && !self.lacks.iter().any(has)
     }
@@ -61,8 +60,9 @@ pub fn recognise(wire: &[u8]) -> Vec<&'static dyn Dialect> {
 }
 
 fn bearing(payload: &Object, marks: fn(&Marks) -> &'static [Mark]) -> Vec<&'static dyn Dialect> {
+    let name = payload.get("hook_event_name").and_then(serde_json::Value::as_str);
     let documented = ALL.iter().copied().filter(|dialect| !dialect.name().contains('@'));
-    documented.filter(|dialect| marks(&dialect.marks()).iter().any(|mark| mark.is_on(payload))).collect()
+    documented.filter(|dialect| marks(&dialect.marks()).iter().any(|mark| mark.is_on(payload, name))).collect()
 }
 
 /// Who called hooks that are configured for one dialect's client.
