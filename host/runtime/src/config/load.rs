@@ -18,7 +18,7 @@ use super::{
     diagnostic::{Finding, Severity, nearest, suggestion},
     flat, lines,
     resolve::Resolver,
-    schema::{DEFAULT_DIALECT, Schema},
+    schema::{DEFAULT_DIALECT, Part},
     validate,
 };
 
@@ -233,14 +233,14 @@ fn read(
     {
         object.shift_remove("dialect");
     }
-    let schema = Schema::of_shape(shape, &reader.handlers);
-    top_level_keys(&schema, object, found);
+    let schema = Part::file(shape);
+    top_level_keys(schema, object, found);
     // What the client has for itself is nothing that is missing here.
     let own = |finding: &Finding| {
         let key = finding.pointer.rsplit('/').next().unwrap_or_default();
         finding.severity == Severity::Warning && dialect.usage().own_keys.contains(&key)
     };
-    found.extend(validate::check(&schema, &value).into_iter().filter(|finding| !own(finding)));
+    found.extend(validate::check(schema, &reader.handlers, &value).into_iter().filter(|finding| !own(finding)));
 
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -307,11 +307,12 @@ fn name_process(entry: &mut Value, is: impl Fn(&Object) -> bool) {
 
 /// At the top of the file our keys stand beside a client's. What is neither is an error when it looks like one of ours,
 /// and otherwise a warning, because clients add settings every month.
-fn top_level_keys(schema: &Schema, object: &Object, found: &mut Vec<Finding>) {
-    let Some(ours) = schema.top().get("properties").and_then(Value::as_object) else { return };
-    for key in object.keys().filter(|key| !ours.contains_key(*key) && !clients::SETTINGS.contains(&key.as_str())) {
+fn top_level_keys(schema: &Part, object: &Object, found: &mut Vec<Finding>) {
+    let ours = || schema.get("properties").map(Part::members).unwrap_or_default().iter().map(|(name, _)| *name);
+    let known = |key: &str| ours().any(|name| name == key) || clients::SETTINGS.contains(&key);
+    for key in object.keys().filter(|key| !known(key)) {
         let pointer = format!("/{}", token(key));
-        found.push(match nearest(key, ours.keys().map(String::as_str)) {
+        found.push(match nearest(key, ours()) {
             Some(near) => {
                 Finding::error(pointer, format!("unknown key `{key}`")).help(format!("did you mean `{near}`?"))
             }

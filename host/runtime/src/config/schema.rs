@@ -2,11 +2,12 @@
 
 #[cfg(feature = "schema")]
 mod generate;
+#[rustfmt::skip]
+#[allow(clippy::unreadable_literal, reason = "numbers are the schema's")]
+mod parts;
 
-use std::{cell::OnceCell, collections::HashMap};
-
-use hookbox_protocol::{dialect::ConfigShape, json::Object};
-use serde_json::{Value, json};
+use hookbox_protocol::dialect::ConfigShape;
+use serde_json::Value;
 
 #[cfg(feature = "schema")]
 pub use generate::generated;
@@ -19,75 +20,71 @@ pub const DEFAULT_DIALECT: &str = "claude";
 /// `docs/hookbox.schema.json`, for whoever has no generator.
 const SHIPPED: &str = include_str!("hookbox.schema.json");
 
-/// What a file is held against: the properties of the whole under no name, then each definition under its own, a line each.
-/// It says nothing for people, and finding a definition in it does not take reading the others: every event of a one-shot
-/// process waits for this.
-const PARTS: &str = include_str!("schema/parts.txt");
-
 /// The JSON Schema of the configuration file, for editors.
 pub fn schema() -> Value {
     // A test holds that it is JSON.
     serde_json::from_str(SHIPPED).unwrap_or_default()
 }
 
-/// What a file is held against. It uses little of the schema, so a definition is parsed when it is first asked for.
-pub(super) struct Schema {
-    top: Value,
-    definitions: HashMap<&'static str, (&'static str, OnceCell<Value>)>,
-    /// What entries may be beside what they are here.
-    own_types: Vec<Value>,
+/// A part of what a file is held against: the schema without its words for people, as data of the program, since every
+/// event of a one-shot process would wait for its reading.
+#[derive(Debug, PartialEq)]
+pub(super) enum Part {
+    Bool(bool),
+    Number(f64),
+    Text(&'static str),
+    List(&'static [Part]),
+    Members(&'static [(&'static str, Part)]),
+    /// What a `$ref` leads to.
+    Ref(&'static Part),
 }
 
-impl Schema {
-    /// Of a file whose `hooks` have one shape, with types of handlers that the embedder brings.
-    pub(super) fn of_shape(shape: ConfigShape, handlers: &[String]) -> Self {
-        let hooks = match shape {
-            ConfigShape::Groups => "Groups",
-            ConfigShape::Flat => "Flat",
-            ConfigShape::Named => "Named",
-        };
-        let mut definitions: HashMap<_, _> = PARTS
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .map(|(name, text)| (name, (text, OnceCell::new())))
-            .collect();
-        // A test holds that all of them are JSON.
-        let top = definitions.remove("").and_then(|(text, _)| serde_json::from_str(text).ok());
-        let mut properties: Object = top.unwrap_or_default();
-        properties.insert("hooks".into(), json!({ "$ref": format!("#/$defs/{hooks}") }));
-        Self {
-            top: json!({ "type": "object", "properties": properties }),
-            definitions,
-            own_types: handlers.iter().map(own_type).collect(),
+impl Part {
+    /// A file whose `hooks` have this shape.
+    pub(super) fn file(shape: ConfigShape) -> &'static Self {
+        match shape {
+            ConfigShape::Groups => &parts::GROUPS_FILE,
+            ConfigShape::Flat => &parts::FLAT_FILE,
+            ConfigShape::Named => &parts::NAMED_FILE,
         }
     }
 
-    /// What the whole file is held against.
-    pub(super) fn top(&self) -> &Value {
-        &self.top
+    pub(super) fn get(&self, name: &str) -> Option<&'static Self> {
+        self.members().iter().find(|(member, _)| *member == name).map(|(_, part)| part)
     }
 
-    /// What this schema refers to.
-    pub(super) fn target(&self, schema: &Value) -> Option<&Value> {
-        let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
-        let (text, parsed) = self.definitions.get(name)?;
-        Some(parsed.get_or_init(|| {
-            let mut definition: Value = serde_json::from_str(text).unwrap_or_default();
-            let types = definition.get_mut("anyOf").filter(|_| ["Entry", "FlatEntry", "NamedEntry"].contains(&name));
-            if let Some(types) = types.and_then(Value::as_array_mut) {
-                types.extend(self.own_types.iter().cloned());
-            }
-            definition
-        }))
+    /// Those of an object.
+    pub(super) fn members(&self) -> &'static [(&'static str, Self)] {
+        if let Self::Members(members) = self { members } else { &[] }
+    }
+
+    /// Those of an array.
+    pub(super) fn items(&self) -> &'static [Self] {
+        if let Self::List(items) = self { items } else { &[] }
+    }
+
+    pub(super) fn text(&self) -> Option<&'static str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(super) fn number(&self) -> Option<f64> {
+        if let Self::Number(number) = self { Some(*number) } else { None }
+    }
+
+    /// What it refers to.
+    pub(super) fn target(&self) -> Option<&'static Self> {
+        if let Self::Ref(target) = self.get("$ref")? { Some(target) } else { None }
     }
 }
 
-/// What an entry of such a type may say: anything.
-fn own_type(kind: &String) -> Value {
-    json!({
-        "type": "object",
-        "properties": { "type": { "const": kind, "type": "string" }, "authority": { "$ref": "#/$defs/AuthorityEntry" } },
-        "required": ["type"],
-        "additionalProperties": true,
-    })
-}
+/// What an entry of a type of the embedder's may say: anything.
+pub(super) static OWN_ENTRY: Part = {
+    use Part::{Bool, Members, Ref};
+    Members(&[
+        (
+            "properties",
+            Members(&[("type", Members(&[])), ("authority", Members(&[("$ref", Ref(&parts::AUTHORITY_ENTRY))]))]),
+        ),
+        ("additionalProperties", Bool(true)),
+    ])
+};

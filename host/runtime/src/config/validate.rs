@@ -8,47 +8,52 @@ use serde_json::Value;
 
 use super::{
     diagnostic::{Finding, list, nearest, suggestion},
-    schema::Schema,
+    schema::{OWN_ENTRY, Part},
 };
 
-/// Everything in `value` that is not as `schema` says.
-pub(super) fn check(schema: &Schema, value: &Value) -> Vec<Finding> {
-    let mut walk = Walk { schema, found: Vec::new() };
-    walk.value(schema.top(), value, "");
+/// Everything in `value` that is not as `schema` says, where entries may be of these types of handlers beside its own.
+pub(super) fn check(schema: &'static Part, own_types: &[String], value: &Value) -> Vec<Finding> {
+    let mut walk = Walk { own_types, found: Vec::new() };
+    walk.value(schema, value, "");
     walk.found
 }
 
 struct Walk<'a> {
-    schema: &'a Schema,
+    own_types: &'a [String],
     found: Vec<Finding>,
 }
 
 /// What the schema says about one object, from all its parts.
 #[derive(Default)]
-struct Rules<'a> {
-    properties: Vec<(&'a str, &'a Value)>,
-    required: Vec<&'a str>,
+struct Rules {
+    /// Of each part.
+    properties: Vec<&'static [(&'static str, Part)]>,
+    required: Vec<&'static str>,
     /// The schema of keys that are not in `properties`.
-    additional: Option<&'a Value>,
+    additional: Option<&'static Part>,
     /// Whether a part says that there are no other keys than `properties`.
     closed: bool,
     /// Whether a part says that any key will do, which goes before `closed`.
     open: bool,
 }
 
-impl<'a> Rules<'a> {
-    fn property(&self, key: &str) -> Option<&'a Value> {
+impl Rules {
+    fn properties(&self) -> impl Iterator<Item = &'static (&'static str, Part)> {
+        self.properties.iter().copied().flatten()
+    }
+
+    fn property(&self, key: &str) -> Option<&'static Part> {
         // Some handlers use what others only know.
-        let of_key = || self.properties.iter().filter(|(name, _)| *name == key).map(|(_, schema)| *schema);
+        let of_key = || self.properties().filter(|(name, _)| *name == key).map(|(_, schema)| schema);
         of_key().find(|schema| unused(schema).is_none()).or_else(|| of_key().next())
     }
 
-    fn near(&self, key: &str) -> Option<&'a str> {
-        nearest(key, self.properties.iter().map(|(name, _)| *name))
+    fn near(&self, key: &str) -> Option<&'static str> {
+        nearest(key, self.properties().map(|(name, _)| *name))
     }
 
     fn unknown(&self, key: &str, pointer: &str) -> Finding {
-        let used = self.properties.iter().filter(|(_, schema)| unused(schema).is_none());
+        let used = self.properties().filter(|(_, schema)| unused(schema).is_none());
         let used: Vec<&str> = used.map(|(name, _)| *name).collect();
         Finding::error(pointer, format!("unknown key `{key}`")).help(match self.near(key) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -57,9 +62,9 @@ impl<'a> Rules<'a> {
     }
 }
 
-impl<'a> Walk<'a> {
-    fn value(&mut self, schema: &'a Value, value: &Value, pointer: &str) {
-        let alternatives = self.alternatives(schema);
+impl Walk<'_> {
+    fn value(&mut self, schema: &'static Part, value: &Value, pointer: &str) {
+        let alternatives = alternatives(schema);
         let fitting: Vec<_> = alternatives.iter().copied().filter(|schema| accepts(schema, value)).collect();
         let Some(first) = fitting.first().copied() else {
             let expected = expected(&alternatives);
@@ -81,20 +86,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The schemas of which one has to fit: references followed, choices opened.
-    fn alternatives(&self, schema: &'a Value) -> Vec<&'a Value> {
-        if let Some(target) = self.schema.target(schema) {
-            return self.alternatives(target);
-        }
-        match choices(schema) {
-            Some(choices) if schema.get("properties").is_none() => {
-                choices.iter().flat_map(|choice| self.alternatives(choice)).collect()
-            }
-            _ => vec![schema],
-        }
-    }
-
-    fn word(&mut self, fitting: &[&'a Value], text: &str, pointer: &str) {
+    fn word(&mut self, fitting: &[&'static Part], text: &str, pointer: &str) {
         let words: Vec<Vec<&str>> = fitting.iter().map(|schema| words(schema)).collect();
         if words.iter().any(Vec::is_empty) {
             return; // any text will do
@@ -105,11 +97,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn bounds(&mut self, schema: &Value, value: &Value, pointer: &str) {
-        let (Some(number), bound) = (value.as_f64(), |key: &str| schema.get(key).and_then(Value::as_f64)) else {
+    fn bounds(&mut self, schema: &Part, value: &Value, pointer: &str) {
+        let (Some(number), bound) = (value.as_f64(), |key: &str| schema.get(key).and_then(Part::number)) else {
             return;
         };
-        let unsigned = schema.get("format").and_then(Value::as_str) == Some("uint32");
+        let unsigned = schema.get("format").and_then(Part::text) == Some("uint32");
         let expected = if let Some(least) = bound("exclusiveMinimum").filter(|least| number <= *least) {
             format!("more than {least}")
         } else if let Some(least) = bound("minimum").filter(|least| number < *least) {
@@ -124,7 +116,7 @@ impl<'a> Walk<'a> {
         self.found.push(Finding::error(pointer, format!("expected a number, {expected}, found {}", describe(value))));
     }
 
-    fn object(&mut self, schema: &'a Value, object: &Object, pointer: &str) {
+    fn object(&mut self, schema: &'static Part, object: &Object, pointer: &str) {
         let mut rules = Rules::default();
         self.gather(schema, object, pointer, &mut rules);
         for (key, value) in object {
@@ -138,7 +130,7 @@ impl<'a> Walk<'a> {
                     None => self.value(schema, value, &below),
                 },
                 // A key of its own that is misspelt would be read as one of the others.
-                (None, Some(schema)) if !self.fits(schema, value) && rules.near(key).is_some() => {
+                (None, Some(schema)) if !fits(schema, value) && rules.near(key).is_some() => {
                     self.found.push(rules.unknown(key, &below));
                 }
                 (None, Some(schema)) => self.value(schema, value, &below),
@@ -151,42 +143,36 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn fits(&self, schema: &'a Value, value: &Value) -> bool {
-        self.alternatives(schema).iter().any(|schema| accepts(schema, value))
-    }
-
     /// Collects what `schema` and its parts say about `object`; of a choice by `type`, the part that is chosen.
-    fn gather(&mut self, schema: &'a Value, object: &Object, pointer: &str, rules: &mut Rules<'a>) {
-        if let Some(target) = self.schema.target(schema) {
+    fn gather(&mut self, schema: &'static Part, object: &Object, pointer: &str, rules: &mut Rules) {
+        if let Some(target) = schema.target() {
             self.gather(target, object, pointer, rules);
         }
-        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-            rules.properties.extend(properties.iter().map(|(name, schema)| (name.as_str(), schema)));
-        }
-        if let Some(required) = schema.get("required").and_then(Value::as_array) {
-            rules.required.extend(required.iter().filter_map(Value::as_str));
-        }
-        for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        rules.properties.extend(schema.get("properties").map(Part::members));
+        rules.required.extend(items(schema, "required").iter().filter_map(Part::text));
+        for part in items(schema, "allOf") {
             self.gather(part, object, pointer, rules);
         }
         if let Some(choices) = choices(schema) {
             self.choose(choices, object, pointer, rules);
         }
         match schema.get("additionalProperties") {
-            Some(Value::Bool(true)) => rules.open = true,
-            Some(Value::Bool(false)) => rules.closed = true,
-            Some(Value::Object(_)) => rules.additional = schema.get("additionalProperties"),
-            _ if schema.get("unevaluatedProperties") == Some(&Value::Bool(false)) => rules.closed = true,
-            _ => {}
+            Some(Part::Bool(true)) => rules.open = true,
+            Some(Part::Bool(false)) => rules.closed = true,
+            Some(additional) => rules.additional = Some(additional),
+            None if schema.get("unevaluatedProperties") == Some(&Part::Bool(false)) => rules.closed = true,
+            None => {}
         }
     }
 
-    fn choose(&mut self, choices: &'a [Value], object: &Object, pointer: &str, rules: &mut Rules<'a>) {
-        let tag = |choice: &'a Value| choice.pointer("/properties/type/const").and_then(Value::as_str);
-        let known: Vec<&str> = choices.iter().filter_map(tag).collect();
+    fn choose(&mut self, choices: &'static [Part], object: &Object, pointer: &str, rules: &mut Rules) {
+        let tag = |choice: &Part| choice.get("properties")?.get("type")?.get("const")?.text();
+        let own_types = self.own_types.iter().map(String::as_str);
+        let known: Vec<&str> = choices.iter().filter_map(tag).chain(own_types).collect();
         match object.get("type") {
             Some(Value::String(kind)) => match choices.iter().find(|choice| tag(choice) == Some(kind)) {
                 Some(choice) => return self.gather(choice, object, pointer, rules),
+                None if self.own_types.contains(kind) => return self.gather(&OWN_ENTRY, object, pointer, rules),
                 None => self.found.push(unknown_word(kind, &known, &format!("{pointer}/type"))),
             },
             Some(other) => {
@@ -203,33 +189,51 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a key is for in the client that knows it, when we do not use it.
-fn unused(schema: &Value) -> Option<&str> {
-    schema.get("x-unused")?.as_str()
-}
-
-fn choices(schema: &Value) -> Option<&Vec<Value>> {
-    schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()
-}
-
-/// The words a schema of strings allows; none: every text.
-fn words(schema: &Value) -> Vec<&str> {
-    match schema.get("enum").and_then(Value::as_array) {
-        Some(words) => words.iter().filter_map(Value::as_str).collect(),
-        None => schema.get("const").and_then(Value::as_str).into_iter().collect(),
+/// The schemas of which one has to fit: references followed, choices opened.
+fn alternatives(schema: &'static Part) -> Vec<&'static Part> {
+    if let Some(target) = schema.target() {
+        return alternatives(target);
+    }
+    match choices(schema) {
+        Some(choices) if schema.get("properties").is_none() => choices.iter().flat_map(alternatives).collect(),
+        _ => vec![schema],
     }
 }
 
-fn types(schema: &Value) -> Vec<&str> {
+fn fits(schema: &'static Part, value: &Value) -> bool {
+    alternatives(schema).iter().any(|schema| accepts(schema, value))
+}
+
+/// What a key is for in the client that knows it, when we do not use it.
+fn unused(schema: &Part) -> Option<&'static str> {
+    schema.get("x-unused")?.text()
+}
+
+fn items(schema: &Part, name: &str) -> &'static [Part] {
+    schema.get(name).map(Part::items).unwrap_or_default()
+}
+
+fn choices(schema: &Part) -> Option<&'static [Part]> {
+    schema.get("oneOf").or_else(|| schema.get("anyOf")).map(Part::items)
+}
+
+/// The words a schema of strings allows; none: every text.
+fn words(schema: &Part) -> Vec<&'static str> {
+    match schema.get("const").and_then(Part::text) {
+        Some(word) => vec![word],
+        None => items(schema, "enum").iter().filter_map(Part::text).collect(),
+    }
+}
+
+fn types(schema: &Part) -> Vec<&'static str> {
     match schema.get("type") {
-        Some(Value::String(one)) => vec![one],
-        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+        Some(Part::Text(one)) => vec![one],
+        several => several.map(Part::items).unwrap_or_default().iter().filter_map(Part::text).collect(),
     }
 }
 
 /// Whether the value is of a type the schema allows.
-fn accepts(schema: &Value, value: &Value) -> bool {
+fn accepts(schema: &Part, value: &Value) -> bool {
     let types = types(schema);
     types.is_empty()
         || types.iter().any(|name| match *name {
@@ -244,7 +248,7 @@ fn accepts(schema: &Value, value: &Value) -> bool {
 }
 
 /// What the schemas allow, for people. That `null` counts as absent is not worth saying.
-fn expected(schemas: &[&Value]) -> String {
+fn expected(schemas: &[&Part]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in schemas.iter().flat_map(|schema| types(schema)) {
         let name = match name {

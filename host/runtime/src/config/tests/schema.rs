@@ -145,7 +145,7 @@ fn the_schema_that_is_checked_in_is_current() {
     let generated = super::super::generated();
     for (name, current) in [
         ("../../docs/hookbox.schema.json", format!("{generated:#}\n")),
-        ("src/config/schema/parts.txt", parts(&generated)),
+        ("src/config/schema/parts.rs", parts(&generated)),
     ] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
@@ -156,25 +156,54 @@ fn the_schema_that_is_checked_in_is_current() {
     }
 }
 
-/// What of the schema a file is held against: the properties of the whole, then each definition, a line each.
+/// What of the schema a file is held against: each definition, and the whole for each shape of `hooks`.
 #[cfg(feature = "schema")]
 fn parts(schema: &Value) -> String {
-    let definitions = schema["$defs"].as_object().unwrap().iter().map(|(name, part)| (name.as_str(), part));
-    let named = std::iter::once(("", &schema["properties"])).chain(definitions);
-    let lines: Vec<String> = named.map(|(name, part)| format!("{name} {}\n", bare(part))).collect();
-    lines.concat()
+    let definitions = schema["$defs"].as_object().unwrap();
+    let files = ["Groups", "Flat", "Named"].map(|shape| {
+        let mut properties = schema["properties"].clone();
+        properties["hooks"] = json!({ "$ref": format!("#/$defs/{shape}") });
+        (format!("{shape}File"), json!({ "type": "object", "properties": properties }))
+    });
+    let definitions = definitions.iter().map(|(name, part)| (name.clone(), part.clone()));
+    let parts = definitions.chain(files).map(|(name, schema)| {
+        let (name, part) = (constant(&name), part(&schema, false));
+        format!("pub(super) static {name}: Part = {part};\n")
+    });
+    let head = "//! Of `docs/hookbox.schema.json`, written by the test that holds the two together.\n\n\
+        use super::Part::{self, Bool, List, Members, Number, Ref, Text};\n\n";
+    std::iter::once(head.to_owned()).chain(parts).collect()
 }
 
-/// A schema without what it says for people. A property may be called `description` too.
+/// A schema as a constant, without what it says for people and what holds where nothing is said. `named`: its members are
+/// properties, which may have any name.
 #[cfg(feature = "schema")]
-fn bare(schema: &Value) -> Value {
+fn part(schema: &Value, named: bool) -> String {
     match schema {
-        Value::Object(members) => members
-            .iter()
-            .filter(|(name, member)| *name != "description" || !member.is_string())
-            .map(|(name, member)| (name.clone(), bare(member)))
-            .collect(),
-        Value::Array(items) => items.iter().map(bare).collect(),
-        plain => plain.clone(),
+        Value::Object(members) => {
+            let members =
+                members.iter().filter(|(name, _)| named || !["description", "default"].contains(&name.as_str()));
+            let members = members.map(|(name, member)| match member.as_str().filter(|_| name == "$ref" && !named) {
+                Some(target) => format!("({name:?}, Ref(&{}))", constant(target.rsplit('/').next().unwrap())),
+                None => format!("({name:?}, {})", part(member, name == "properties" && !named)),
+            });
+            format!("Members(&[{}])", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => {
+            format!("List(&[{}])", items.iter().map(|item| part(item, false)).collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) => format!("Text({text:?})"),
+        Value::Bool(flag) => format!("Bool({flag})"),
+        Value::Number(number) => format!("Number({:?})", number.as_f64().unwrap()),
+        Value::Null => panic!("nothing in a schema is null"),
     }
+}
+
+/// `WasmEntry` as `WASM_ENTRY`.
+#[cfg(feature = "schema")]
+fn constant(name: &str) -> String {
+    let word = |(at, letter): (usize, char)| {
+        if letter.is_uppercase() && at > 0 { vec!['_', letter] } else { vec![letter.to_ascii_uppercase()] }
+    };
+    name.char_indices().flat_map(word).collect()
 }
