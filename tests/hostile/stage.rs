@@ -8,12 +8,17 @@ use std::{
 };
 
 use hookbox::{Cause, Event, EventKind, event::Input};
-use hookbox_sandbox::{CallContext, Component, Engine, Limits, LoadError, Permissions, Run, capability::Capabilities};
+use hookbox_sandbox::{
+    CallContext, Component, Engine, EngineOptions, Limits, LoadError, Permissions, Run, capability::Capabilities,
+};
 
 use hookbox_testing::guest;
 
 /// One engine for all of them, so that whoever harms it harms the neighbours.
 static ENGINE: LazyLock<Engine> = LazyLock::new(guest::engine);
+/// One as a process has it that makes a few calls: without a pool, in which sandboxes have other memory.
+static UNPOOLED: LazyLock<Engine> =
+    LazyLock::new(|| Engine::new(EngineOptions { pooled: false, ..EngineOptions::default() }).unwrap());
 static NEIGHBOUR: LazyLock<Component> = LazyLock::new(|| {
     let bytes = guest::encode(&guest::gate("", ""), guest::GATE, "");
     Component::new(&ENGINE, &bytes, &Permissions::default(), Path::new(".")).unwrap()
@@ -73,11 +78,19 @@ impl Guest {
         Component::new(&ENGINE, &self.bytes, &self.permissions, &self.folder)
     }
 
+    /// Ends the same way on both engines.
     pub async fn run(self) -> Result<Run, LoadError> {
-        let component = self.load()?;
-        let context =
-            CallContext { capabilities: Arc::new(self.capabilities), ..guest::context(self.limits, self.timeout) };
-        Ok(component.call(&event_of(self.kind), guest::claude(), context).await)
+        let capabilities = Arc::new(self.capabilities);
+        let mut runs = Vec::new();
+        for engine in [&*ENGINE, &UNPOOLED] {
+            let component = Component::new(engine, &self.bytes, &self.permissions, &self.folder)?;
+            let capabilities = Arc::clone(&capabilities);
+            let context = CallContext { capabilities, ..guest::context(self.limits.clone(), self.timeout) };
+            runs.push(component.call(&event_of(self.kind), guest::claude(), context).await);
+        }
+        let causes = runs.iter().map(|run| run.result.as_ref().err().map(|failure| failure.cause)).collect::<Vec<_>>();
+        assert!(causes[0] == causes[1], "{causes:?}");
+        Ok(runs.swap_remove(0))
     }
 }
 

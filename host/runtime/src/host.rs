@@ -92,8 +92,8 @@ impl HostBuilder {
         self
     }
 
-    /// For a process that dispatches one event at most and ends: hooks are loaded when the event needs them, no room is set
-    /// aside for more components than there are, and those that were loaded stay until the process ends.
+    /// For a process that dispatches one event at most and ends: hooks are loaded when the event needs them, their code may
+    /// stay in the cache's files, no room is set aside before they run, and what was loaded stays until the process ends.
     pub fn short_lived(mut self) -> Self {
         self.short_lived = true;
         self.lazy()
@@ -128,7 +128,7 @@ impl HostBuilder {
             runtime = runtime.compiler(program);
         }
         if self.short_lived {
-            runtime = runtime.short_lived(components(&config).count());
+            runtime = runtime.short_lived();
         }
         let tenant = Tenant::of(&config);
         let mut hooks = HookSet::builder(&runtime.build()?, tenant, config);

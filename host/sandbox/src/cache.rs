@@ -8,9 +8,11 @@ use std::{
     fs::File,
     hash::{Hash, Hasher},
     io::{self, Read},
+    os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::Path,
 };
 
+use rustix::fs::Mode;
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -21,11 +23,11 @@ use crate::{
     error::LoadError,
     loads,
     private::Folder,
-    sealed::Sealed,
+    sealed,
 };
 
-/// What an entry begins with; the digest of the rest follows. Changes when the layout does.
-const MAGIC: &[u8; 16] = b"hookbox cache 3\n";
+/// What an entry ends with, behind the digest of the rest, which can so be mapped as it is. Changes when the layout does.
+const MAGIC: [u8; 16] = *b"hookbox cache 4\n";
 
 /// Takes a component from the cache, if it is there and can be used.
 pub(crate) fn cached(engine: &Engine, digest: &str) -> Option<Component> {
@@ -56,7 +58,7 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
     let (memory, tables) = (options.max_memory_mib, options.max_table_elements);
     let refusal = format!("{key}{}-{memory}m-{tables}t.refused", limits.unwrap_or_default());
     let refused = folder.as_ref().and_then(|folder| get(folder, &refusal, all));
-    if let Some(error) = refused.and_then(|refused| read_refusal(&refused)) {
+    if let Some(error) = refused.and_then(|(refused, _)| read_refusal(&refused)) {
         loads::count(&loads.cache);
         return Err(error);
     }
@@ -84,10 +86,15 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
 /// The component that is kept under this key.
 fn image(engine: &Engine, folder: &Folder, key: &str) -> Option<Component> {
     let name = image_name(key);
-    let sealed =
-        get(folder, &name, Sealed::copy).and_then(|code| load(engine.wasmtime(), &Compiled::Sealed(code)).ok());
+    // Who stays does not depend on a file for that long: what it is on can go away.
+    let file = if engine.options().pooled {
+        get(folder, &name, sealed::copy).map(|(copy, _)| copy)
+    } else {
+        get(folder, &name, |content| sealed::read_through(content, |_| Ok(()))).map(|((), file)| file)
+    };
+    let mapped = file.and_then(|file| load(engine.wasmtime(), &Compiled::File(file)).ok());
     let component =
-        sealed.or_else(|| load(engine.wasmtime(), &Compiled::Image(&Image(get(folder, &name, all)?))).ok())?;
+        mapped.or_else(|| load(engine.wasmtime(), &Compiled::Image(&Image(get(folder, &name, all)?.0))).ok())?;
     loads::count(&engine.codes().loads.cache);
     Some(component)
 }
@@ -117,7 +124,7 @@ fn read_refusal(refused: &[u8]) -> Option<LoadError> {
 enum Compiled<'a> {
     Image(&'a Image),
     /// Only what is used of it becomes this process's.
-    Sealed(Sealed),
+    File(File),
 }
 
 /// Makes what was compiled part of this process.
@@ -126,21 +133,26 @@ fn load(engine: &wasmtime::Engine, code: &Compiled<'_>) -> wasmtime::Result<Comp
     // `compiler::compile` has it from the compiler in this process, or through a pipe from a program that the host
     // names and that nobody else can write to. `image` has it from a `.cwasm` file that `put` of this user wrote: the
     // folder and the file are ours and nobody else can write to them (`private::check`, on the open descriptors, so no
-    // renaming gets in between), and a digest shows that it is whole. It is a copy in our memory, or one that the system
-    // lets nobody change (`Sealed`, by a name that leads to our own descriptor), so it stays as it is while it is used. An
-    // image of another engine or version has another name, and `deserialize` checks that again itself.
+    // renaming gets in between), and a digest shows that it is whole. It stays as it is while it is used: it is a copy in
+    // our memory, or one that the system lets nobody change (`sealed`), or, in a process that ends after a few calls, the
+    // open file itself. That one nobody may write to, us included; hookbox replaces such files and never changes one, so
+    // only who takes pains to change what this user runs could, as with any program. An image of another engine or version
+    // has another name, and `deserialize` checks that again itself.
     #[allow(unsafe_code)]
     unsafe {
         match code {
             Compiled::Image(image) => Component::deserialize(engine, &image.0),
-            Compiled::Sealed(sealed) => Component::deserialize_file(engine, sealed.path()),
+            // The name leads to our own descriptor.
+            Compiled::File(file) => Component::deserialize_file(engine, format!("/proc/self/fd/{}", file.as_raw_fd())),
         }
     }
 }
 
-/// A name that changes with the component, the version of wasmtime and every setting that changes machine code.
+/// A name that changes with the component, the layout of entries, the version of wasmtime and every setting that changes machine code; with what
+/// the processor can do only where this process compiles, but that is looked at again when an image is loaded.
 fn key(engine: &wasmtime::Engine, digest: &str) -> String {
     let mut hasher = Sha256Hasher(Sha256::new());
+    hasher.0.update(MAGIC);
     hasher.0.update(digest);
     engine.precompile_compatibility_hash().hash(&mut hasher);
     format!("{:x}", hasher.0.finalize())
@@ -165,20 +177,23 @@ fn open_or_warn(path: &Path) -> Option<Folder> {
     Folder::open(path).inspect_err(warn).ok()
 }
 
-/// The content of an entry as `take` takes it, if it is there and whole.
-fn get<T>(folder: &Folder, name: &str, take: impl FnOnce(&mut Digested<File>) -> io::Result<T>) -> Option<T> {
+/// The content of an entry as `take` takes it, and its open file, if it is there, whole, and nobody may write to it.
+fn get<T>(folder: &Folder, name: &str, take: impl FnOnce(&mut dyn Read) -> io::Result<T>) -> Option<(T, File)> {
     let mut file = folder.file(name).ok()??;
-    let (mut magic, mut digest) = (*MAGIC, [0; size_of::<u128>()]);
-    file.read_exact(&mut magic).and_then(|()| file.read_exact(&mut digest)).ok()?;
-    if magic != *MAGIC {
+    let (mut digest, mut magic) = ([0; size_of::<u128>()], [0; MAGIC.len()]);
+    let entry = file.metadata().ok()?;
+    if Mode::from_raw_mode(entry.permissions().mode()).intersects(Mode::WUSR | Mode::WGRP | Mode::WOTH) {
         return None;
     }
-    let mut content = Digested { from: file, digest: Xxh3::new() };
+    let length = entry.len().checked_sub((digest.len() + magic.len()) as u64)?;
+    let mut content = Digested { from: (&file).take(length), digest: Xxh3::new() };
     let taken = take(&mut content).ok()?;
-    (content.digest.digest128().to_le_bytes() == digest).then_some(taken)
+    let found = content.digest.digest128().to_le_bytes();
+    file.read_exact(&mut digest).and_then(|()| file.read_exact(&mut magic)).ok()?;
+    (magic == MAGIC && digest == found).then_some((taken, file))
 }
 
-fn all(content: &mut Digested<File>) -> io::Result<Vec<u8>> {
+fn all(content: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     content.read_to_end(&mut all)?;
     Ok(all)
@@ -201,5 +216,5 @@ impl<R: Read> Read for Digested<R> {
 fn put(folder: &Folder, name: &str, content: &[u8]) -> io::Result<()> {
     // Whoever writes pays for those that were ended while they did.
     folder.tidy();
-    folder.write(name, &[MAGIC, &xxh3_128(content).to_le_bytes(), content])
+    folder.write(name, &[content, &xxh3_128(content).to_le_bytes(), &MAGIC])
 }

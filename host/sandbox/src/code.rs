@@ -6,7 +6,7 @@ use std::{
 };
 
 use hookbox_protocol::EventKind;
-use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
+use wasmtime::component::{Component, HasSelf, InstancePre, Linker, types::ComponentItem};
 
 use crate::{
     bindings::AllHooks,
@@ -34,11 +34,13 @@ impl Code {
         let imports = Imports::sort(component_type.imports(engine).map(|(name, _)| name))?;
         imports.check_refused()?;
         let mut linker = Linker::<Sandbox>::new(engine);
-        AllHooks::add_to_linker::<_, wasmtime::component::HasSelf<_>>(&mut linker, |sandbox| sandbox)
-            .and_then(|()| {
-                if imports.inert.is_empty() { Ok(()) } else { wasmtime_wasi::p2::add_to_linker_async(&mut linker) }
-            })
-            .map_err(|e| LoadError::Engine(format!("{e:#}")))?;
+        let failed = |error| LoadError::Engine(format!("{error:#}"));
+        if imports.ours {
+            AllHooks::add_to_linker::<_, HasSelf<_>>(&mut linker, |sandbox| sandbox).map_err(failed)?;
+        }
+        if !imports.inert.is_empty() {
+            wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
+        }
         let pre = linker.instantiate_pre(component).map_err(|e| LoadError::Link(format!("{e:#}")))?;
 
         let mut found = Vec::new();

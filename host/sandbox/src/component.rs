@@ -138,9 +138,11 @@ impl Component {
         }
         let digest = sha256(bytes);
         let code = engine.codes().try_get(&digest, || {
-            // What was too large, or no component, was not compiled; what there is room for may have changed since.
             let component = cache::cached(engine, &digest).ok_or(None)?;
-            size::check(bytes, engine.options().max_memory_mib)
+            // What is too large, or no component, was not compiled; but there may be less room now.
+            let most = engine.options().max_memory_mib;
+            let fits = begins_with_at_most(&component).is_some_and(|bytes| bytes <= u64::from(most) << 20);
+            (if fits { Ok(()) } else { size::check(bytes, most) })
                 .and_then(|()| Code::link(engine.wasmtime(), &component, &digest))
                 .map_err(Some)
         });
@@ -226,6 +228,13 @@ impl Component {
         let instance = self.code.pre.instantiate_async(&mut *store).await?;
         interface.handle(Call { event, store, instance: &instance, reader }).await
     }
+}
+
+/// No less than what all its linear memories begin with, in bytes, where that is known without looking at it closely.
+fn begins_with_at_most(component: &wasmtime::component::Component) -> Option<u64> {
+    let needs = component.resources_required()?;
+    let pages = u64::from(needs.num_memories).saturating_mul(needs.max_initial_memory_size.unwrap_or_default());
+    Some(pages.saturating_mul(size::PAGE))
 }
 
 impl fmt::Debug for Component {

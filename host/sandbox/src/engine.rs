@@ -54,6 +54,9 @@ pub struct EngineOptions {
     pub cache_dir: Option<PathBuf>,
     /// What compiles components; `None`: this process, which a component made for that can exhaust.
     pub compiler: Option<Compiler>,
+    /// Whether room for all that run at once is set aside at the start, and code copied where nobody can change it. Calls are
+    /// faster then; what is to make a few of them, and to end, starts faster without.
+    pub pooled: bool,
 }
 
 impl Default for EngineOptions {
@@ -64,6 +67,7 @@ impl Default for EngineOptions {
             max_table_elements: 100_000,
             cache_dir: None,
             compiler: None,
+            pooled: true,
         }
     }
 }
@@ -90,7 +94,11 @@ impl Engine {
     /// [`LoadError::Engine`] when the address space or a thread is not to be had.
     pub fn new(options: EngineOptions) -> Result<Self, LoadError> {
         let mut settings = compiler::settings();
-        settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(&options)));
+        if options.pooled {
+            settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(&options)));
+        }
+        // Where another process compiles, this one sets up no compiler.
+        settings.enable_compiler(options.compiler.is_none());
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let lane = Arc::new(Lane::new());
         let clock = Clock::start(engine.clone(), Arc::clone(&lane))

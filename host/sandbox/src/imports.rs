@@ -43,6 +43,8 @@ pub(crate) struct Imports {
     pub(crate) asks: Vec<Grant>,
     /// Linked for everyone; gives nothing without a grant.
     pub(crate) inert: Vec<String>,
+    /// Whether there are functions of ours among them, granted or for everyone.
+    pub(crate) ours: bool,
     /// Never linked.
     pub(crate) refused: Vec<String>,
 }
@@ -54,7 +56,10 @@ impl Imports {
         for name in names {
             match Package::of(name) {
                 Package::Hooks { ours: false, .. } => return Err(LoadError::Version { found: name.to_owned() }),
-                Package::Hooks { interface, .. } => imports.asks.extend(Grant::of(interface)),
+                Package::Hooks { interface, .. } => {
+                    imports.asks.extend(Grant::of(interface));
+                    imports.ours |= interface != "types";
+                }
                 Package::Wasi => imports.inert.push(name.to_owned()),
                 Package::Other => imports.refused.push(name.to_owned()),
             }

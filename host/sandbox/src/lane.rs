@@ -15,7 +15,7 @@ mod clock;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
@@ -44,7 +44,8 @@ const QUIET: u32 = 8;
 /// See the module.
 pub(crate) struct Lane {
     line: Mutex<Line>,
-    threads: usize,
+    /// How many threads the machine has for us, once a tick has asked.
+    threads: OnceLock<usize>,
     /// Calls that began so far, and those of them that are not of heavy tenants.
     begun: AtomicU64,
     light: AtomicU64,
@@ -92,15 +93,11 @@ impl Begun {
 }
 
 impl Lane {
-    /// With as many threads as the machine has for us.
+    /// One turn until the first tick, and then those of all threads that the machine has for us.
     pub(crate) fn new() -> Self {
-        Self::of(thread::available_parallelism().map_or(1, usize::from))
-    }
-
-    fn of(threads: usize) -> Self {
         Self {
-            line: Mutex::new(Line { turns: threads, ..Line::default() }),
-            threads,
+            line: Mutex::new(Line { turns: 1, ..Line::default() }),
+            threads: OnceLock::new(),
             begun: AtomicU64::new(0),
             light: AtomicU64::new(0),
             holds: AtomicBool::new(false),
@@ -168,15 +165,17 @@ impl Lane {
     pub(crate) fn tick(&self, seen: &mut Seen) {
         let begins = seen.all.lately(self.begun.load(Ordering::Relaxed));
         let others = seen.light.lately(self.light.load(Ordering::Relaxed));
+        // Asking takes several files, and whoever starts us need not wait for that.
+        let threads = *self.threads.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));
         let mut line = self.line();
         line.now += 1;
         let now = line.now;
         line.heavy.retain(|_, until| *until > now);
         let holds = others && !line.heavy.is_empty();
         self.holds.store(holds, Ordering::Relaxed);
-        let spared = self.threads.saturating_sub(1).max(1);
+        let spared = threads.saturating_sub(1).max(1);
 
-        line.turns = if begins { spared } else { self.threads };
+        line.turns = if begins { spared } else { threads };
         while line.turns > 0
             && let Some((_, next)) = line.waiting.pop_first()
         {

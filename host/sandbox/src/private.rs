@@ -92,12 +92,13 @@ impl Folder {
         Ok(Some(content))
     }
 
-    /// Writes a file under another name first, so that no reader sees half of it.
+    /// Writes a file under another name first, so that no reader sees half of it. From then on nobody may write to it: it is
+    /// replaced, and never changed.
     pub fn write(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         let temporary = format!("{name}.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(openat(&self.0, &temporary, flags, Mode::RUSR | Mode::WUSR)?);
+        let mut file = File::from(openat(&self.0, &temporary, flags, Mode::RUSR)?);
         let written = parts.iter().try_for_each(|part| file.write_all(part));
         let done = written.and_then(|()| Ok(renameat(&self.0, &temporary, &self.0, name)?));
         if done.is_err() {

@@ -143,7 +143,12 @@ fn inspection_shows_the_groups() {
 }
 
 fn cached(folder: &Path) -> Component {
-    let options = EngineOptions { cache_dir: Some(folder.into()), ..EngineOptions::default() };
+    cached_for(folder, true)
+}
+
+/// For a process that stays (`pooled`), or one that makes a few calls.
+fn cached_for(folder: &Path, pooled: bool) -> Component {
+    let options = EngineOptions { cache_dir: Some(folder.into()), pooled, ..EngineOptions::default() };
     let engine = Engine::new(options).unwrap();
     Component::new(&engine, &encode(&gate("", ""), GATE, ""), &Permissions::default(), folder).unwrap()
 }
@@ -160,9 +165,11 @@ async fn a_component_is_compiled_once() {
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
     let entry = entries(&folder).pop().unwrap();
     let written = fs::metadata(&entry).unwrap().modified().unwrap();
-    assert!(call(&cached(&folder), Limits::default()).await.result.is_ok());
-    assert_eq!(entries(&folder), std::slice::from_ref(&entry));
-    assert_eq!(fs::metadata(&entry).unwrap().modified().unwrap(), written, "the second load did not compile");
+    for pooled in [true, false] {
+        assert!(call(&cached_for(&folder, pooled), Limits::default()).await.result.is_ok());
+        assert_eq!(entries(&folder), std::slice::from_ref(&entry));
+        assert_eq!(fs::metadata(&entry).unwrap().modified().unwrap(), written, "the second load did not compile");
+    }
 }
 
 /// A process that lives for one event has one thread, and starting another takes longer than loading a small component.
@@ -204,10 +211,14 @@ async fn a_damaged_entry_is_rebuilt() {
     let mut flipped = whole.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 1;
-    for damaged in [&b""[..], b"hookbox cache 3\n", &whole[..whole.len() - 1], &flipped, &whole[1..]] {
-        fs::write(&entry, damaged).unwrap();
-        assert!(call(&cached(folder.path()), Limits::default()).await.result.is_ok());
-        assert_eq!(fs::read(&entry).unwrap(), whole);
+    for damaged in [&b""[..], b"hookbox cache 4\n", &whole[..whole.len() - 1], &flipped, &whole[1..]] {
+        for pooled in [true, false] {
+            fs::remove_file(&entry).unwrap();
+            fs::write(&entry, damaged).unwrap();
+            fs::set_permissions(&entry, fs::Permissions::from_mode(0o400)).unwrap();
+            assert!(call(&cached_for(folder.path(), pooled), Limits::default()).await.result.is_ok());
+            assert_eq!(fs::read(&entry).unwrap(), whole);
+        }
     }
 }
 
@@ -221,9 +232,12 @@ fn a_folder_or_entry_that_others_can_write_to_is_not_trusted() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
     cached(folder.path());
     let entry = entries(folder.path()).pop().unwrap();
-    fs::set_permissions(&entry, fs::Permissions::from_mode(0o602)).unwrap();
-    cached(folder.path());
-    assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o600, "written anew");
+    // Not even its user: what runs from a file must stay as it is.
+    for mode in [0o402, 0o420, 0o600] {
+        fs::set_permissions(&entry, fs::Permissions::from_mode(mode)).unwrap();
+        cached(folder.path());
+        assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o400, "written anew");
+    }
 }
 
 #[test]

@@ -67,10 +67,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// For one event at most, whose hooks are so many components: each of them runs once.
-    pub(crate) fn short_lived(mut self, components: usize) -> Self {
-        let most = self.max_instances.unwrap_or(EngineOptions::default().max_instances.get());
-        self.max_instances = Some(u32::try_from(components).map_or(most, |components| most.min(components.max(1))));
+    /// For one event at most: each hook runs once.
+    pub(crate) fn short_lived(mut self) -> Self {
         self.short_lived = true;
         self
     }
@@ -147,7 +145,9 @@ impl RuntimeBuilder {
         if let Some(taken) = self.handlers.keys().find(|kind| HANDLER_TYPES.contains(&kind.as_str())) {
             return Err(BuildError::HandlerType(taken.clone()));
         }
-        keep_freed_memory();
+        if !self.short_lived {
+            keep_freed_memory();
+        }
         let defaults = EngineOptions::default();
         let options = EngineOptions {
             max_instances: self.max_instances.and_then(NonZeroU32::new).unwrap_or(defaults.max_instances),
@@ -155,6 +155,7 @@ impl RuntimeBuilder {
             max_table_elements: self.max_table_elements.unwrap_or(defaults.max_table_elements),
             cache_dir: self.cache_dir.or_else(folders::cache),
             compiler: self.compiler.map(|program| Compiler { program, limits: self.compile_limits }),
+            pooled: !self.short_lived,
         };
         let inner = Inner {
             options,

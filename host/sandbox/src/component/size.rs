@@ -26,7 +26,7 @@ const INSTANCES: u64 = 10_000;
 const LEVELS: usize = 100;
 
 /// Bytes of a page of linear memory.
-const PAGE: u64 = 64 << 10;
+pub(super) const PAGE: u64 = 64 << 10;
 
 /// Refuses components that would not end, and those that no memory of `memory_mib` can hold. Other mistakes are the
 /// engine's to find.
