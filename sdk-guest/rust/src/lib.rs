@@ -28,6 +28,10 @@
 //! A hook is tested like any function, see [`testing`].
 #![deny(missing_docs)]
 
+#[cfg(all(feature = "allocator", target_family = "wasm"))]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 #[doc(hidden)]
 pub mod bindings;
 mod capability;
