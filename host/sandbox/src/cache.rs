@@ -148,8 +148,9 @@ fn load(engine: &wasmtime::Engine, code: &Compiled<'_>) -> wasmtime::Result<Comp
     }
 }
 
-/// A name that changes with the component, the layout of entries, the version of wasmtime and every setting that changes machine code; with what
-/// the processor can do only where this process compiles, but that is looked at again when an image is loaded.
+/// A name that changes with the component, the layout of entries, the version of wasmtime and every setting that changes
+/// machine code. With what the processor can do it changes only where this process compiles, but an image that needs more
+/// than there is does not load.
 fn key(engine: &wasmtime::Engine, digest: &str) -> String {
     let mut hasher = Sha256Hasher(Sha256::new());
     hasher.0.update(MAGIC);

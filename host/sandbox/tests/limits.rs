@@ -247,3 +247,26 @@ async fn filling_memory_again_and_again_is_gone_after_its_timeout() {
         (loop $again (memory.fill (i32.const 65536) (i32.const 1) (i32.const 58000000)) (br $again))";
     gone_after_its_timeout(&load_gate(fill, "")).await;
 }
+
+/// With a pool a component of more does not load; without one it loads, and ends when it is called.
+#[tokio::test]
+async fn there_are_as_many_instances_without_a_pool_as_with_one() {
+    let guest = encode(&gate("", ""), guest::GATE, "");
+    for (more, fits) in [(40_u8, true), (100, false)] {
+        // A core module with nothing in it, and so many instances of it: see the component model's binary format.
+        let instances = [0, 1, 0].repeat(more.into());
+        let [low, high, ..] = (instances.len() + 1).to_le_bytes();
+        let size = [low | 0x80, high << 1 | low >> 7];
+        let module = b"\x01\x08\0asm\x01\0\0\0";
+        let bytes = [&guest, &module[..], &[2], &size, &[more], &instances].concat();
+        for pooled in [true, false] {
+            let engine = Engine::new(EngineOptions { pooled, ..EngineOptions::default() }).unwrap();
+            let ended = match Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")) {
+                Ok(component) => call(&component, Limits::default()).await.result.map_err(|why| why.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            assert_eq!(ended.is_ok(), fits, "{more} {pooled}: {ended:?}");
+            assert!(pooled || fits || ended.unwrap_err().starts_with("out-of-memory: has more parts than"));
+        }
+    }
+}

@@ -80,6 +80,10 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
             format!("handed more text to the host than the limit of {output_kib} KiB"),
         );
     }
+    // As above. A pool refuses such a component when it is loaded.
+    if let Some(too_many) = root.strip_prefix("resource limit exceeded: ") {
+        return Failure::new(Cause::OutOfMemory, format!("has more parts than there is room for: {too_many}"));
+    }
     Failure::new(Cause::Trap, format!("handed the host something malformed: {root}"))
 }
 
