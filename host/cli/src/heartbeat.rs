@@ -1,6 +1,10 @@
 //! When a hook last fired: a small file per client and event, for `hookbox doctor`.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    fs,
+    path::PathBuf,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use hookbox::{dialect, folders, private::Folder};
 
@@ -10,23 +14,26 @@ pub const CANARY: &str = "HOOKBOX_CANARY";
 /// How exactly it is known: a client that calls again and again need not wait for a file each time.
 const EXACT: Duration = Duration::from_secs(10);
 
-fn folder() -> Option<Folder> {
-    Folder::open(&folders::state()?.join("fired")).ok()
+fn path() -> Option<PathBuf> {
+    Some(folders::state()?.join("fired"))
 }
 
 /// Notes that an event of this name came under a dialect. What goes wrong with that is nobody's concern.
 pub fn touch(dialect: &str, event: &str) {
-    if std::env::var_os(CANARY).is_some() || last(dialect, event).is_some_and(|ago| ago < EXACT) {
+    let Some(folder) = path().filter(|_| std::env::var_os(CANARY).is_none()) else { return };
+    let name = name(dialect, event);
+    let written = fs::metadata(folder.join(&name)).and_then(|file| file.modified());
+    if written.is_ok_and(|at| at.elapsed().is_ok_and(|ago| ago < EXACT)) {
         return;
     }
-    if let (Some(folder), Ok(now)) = (folder(), SystemTime::now().duration_since(UNIX_EPOCH)) {
-        let _ = folder.write(&name(dialect, event), &[now.as_secs().to_string().as_bytes()]);
+    if let (Ok(folder), Ok(now)) = (Folder::open(&folder), SystemTime::now().duration_since(UNIX_EPOCH)) {
+        let _ = folder.write(&name, &[now.as_secs().to_string().as_bytes()]);
     }
 }
 
 /// How long ago an event of that name last came.
 pub fn last(dialect: &str, event: &str) -> Option<Duration> {
-    let content = folder()?.read(&name(dialect, event)).ok()??;
+    let content = Folder::open(&path()?).ok()?.read(&name(dialect, event)).ok()??;
     let seconds: u64 = String::from_utf8(content).ok()?.parse().ok()?;
     SystemTime::now().duration_since(UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?).ok()
 }

@@ -15,8 +15,11 @@ use crate::print;
 
 const LEVEL: &str = "HOOKBOX_LOG";
 
-/// Of a command that somebody waits for: errors, without the time.
+/// Of a command that somebody waits for, where they ask for it: without the time. What a command has to tell is not in it.
 pub fn of_command() {
+    if env::var_os(LEVEL).is_none_or(|level| level.is_empty()) {
+        return;
+    }
     let (level, misread) = level(LevelFilter::ERROR);
     let lines = fmt::layer().with_writer(print::Log).without_time();
     tracing_subscriber::registry().with(lines.with_filter(level)).init();
