@@ -220,11 +220,11 @@ fn one_users_trust_is_nobody_elses() {
     let folder = checkout.home.path().join("hookbox/trust");
     let entry = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
-    assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o400);
     assert!(checkout.hookbox(&["run"]).status.success());
     assert!(checkout.ran());
     // What others may have written counts for nothing.
-    for (path, usual) in [(&entry, 0o600), (&folder, 0o700)] {
+    for (path, usual) in [(&entry, 0o400), (&folder, 0o700)] {
         fs::set_permissions(path, PermissionsExt::from_mode(usual | 0o022)).unwrap();
         let output = checkout.hookbox(&["run"]);
         assert!(stderr(&output).contains("others may write to it"), "{output:?}");
