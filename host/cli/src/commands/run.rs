@@ -442,10 +442,9 @@ impl EventText {
 
 /// Whether what is written to stdout is lost: a stdout that was closed when we began is `/dev/null` by now.
 fn nobody_reads() -> bool {
-    let null = std::fs::metadata("/dev/null").map(|null| null.rdev());
-    let stdout = rustix::fs::fstat(std::io::stdout());
-    let device = |stat: &rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode).is_char_device();
-    matches!((stdout, null), (Ok(stdout), Ok(null)) if device(&stdout) && stdout.st_rdev == null)
+    let Ok(stdout) = rustix::fs::fstat(std::io::stdout()) else { return false };
+    FileType::from_raw_mode(stdout.st_mode).is_char_device()
+        && std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == stdout.st_rdev)
 }
 
 /// Prints the verdict whole or not at all.
