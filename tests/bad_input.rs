@@ -115,7 +115,7 @@ fn a_client_that_blocks_on_our_own_codes_gets_another() {
     for (name, hooks, wire) in [
         ("a bad event", hooks, "{"),
         ("a bad configuration", "[]", event.as_str()),
-        ("a configuration that is no JSON", "{,", event.as_str()),
+        ("a configuration that is not JSON", "{,", event.as_str()),
         (
             "a hook that cannot be loaded",
             &hooks.replace(r#""command", "command": "cat""#, r#""wasm", "component": "no.wasm""#),

@@ -181,7 +181,7 @@ fn what_no_pool_has_room_for_is_not_compiled() {
     assert!(matches!(load(&engine, &wat::parse_str(large).unwrap()), LoadError::Memory { mib: 2500, .. }));
 }
 
-/// What the pool refuses only after it was compiled, and what is no component, is not compiled for every event.
+/// What the pool refuses only after it was compiled, and what is not a component, is not compiled for every event.
 #[test]
 fn what_does_not_load_is_remembered() {
     let cache = private_folder();

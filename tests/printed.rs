@@ -68,7 +68,7 @@ fn a_component_forges_no_line_of_inspect() {
     assert!(text.contains(r#""WIT hookbox:hooks@9.9.9""#), "{text}");
 }
 
-/// 420 KB of producers took 11 s. Twice as many take twice as long, which is no test; that they are read at all is.
+/// 420 KB of producers took 11 s. Twice as many take twice as long, which is not a test; that they are read at all is.
 #[test]
 fn inspect_reads_any_number_of_producers() {
     let dir = tempfile::tempdir().unwrap();

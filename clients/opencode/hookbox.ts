@@ -229,7 +229,7 @@ async function post(settings: Settings, url: string, body: string, signal: Abort
   return understand(text);
 }
 
-/** Reads a verdict. What is not understood is no permission. */
+/** Reads a verdict. What is not understood is not a permission. */
 function understand(text: string): Verdict {
   const wire = object(JSON.parse(text), "the verdict");
   const specific = object(wire.hookSpecificOutput ?? {}, "hookSpecificOutput");
@@ -249,7 +249,7 @@ function understand(text: string): Verdict {
 }
 
 function object(value: unknown, what: string): Json {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`${what} is no object`);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`${what} is not an object`);
   return value as Json;
 }
 

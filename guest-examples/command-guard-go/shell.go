@@ -112,7 +112,7 @@ func (p *parser) list(end byte, depth int) string {
 				p.read()
 			}
 		case c == '>':
-			// `2>` names what is redirected; it is no argument.
+			// `2>` names what is redirected; it is not an argument.
 			if d.inWord && strings.Trim(string(d.word), "0123456789") == "" {
 				d.word, d.inWord = nil, false
 			}

@@ -82,7 +82,7 @@ class Parser {
       else if (" \t\r".includes(c)) draft.endWord();
       else if (c === "#" && !draft.inWord) while (this.#more() && !this.#startsWith("\n")) this.#at++;
       else if (c === ">") {
-        // `2>` names what is redirected; it is no argument.
+        // `2>` names what is redirected; it is not an argument.
         if (draft.inWord && /^[0-9]*$/.test(draft.word)) [draft.word, draft.inWord] = ["", false];
         draft.endWord();
         this.#skip(">|&");

@@ -85,7 +85,7 @@ class Parser:
                 while self.at < len(self.text) and not self.is_next("\n"):
                     self.at += 1
             elif character == ">":
-                # `2>` names what is redirected; it is no argument.
+                # `2>` names what is redirected; it is not an argument.
                 if draft.word is not None and all(digit in "0123456789" for digit in draft.word):
                     draft.word = None
                 draft.end_word()

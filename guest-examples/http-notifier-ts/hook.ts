@@ -27,7 +27,7 @@ function settings(): Settings {
   return written;
 }
 
-/** A message that does not arrive is no reason to stop the agent. */
+/** A message that does not arrive is not a reason to stop the agent. */
 function tell(context: EventContext, text: string): void {
   const project = context.cwd?.split("/").pop();
   try {

@@ -18,5 +18,5 @@ def filter_prompt(event: UserPromptSubmitEvent):
 
 
 def plain(text: str) -> str:
-    """Lower case, and every run of what is no letter or digit as one blank: `API_key` is ` api key`."""
+    """Lower case, and every run of what is not a letter or digit as one blank: `API_key` is ` api key`."""
     return "".join(f" {word.lower()}" for word in re.findall(r"[^\W_]+", text))

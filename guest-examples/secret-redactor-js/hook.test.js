@@ -31,7 +31,7 @@ test("a secret in a secret is one", () => {
   assert.match(redact("SECRET_KEY=AKIAIOSFODNN7EXAMPLE").context, /: 1$/);
 });
 
-test("what is no secret stays", () => {
+test("what is not a secret stays", () => {
   for (const text of [
     "AKIA", "AKIAIOSFODNN7EXAMPLEX", "XAKIAIOSFODNN7EXAMPLE", "ghp_short", "SECRET_KEY=", "SECRET_KEYS=a",
     "-----BEGIN PUBLIC KEY-----\nMIIE\n-----END PUBLIC KEY-----", "-----BEGIN ", "Ünïcödé", "", null, 5,

@@ -152,7 +152,7 @@ export class StateError extends Error {
 }
 
 export class HttpError extends Error {
-  /** `denied`: not on the allow-list; `timeout`: the hook's deadline came first. An error status is no error. */
+  /** `denied`: not on the allow-list; `timeout`: the hook's deadline came first. An error status is not an error. */
   readonly code: "denied" | "too-large" | "timeout" | "failed";
 }
 

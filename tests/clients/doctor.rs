@@ -38,7 +38,7 @@ fn what_was_installed_is_well() {
         assert_eq!(code, 0, "{text}");
         assert!(has(&text, "program", "9.8.7; what is told below was measured in"), "{text}");
         assert!(has(&text, "canary", event) && has(&text, "config", "fails closed"), "{text}");
-        assert!(has(&text, "fired", "never"), "a canary is no client: {text}");
+        assert!(has(&text, "fired", "never"), "a canary is not a client: {text}");
         assert!(has(&text, "holds", "deny"), "{text}");
         // All that are there, and no other.
         let (code, all) = doctor(&machine, &[]);
@@ -82,7 +82,7 @@ fn what_is_wrong_is_told() {
             let command = &mut s["hooks"]["BeforeTool"][0]["hooks"][0]["command"];
             *command = command.as_str().unwrap().replace("hooks.json", "gone.json").into();
         }),
-        ("is no array", |s| s["hooks"]["AfterTool"] = json!({})),
+        ("is not an array", |s| s["hooks"]["AfterTool"] = json!({})),
     ];
     for (problem, edit) in edits {
         let machine = Machine::new(&guard("gemini", "BeforeTool", 2000));

@@ -301,7 +301,7 @@ hostile_tests! {
             }
         }
     }
-    /// A denial is not lost under something that is no object.
+    /// A denial is not lost under something that is not an object.
     async fn replacing_the_whole_output() {
         for dialect in ["claude", "codebuddy", "blade"] {
             let plain = wire_of_a_denial(dialect, None).await;

@@ -24,7 +24,7 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
     let takes_context = gate || event == "SessionStart";
     let mut hooks: Vec<Said> = outcomes.iter().map(|o| read(o, gate, |wire| said(event, wire))).collect();
     for hook in &mut hooks {
-        // Its reason is no reason to deny.
+        // Its reason is not a reason to deny.
         if hook.decision == "allow" {
             hook.reason = Value::Null;
         }

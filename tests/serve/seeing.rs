@@ -156,7 +156,7 @@ async fn the_page_shows_nothing_without_the_operators_token() {
         let text = response.text().await.unwrap();
         assert!(!text.contains("innerHTML") && !text.contains("http://") || path == "/ui/page.js", "{path}");
     }
-    // An operator is no tenant.
+    // An operator is not a tenant.
     let asked = daemon.post("/v1/acme/claude").bearer_auth(token("operator")).body(bash("ls").to_string());
     assert_eq!(problem(asked.send().await.unwrap()).await.0, 401);
 }

@@ -18,7 +18,7 @@ async fn only_the_tenants_own_token_opens_it() {
     assert_eq!(none.headers()["www-authenticate"], "Bearer");
     assert_eq!(problem(none).await, (401, "no-token".into()));
     assert_eq!(problem(ask("acme").bearer_auth("guess").send().await.unwrap()).await.0, 401);
-    // The hash is no token.
+    // The hash is not a token.
     let hash = hash("acme");
     assert_eq!(problem(ask("acme").bearer_auth(&hash[7..]).send().await.unwrap()).await.0, 401);
     assert_eq!(

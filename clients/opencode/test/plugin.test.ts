@@ -164,7 +164,7 @@ test("exit code 2 denies with what is on stderr", async () => {
   assert.deepEqual(await agent.tool("bash", { ...ls }, tool), { told: "error: fails closed" });
 });
 
-test("arguments that are no JSON deny", async () => {
+test("arguments that are not JSON deny", async () => {
   const agent = await behind({});
   const args: any = { ...ls };
   args.self = args;

@@ -83,7 +83,7 @@ impl Parser<'_> {
                 ' ' | '\t' | '\r' => draft.end_word(),
                 '#' if draft.word.is_none() => while self.chars.next_if(|c| *c != '\n').is_some() {},
                 '>' => {
-                    // `2>` names what is redirected; it is no argument.
+                    // `2>` names what is redirected; it is not an argument.
                     if draft.word.as_ref().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
                         draft.word = None;
                     }

@@ -30,7 +30,7 @@ impl UserPromptSubmit for PromptFilter {
 
 hookbox_guest::export!(PromptFilter: UserPromptSubmit);
 
-/// Lower case, and every run of what is no letter or digit as one blank: `API_key` is `api key`.
+/// Lower case, and every run of what is not a letter or digit as one blank: `API_key` is `api key`.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {

@@ -51,7 +51,7 @@ impl Stop for StopUntilTestsPass {
         if event.stop_hook_active == Some(true) || state::get(&key(context))?.is_some() {
             return Ok(pass());
         }
-        Ok(block("The tests have not passed since the last change: run them, and mend what fails."))
+        Ok(block("The tests have not passed since the last change: run them, and fix what fails."))
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn kept_going() -> stop::Output {
-        block("The tests have not passed since the last change: run them, and mend what fails.")
+        block("The tests have not passed since the last change: run them, and fix what fails.")
     }
 
     #[test]

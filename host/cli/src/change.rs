@@ -37,7 +37,7 @@ pub enum Backup {
 /// The text of a file, if it is there.
 ///
 /// # Errors
-/// It is no text: nothing that we could edit.
+/// It is not text: nothing that we could edit.
 pub fn read(file: &Path) -> anyhow::Result<Option<String>> {
     match fs::read(file) {
         Ok(bytes) => String::from_utf8(bytes)

@@ -54,6 +54,6 @@ fn level(otherwise: LevelFilter) -> (Targets, Option<ParseError>) {
 
 fn tell(misread: Option<ParseError>) {
     if let Some(why) = misread {
-        tracing::error!("{LEVEL} is no level, as in {LEVEL}=debug, and no list of them: {why}");
+        tracing::error!("{LEVEL} is not a level, as in {LEVEL}=debug, and no list of them: {why}");
     }
 }

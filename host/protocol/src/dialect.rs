@@ -183,7 +183,7 @@ pub trait Dialect: Send + Sync + 'static {
         by_exit_code(self, event, ended)
     }
 
-    /// Reads what a handler printed that is no JSON object, where the client has a use for plain text.
+    /// Reads what a handler printed that is not JSON object, where the client has a use for plain text.
     fn decode_text(&self, _event: &Event, _text: &str) -> Option<HookOutput> {
         None
     }

@@ -237,7 +237,7 @@ pub fn decode_fields(
     decode_members(spec, spec.name.to_owned(), context_names, at, wire.into(), Raw::default())
 }
 
-/// [`decode_fields`] of an object that is no map yet, and of an event of this name and text.
+/// [`decode_fields`] of an object that is not a map yet, and of an event of this name and text.
 pub(crate) fn decode_members(
     spec: &EventSpec,
     name: String,

@@ -83,7 +83,7 @@ impl DecodeError {
 pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
     match read(bytes)? {
         (value, 0) => Ok(value),
-        _ => Err(DecodeError::Syntax("an escape is half a surrogate pair, which is no character".into())),
+        _ => Err(DecodeError::Syntax("an escape is half a surrogate pair, which is not a character".into())),
     }
 }
 
@@ -194,9 +194,9 @@ pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire<'_>, DecodeError> {
         (0, false) => Text::from(whole.to_owned()),
         (0, true) => Text::compacted(whole),
         (replaced, _) => {
-            let note = format!("{replaced} times half a surrogate pair, which is no character: read as U+FFFD");
+            let note = format!("{replaced} times half a surrogate pair, which is not a character: read as U+FFFD");
             notes.push(Note::warning(note));
-            Text::compacted(&mended(whole))
+            Text::compacted(&repaired(whole))
         }
     });
     if checked.replaced() == 0 && !checked.has_blanks() {
@@ -224,16 +224,16 @@ fn members<'a>(text: &mut Checked<'a>) -> Result<Result<Members<'a>, Value>, Fau
 }
 
 /// A JSON text with U+FFFD wherever an escape is half a surrogate pair.
-fn mended(text: &str) -> String {
-    let (mut mended, mut rest) = (String::with_capacity(text.len()), text);
+fn repaired(text: &str) -> String {
+    let (mut repaired, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
-        mended.push_str(plain);
+        repaired.push_str(plain);
         let (character, length) = escaped(escape.as_bytes());
         let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
-        mended.push_str(if character.is_some() { escape } else { "\\ufffd" });
+        repaired.push_str(if character.is_some() { escape } else { "\\ufffd" });
         rest = after;
     }
-    mended + rest
+    repaired + rest
 }
 
 /// A value in a few words, for messages: its type, and its text when that is short.

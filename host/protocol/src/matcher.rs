@@ -22,7 +22,7 @@ pub enum MatchStyle {
     Exact,
 }
 
-/// A pattern that is no regular expression.
+/// A pattern that is not a regular expression.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("pattern `{pattern}` is not a regular expression: {problem} at character {position}")]
 pub struct MatchError {
@@ -96,7 +96,7 @@ impl Matcher {
     pub fn matches(&self, field: Option<&str>) -> bool {
         let field = field.unwrap_or_default();
         match self {
-            // What is no call is not narrowed by what calls have.
+            // What is not a call is not narrowed by what calls have.
             Self::Everything | Self::Call(_) => true,
             Self::Names(names) => names.iter().any(|name| name == field),
             Self::Pattern(regex) => regex.is_match(field),

@@ -202,7 +202,7 @@ fn what_is_said_instead() {
         let said = output.decision_kind().zip(output.reason.as_deref());
         assert_eq!(said, expected, "{decision:?} under {powers:?}");
     }
-    // On events that are no question, `ask` would become a denial after all.
+    // On events that are not questions, `ask` would become a denial after all.
     assert_eq!(
         limited(&may(&[Power::Ask]), "Stop", HookOutput::decided(Decision::Deny, "go on")),
         HookOutput::default()

@@ -96,7 +96,7 @@ fn an_answer_in_parts_is_told_as_its_text_and_comes_back_in_parts() {
     assert_eq!((changed.0.updated, changed.1), (Some(response("[gone]", json!(["[gone]"]))), Vec::new()));
     let silent = says(&event, &rewrite(json!({ "tool_calls": [] })));
     assert_eq!(silent, (HookOutput::default(), vec![NoteKind::Dropped]));
-    // What is no text has none.
+    // What is not text has none.
     let wire = json!({ "hook_event_name": "AfterModel", "llm_response": { "choices": [] } });
     let event = self::event("gemini", &wire);
     assert_eq!(tell(&event).unwrap().raw["params"]["response"], json!({ "choices": [] }));

@@ -19,7 +19,7 @@ pub enum BuildError {
     /// A type of handlers has a name that hookbox has already given.
     #[error("handlers of type `{0}` are hookbox's own: choose another name")]
     HandlerType(String),
-    /// A callback's matcher is no regular expression.
+    /// A callback's matcher is not a regular expression.
     #[error("callback for {0}: {1}")]
     Matcher(String, MatchError),
     /// A hook of the configuration cannot be loaded.
@@ -36,7 +36,7 @@ pub struct HookError(pub Diagnostic);
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DispatchError {
-    /// The input is no event of the dialect.
+    /// The input is not an event of the dialect.
     #[error("event: {0}")]
     Decode(#[from] DecodeError),
 }

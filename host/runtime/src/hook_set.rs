@@ -76,7 +76,8 @@ impl HookSet {
     /// Dispatches one event: wire JSON in, verdict out.
     ///
     /// # Errors
-    /// [`DispatchError`]: the input is no event. What hooks do wrong, and that they cannot be loaded, is in the verdict.
+    /// [`DispatchError`]: the input is not an event. What hooks do wrong, and that they cannot be loaded, is in the
+    /// verdict.
     pub async fn dispatch(&self, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
         pipeline::dispatch(&self.hooks, wire.as_ref(), None).await
     }

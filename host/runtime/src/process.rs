@@ -17,7 +17,7 @@ const MAX_DEPTH: u32 = 4;
 /// open, and must not turn a block into a timeout.
 pub(crate) const DRAIN: Duration = Duration::from_millis(100);
 
-/// How many hooks this process itself runs inside of. What is no number was not set by us.
+/// How many hooks this process itself runs inside of. What is not a number was not set by us.
 fn depth() -> u32 {
     std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
 }

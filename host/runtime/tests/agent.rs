@@ -229,7 +229,7 @@ async fn nothing_leads_out_of_the_project() {
         assert_eq!(run(provider, &server, 2, Some(project.path())).await, Ok(HookOutput::default()));
         let mut results = results(provider, &server.requests()[1]);
         assert_eq!(results.len(), refused.len() + 1);
-        // The search of the whole project is no error; it just does not see what is outside.
+        // The search of the whole project is not an error; it just does not see what is outside.
         assert_eq!(results.remove(refused.len() - 1).1, "[nothing found]\n");
         for (id, text, error) in results {
             assert!(error && !text.contains("the secret"), "{id}: {text}");

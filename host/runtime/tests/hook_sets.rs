@@ -79,7 +79,7 @@ async fn a_component_is_in_memory_once_and_goes_with_the_last_hook_set() {
     component(&folder, "two.wasm", ALLOW);
     let runtime = runtime(&folder).build().unwrap();
     assert_eq!(runtime.components(), 0);
-    // Four entries, two components; one of them with other grants, which are no part of the code.
+    // Four entries, two components; one of them with other grants, which are not part of the code.
     let config = hooks(&json!([
         { "type": "wasm", "component": "one.wasm" },
         { "type": "wasm", "component": "one.wasm", "permissions": { "state": true }, "config": { "a": 1 } },

@@ -175,7 +175,7 @@ async fn what_is_no_answer_to_a_request_is_told_and_dropped() {
     let verdict = stage.before("wrong id").await;
     assert_eq!(result(&verdict), denied("at last"));
     let log = logged(&verdict);
-    for told in ["a reply to no request, not read: ", "a line that is no reply, not read: ", "host.shell"] {
+    for told in ["a reply to no request, not read: ", "a line that is not a reply, not read: ", "host.shell"] {
         assert!(log.contains(told), "{told}: {log}");
     }
     let twice = stage.before("twice").await;
@@ -210,7 +210,7 @@ async fn what_cannot_be_read_fails_its_own_request_and_no_other() {
         ("half a line", Cause::BadOutput, "its reply is "),
         ("two keys", Cause::BadOutput, "its reply is "),
         ("no result", Cause::BadOutput, "neither `result` nor `error`"),
-        ("a list", Cause::BadOutput, "a `result` that is no object"),
+        ("a list", Cause::BadOutput, "a `result` that is not an object"),
         ("an error", Cause::Guest, "disk full"),
     ] {
         let verdict = stage.before(lie).await;

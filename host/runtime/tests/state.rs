@@ -167,7 +167,7 @@ async fn the_store_is_its_owners_alone_and_says_what_is_wrong_with_it() {
     assert_eq!(mode(&file.with_extension("db-wal")), 0o600);
 
     let broken = folder.path().join("broken.db");
-    std::fs::write(&broken, "this is no database, it is a text of more than a hundred characters. ".repeat(20))
+    std::fs::write(&broken, "this is not a database, it is a text of more than a hundred characters. ".repeat(20))
         .unwrap();
     let error = state(&broken, StateDetails::default()).get(&scope("t", "h", None), "k").await.unwrap_err();
     assert!(matches!(&error, StateError::Unavailable(why) if why.contains("broken.db")), "{error}");

@@ -33,7 +33,7 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// The bytes are no WebAssembly.
+    /// The bytes are not WebAssembly.
     #[error("not a WebAssembly file")]
     NotWasm,
     /// A core module: what compilers make before it becomes a component.

@@ -22,10 +22,10 @@ use rustix::{
 /// refused, and not waited for.
 ///
 /// # Errors
-/// It cannot be opened, or is no regular file.
+/// It cannot be opened, or is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
 /// Opens a file to write on after its end, and makes it, for this user alone, where there is none.

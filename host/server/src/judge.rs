@@ -126,7 +126,7 @@ fn settle(dialect: &dyn Dialect, asked: &Asked, judged: Judged, problem: Option<
         (None, Some(verdict), Some(problem)) if verdict.restricts() => {
             Answer::Blocked(problem, verdict.output().word(), verdict.wire)
         }
-        (None, _, problem) => Answer::Problem(problem.unwrap_or(Problem::Event("it is no event".into()))),
+        (None, _, problem) => Answer::Problem(problem.unwrap_or(Problem::Event("it is not an event".into()))),
         (Some(failed), _, problem) => {
             let problem = problem.unwrap_or_else(|| ours(failed.fault, &failed.message));
             // An exit code, by which some dialects block, nobody here would see.

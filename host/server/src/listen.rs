@@ -262,7 +262,7 @@ impl Connections {
                 loop {
                     match tokio::time::timeout(LEAVING, connection.as_mut()).await {
                         Ok(ended) => break ended,
-                        // Half of a head is no request.
+                        // Half of a head is not a request.
                         Err(_) if line.is_idle() => return,
                         Err(_) => {}
                     }

@@ -14,7 +14,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The body is no event of the dialect.
+    /// The body is not an event of the dialect.
     #[error("{0}")]
     Event(String),
     /// A header or the query says what cannot be.

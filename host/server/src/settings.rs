@@ -160,7 +160,9 @@ impl<'de> Deserialize<'de> for Address {
         }
         let numeric = text.strip_prefix("localhost:").map_or_else(|| text.clone(), |port| format!("127.0.0.1:{port}"));
         numeric.parse().map(Self::Tcp).map_err(|_| {
-            de::Error::custom(format!("`{text}` is no address: write `IP:PORT` or `unix:PATH`, as in `127.0.0.1:8750`"))
+            de::Error::custom(format!(
+                "`{text}` is not an address: write `IP:PORT` or `unix:PATH`, as in `127.0.0.1:8750`"
+            ))
         })
     }
 }
@@ -189,7 +191,7 @@ pub(crate) fn seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|time| !time.is_zero() && *time <= Duration::from_hours(24))
-        .ok_or_else(|| de::Error::custom(format!("{seconds} is no time: seconds, more than 0 and at most a day")))
+        .ok_or_else(|| de::Error::custom(format!("{seconds} is not a time: seconds, more than 0 and at most a day")))
 }
 
 /// Why the daemon cannot be set up so.

@@ -78,7 +78,7 @@ impl<'a> Js<'a> {
     fn fields(def: &'a TypeDef) -> anyhow::Result<&'a [Field]> {
         match &def.kind {
             TypeDefKind::Record(record) => Ok(&record.fields),
-            _ => bail!("{:?} is no record", def.name),
+            _ => bail!("{:?} is not a record", def.name),
         }
     }
 

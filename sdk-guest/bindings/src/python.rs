@@ -114,7 +114,7 @@ impl<'a> Python<'a> {
     }
 
     fn record(&self, def: &'a TypeDef, names: &mut Vec<String>) -> anyhow::Result<String> {
-        let TypeDefKind::Record(record) = &def.kind else { bail!("{:?} is no record", def.name) };
+        let TypeDefKind::Record(record) = &def.kind else { bail!("{:?} is not a record", def.name) };
         let class = self.class(def)?;
         let mut text = format!("\n\n@dataclass\nclass {class}(Input):\n");
         let about = [&def.docs, &self.owner(def)?.docs].into_iter().find_map(|docs| docs.contents.clone());

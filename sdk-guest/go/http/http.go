@@ -12,7 +12,7 @@ import (
 	"github.com/hookbox/hookbox/sdk-guest/go/hook"
 )
 
-// Why an exchange failed. An error status is no failure: see [Response.Status].
+// Why an exchange failed. An error status is not a failure: see [Response.Status].
 var (
 	// ErrDenied: not on the allow-list, a private address, or a redirect that leaves the list.
 	ErrDenied = errors.New("http: denied")

@@ -74,7 +74,7 @@ test("effects and rewrites are lowered", () => {
   assert.equal(events.otherEvent(() => ({ a: 1 })).handle(CONTEXT, "{}"), '{"a":1}');
 });
 
-test("what is no output is a failure, never a pass", () => {
+test("what is not an output is a failure, never a pass", () => {
   for (const [output, why] of [
     ["deny", /onPreToolUse returned "deny"/],
     [true, /returned true/],

@@ -19,7 +19,7 @@ export const max: number = config.get({ max: 5 }).max + state.increment("n") + N
 export const denied: OnStop = () => deny("no");
 // @ts-expect-error a tool is not blocked
 export const blocked: OnPreToolUse = () => block("no");
-// @ts-expect-error a text is no output
+// @ts-expect-error a text is not an output
 export const text: OnPreToolUse = () => "deny";
 // @ts-expect-error a misspelt decision
 export const misspelt: OnPreToolUse = () => ({ decision: "dney" });

@@ -106,7 +106,7 @@ impl Settings {
     /// Reads its text; `None`: there is no file yet.
     ///
     /// # Errors
-    /// It is no TOML.
+    /// It is not TOML.
     pub fn read(file: &Path, text: Option<&str>) -> anyhow::Result<Self> {
         let wrong = |error| Exit::Config.error(format!("{}: {error}; the file is left as it is", file.display()));
         text.unwrap_or_default().parse().map(Self).map_err(wrong)
@@ -159,7 +159,7 @@ impl Settings {
                 Item::Table(new)
             });
             let no_table =
-                || Exit::Config.error(format!("config.toml: `{}` is no table; it is left as it is", path.join(".")));
+                || Exit::Config.error(format!("config.toml: `{}` is not a table; it is left as it is", path.join(".")));
             table = item.as_table_like_mut().ok_or_else(no_table)?;
         }
         table.insert(key, value(to));

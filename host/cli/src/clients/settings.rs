@@ -45,8 +45,8 @@ impl<'a> Settings<'a> {
     /// Reads a file's text; `None`: there is no file yet.
     ///
     /// # Errors
-    /// It is no JSON, with comments and trailing commas, or says something twice: whoever reads it may take another part of it
-    /// for meant than we.
+    /// It is not JSON (comments and trailing commas may be in it), or says something twice: whoever reads it may take
+    /// another part of it for meant than we.
     pub fn read(client: &'a Client, file: &'a Path, text: Option<&str>) -> anyhow::Result<Self> {
         let text = text.unwrap_or("{}\n");
         let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
@@ -97,7 +97,7 @@ impl<'a> Settings<'a> {
         };
         let Some(hooks) = root.get("hooks") else { return Ok(None) };
         let hooks = hooks.value().and_then(|hooks| hooks.as_object());
-        hooks.map(Some).ok_or_else(|| wrong(self.file, "`hooks` is no object"))
+        hooks.map(Some).ok_or_else(|| wrong(self.file, "`hooks` is not an object"))
     }
 
     /// Where entries stand: under `hooks`, and for processes below it.
@@ -108,7 +108,7 @@ impl<'a> Settings<'a> {
         }
         let Some(processes) = hooks.and_then(|hooks| hooks.get("processes")) else { return Ok(None) };
         let processes = processes.value().and_then(|processes| processes.as_object());
-        processes.map(Some).ok_or_else(|| wrong(self.file, "`hooks.processes` is no object"))
+        processes.map(Some).ok_or_else(|| wrong(self.file, "`hooks.processes` is not an object"))
     }
 
     /// The groups, or handlers, of every event.
@@ -120,7 +120,7 @@ impl<'a> Settings<'a> {
                 Some(array) => events.push((name, array)),
                 // Blade has settings beside its events.
                 None if value.as_object().is_none() && self.client.name == "blade" => {}
-                None => return Err(wrong(self.file, &format!("`hooks.{name}` is no array"))),
+                None => return Err(wrong(self.file, &format!("`hooks.{name}` is not an array"))),
             }
         }
         Ok(events)
@@ -178,10 +178,10 @@ impl<'a> Settings<'a> {
         if self.client.form == Form::Flat && root.get("version").is_none() {
             root.insert(0, "version", json_input(&json!(1)));
         }
-        let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is no object"))?;
+        let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
         if self.client.form == Form::Process {
             set(&hooks, "enabled", &json!(true));
-            let no_object = || wrong(self.file, "`hooks.processes` is no object");
+            let no_object = || wrong(self.file, "`hooks.processes` is not an object");
             let processes = hooks.object_value_or_create("processes").ok_or_else(no_object)?;
             for (name, entry) in wanted {
                 if processes.get(name).is_some() {
@@ -195,7 +195,7 @@ impl<'a> Settings<'a> {
             return Ok(());
         }
         for (event, entry) in wanted {
-            let no_array = || wrong(self.file, &format!("`hooks.{event}` is no array"));
+            let no_array = || wrong(self.file, &format!("`hooks.{event}` is not an array"));
             hooks.array_value_or_create(event).ok_or_else(no_array)?.append(json_input(entry));
         }
         Ok(())
@@ -310,12 +310,12 @@ impl<'a> Settings<'a> {
     /// Adds groups to a configuration of ours.
     pub fn adopt(&self, groups: &[Group]) -> anyhow::Result<()> {
         let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
-        let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is no object"))?;
+        let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
         if self.client.form == Form::Process {
             return self.adopt_processes(&hooks, groups);
         }
         for (event, group) in groups {
-            let no_array = || wrong(self.file, &format!("`hooks.{event}` is no array"));
+            let no_array = || wrong(self.file, &format!("`hooks.{event}` is not an array"));
             hooks.array_value_or_create(event).ok_or_else(no_array)?.append(json_input(group));
         }
         Ok(())
@@ -323,7 +323,7 @@ impl<'a> Settings<'a> {
 
     /// Where the client has them too, so that they mean what they meant.
     fn adopt_processes(&self, hooks: &CstObject, groups: &[Group]) -> anyhow::Result<()> {
-        let no_object = || wrong(self.file, "`hooks.processes` is no object");
+        let no_object = || wrong(self.file, "`hooks.processes` is not an object");
         let processes = hooks.object_value_or_create("processes").ok_or_else(no_object)?;
         for (name, process) in groups {
             if processes.get(name).is_some() {

@@ -46,7 +46,7 @@ impl Build {
         } else if self.hook.is_dir() {
             watch::watch(&self.hook, || self.once())?;
         } else {
-            return Err(Exit::Usage.error(format!("{} is no hook's folder: nothing to watch", self.hook.display())));
+            return Err(Exit::Usage.error(format!("{} is not a hook's folder: nothing to watch", self.hook.display())));
         }
         Ok(Exit::Ok)
     }

@@ -117,7 +117,7 @@ const TAKEN: &[&str] = &["aux", "con", "hookbox", "hookbox-guest", "nul", "prn"]
 fn check_name(name: &str, template: &dyn Template) -> anyhow::Result<()> {
     if !is_name(name) {
         let message = format!(
-            "`{name}` is no name for a hook: small letters, digits and `-` between them, beginning with a letter, 64 at most"
+            "`{name}` is not a name for a hook: small letters, digits and `-` between them, beginning with a letter, 64 at most"
         );
         let near = name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         let near = near.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
@@ -132,7 +132,7 @@ fn check_name(name: &str, template: &dyn Template) -> anyhow::Result<()> {
     }
     if TAKEN.contains(&name) || template.taken().split_whitespace().any(|taken| taken == name) {
         return Err(Exit::Usage.error(format!(
-            "`{name}` is no name for a hook in {}: it means something else there already",
+            "`{name}` is not a name for a hook in {}: it means something else there already",
             template.name()
         )));
     }

@@ -34,7 +34,7 @@ pub(super) fn granted(old: &Value, new: &Value, pointers: &[String]) -> Value {
     keep(Some(old), Some(new), &paths).unwrap_or_default()
 }
 
-/// The reference tokens of a pointer; `None` for a text that is no pointer and so points at nothing.
+/// The reference tokens of a pointer; `None` for a text that is not a pointer and so points at nothing.
 fn tokens(pointer: &str) -> Option<Vec<String>> {
     if pointer.is_empty() {
         return Some(Vec::new());

@@ -41,7 +41,7 @@ impl<'a> Checked<'a> {
         self.text
     }
 
-    /// How many escapes were half a surrogate pair, which is no character and is read as U+FFFD.
+    /// How many escapes were half a surrogate pair, which is not a character and is read as U+FFFD.
     pub(super) fn replaced(&self) -> usize {
         self.replaced
     }

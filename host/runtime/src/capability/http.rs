@@ -144,7 +144,7 @@ impl Grant {
         let details = grant.details();
         let origin = Url::parse(&details.origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         Ok(Self {
-            origin: origin.ok_or_else(|| HttpError::Failed(format!("`{}` is no origin", details.origin)))?,
+            origin: origin.ok_or_else(|| HttpError::Failed(format!("`{}` is not an origin", details.origin)))?,
             methods: details.methods,
             reach: if details.private { Reach::Anywhere } else { Reach::Public },
             max_body: usize::try_from(details.max_body_kib).unwrap_or(usize::MAX).saturating_mul(1024),
@@ -167,7 +167,7 @@ fn method(name: &str) -> Result<Method, HttpError> {
     match Method::from_bytes(name.as_bytes()) {
         Ok(Method::CONNECT | Method::TRACE) => Err(HttpError::Denied(format!("{name} is never granted"))),
         Ok(method) => Ok(method),
-        Err(_) => Err(HttpError::Failed(format!("{name:?} is no method"))),
+        Err(_) => Err(HttpError::Failed(format!("{name:?} is not a method"))),
     }
 }
 
@@ -178,7 +178,7 @@ fn headers(pairs: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     }
     let mut map = HeaderMap::new();
     for (name, value) in pairs {
-        let bad = |_| HttpError::Failed(format!("{name:?} is no header name"));
+        let bad = |_| HttpError::Failed(format!("{name:?} is not a header name"));
         let header = HeaderName::from_bytes(name.as_bytes()).map_err(bad)?;
         if REFUSED_HEADERS.contains(&header.as_str()) {
             return Err(HttpError::Denied(format!("the header `{header}` is the host's to set")));

@@ -1,5 +1,5 @@
-//! What a file says that is no valid configuration: read leniently, so that a typo, a stray byte or other quotes than JSON's
-//! open no gate.
+//! What a file says that is not a valid configuration: read leniently, so that a typo, a stray byte or other quotes than
+//! JSON's open no gate.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use hookbox_protocol::{Dialect, dialect};
 
 use super::load::beginning;
 
-/// What a file says that is no valid configuration.
+/// What a file says that is not a valid configuration.
 #[derive(Clone, Copy, Default)]
 pub struct Hints {
     /// Failures block.
@@ -21,7 +21,7 @@ pub fn file_hints(path: &Path) -> Hints {
     beginning(path).map(|bytes| hints(&bytes)).unwrap_or_default()
 }
 
-/// Reads what a file says all the same when it is no valid configuration, in whatever encoding.
+/// Reads what a file says all the same when it is not a valid configuration, in whatever encoding.
 pub fn hints(bytes: &[u8]) -> Hints {
     // UTF-16 of what is ASCII is ASCII between NULs.
     let bytes: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
@@ -29,8 +29,8 @@ pub fn hints(bytes: &[u8]) -> Hints {
     Hints { fail_closed: fail_closed_hint(&text), dialect: dialect_hint(&text) }
 }
 
-/// Whether a text that is no valid configuration says all the same that failures block, or that those of some hook do: it
-/// could be the hook of any event. A mistake elsewhere does not open the gate, and no mistake in saying so does.
+/// Whether a text that is not a valid configuration says all the same that failures block, or that those of some hook do:
+/// it could be the hook of any event. A mistake elsewhere does not open the gate, and no mistake in saying so does.
 pub fn fail_closed_hint(text: &str) -> bool {
     said(text).any(|(key, value)| {
         let value = value.get(..8).unwrap_or(value).to_ascii_lowercase();
@@ -43,7 +43,7 @@ pub fn fail_closed_hint(text: &str) -> bool {
     })
 }
 
-/// The dialect that a text names which is no valid configuration: what a client makes of our failure depends on it.
+/// The dialect that a text names which is not a valid configuration: what a client makes of our failure depends on it.
 pub fn dialect_hint(text: &str) -> Option<&'static dyn Dialect> {
     let (_, value) = said(text).find(|(key, _)| *key == "dialect")?;
     let (end, _) = value.char_indices().find(|(_, c)| !is_word(*c) && *c != '@')?;

@@ -1,6 +1,6 @@
 //! Holds a value against its JSON Schema and tells everything that is wrong, in words for people.
 //!
-//! This is no general validator: it knows the keywords that [`super::schema`] emits, and the test
+//! This is not a general validator: it knows the keywords that [`super::schema`] emits, and the test
 //! `what_is_valid_deserializes` keeps the two together.
 
 use hookbox_protocol::json::{Object, describe, token};

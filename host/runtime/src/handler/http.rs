@@ -63,7 +63,7 @@ async fn post_within(
     check_address(&parsed, reach).map_err(|error| failed(error.to_string()))?;
     let mut all = vec![("content-type".to_owned(), "application/json".to_owned())];
     for (name, value) in headers {
-        HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed(format!("{name:?} is no header name")))?;
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed(format!("{name:?} is not a header name")))?;
         HeaderValue::from_str(value).map_err(|_| failed(format!("the value of {name} is none")))?;
         // One that is given stands over ours.
         all.retain(|(given, _)| !given.eq_ignore_ascii_case(name));

@@ -103,7 +103,7 @@ pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
 /// Serves one client until it closes its end, `stop` is done, or its end of our output is closed.
 ///
 /// # Errors
-/// When reading fails; that the client is gone is no error.
+/// When reading fails; that the client is gone is not an error.
 pub async fn serve<S: Source>(
     source: Arc<S>,
     budget: Budget,
@@ -183,7 +183,7 @@ async fn read<S: Source>(
                 continue;
             }
             Message::Broken { id, method, error } => {
-                server.say(format!("a line that is no message: {}", error.message));
+                server.say(format!("a line that is not a message: {}", error.message));
                 match (id, method) {
                     // The hooks that would have been asked have a say.
                     (Some(id), Some(method)) => (id, method, Some(error)),

@@ -83,7 +83,7 @@ fn rate<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D
     if rate.is_finite() && rate > 0.0 {
         return Ok(Some(rate));
     }
-    Err(de::Error::custom(format!("{rate} is no rate: more than 0 per second")))
+    Err(de::Error::custom(format!("{rate} is not a rate: more than 0 per second")))
 }
 
 fn some_seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

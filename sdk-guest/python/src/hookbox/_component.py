@@ -157,7 +157,7 @@ def _option_json(value: Any) -> str | None:
 
 def _text(text: Any) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"{text!r} is no text")
+        raise TypeError(f"{text!r} is not text")
     # Half of a surrogate pair has no UTF-8.
     return text.encode("utf-8", "replace").decode()
 

@@ -15,7 +15,7 @@ from . import _host
 
 
 class Error(Exception):
-    """An exchange that failed. An error status is no failure: see `Response.ok`."""
+    """An exchange that failed. An error status is not a failure: see `Response.ok`."""
 
 
 class DeniedError(Error):

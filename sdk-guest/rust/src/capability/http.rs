@@ -21,7 +21,7 @@ use crate::{Fault, Json, Result};
 
 pub use wit::{Request, Response};
 
-/// An exchange that failed. An error status is no failure, see [`Response::is_success`].
+/// An exchange that failed. An error status is not a failure, see [`Response::is_success`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Not on the allow-list, a private address, or a redirect that leaves the list.

@@ -82,7 +82,7 @@ pub fn validate(component: &[u8]) -> anyhow::Result<()> {
 /// Writes a file that is there as a whole or not at all.
 pub fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = file.file_name().with_context(|| format!("{} is no file name", file.display()))?.to_string_lossy();
+    let name = file.file_name().with_context(|| format!("{} is not a file name", file.display()))?.to_string_lossy();
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
     let written = write_through(&draft, bytes).and_then(|()| fs::rename(&draft, file));
     if written.is_err() {

@@ -75,7 +75,7 @@ pub fn detect(folder: &Path) -> anyhow::Result<&'static dyn Language> {
     match found.as_slice() {
         [language] => Ok(**language),
         [] => Err(Exit::Usage.error(format!(
-            "{} is no hook's folder: it has none of {}",
+            "{} is not a hook's folder: it has none of {}",
             folder.display(),
             LANGUAGES.iter().map(|l| format!("{} ({})", l.manifest(), l.name())).collect::<Vec<_>>().join(", ")
         ))),

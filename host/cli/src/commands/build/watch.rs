@@ -53,7 +53,7 @@ fn look(folder: &Path) -> io::Result<Look> {
             if name.starts_with('.') || path.extension().is_some_and(|extension| extension == "wasm") {
                 continue;
             }
-            // One that went away meanwhile is no file any more.
+            // One that went away meanwhile is not a file any more.
             let Ok(found) = entry.metadata() else { continue };
             if found.is_dir() {
                 if !LEFT_OUT.contains(&name.as_ref()) {

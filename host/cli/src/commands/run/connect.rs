@@ -15,7 +15,7 @@ use crate::{exit::Exit, heartbeat, stops};
 const TOKEN: &str = "HOOKBOX_TOKEN";
 /// What only a daemon's verdict has: whatever else answers there (a proxy, a login page) says nothing about the event.
 const VERDICT: &str = "hookbox-verdict";
-/// How much of an answer that is no verdict is told.
+/// How much of an answer that is not a verdict is told.
 const TOLD: usize = 500;
 
 /// Which daemon judges.
@@ -69,10 +69,10 @@ impl Daemon {
             Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://hookbox"),
             None => (builder, address),
         };
-        let mut url = Url::parse(base).context("it is no address: `http://HOST:PORT` or `unix:PATH`")?;
+        let mut url = Url::parse(base).context("it is not an address: `http://HOST:PORT` or `unix:PATH`")?;
         let dialect = dialect(source);
         let path = url.path_segments_mut();
-        path.map_err(|()| Exit::Usage.error("it is no address"))?.pop_if_empty().extend(["v1", tenant, dialect]);
+        path.map_err(|()| Exit::Usage.error("it is not an address"))?.pop_if_empty().extend(["v1", tenant, dialect]);
         if let Some(name) = &source.event {
             url.query_pairs_mut().append_pair("event", name);
         }
@@ -85,7 +85,7 @@ impl Daemon {
             return Ok(body);
         }
         let text = hookbox::shorten(&String::from_utf8_lossy(&body), TOLD);
-        let what = if status == reqwest::StatusCode::OK { "which is no verdict, " } else { "" };
+        let what = if status == reqwest::StatusCode::OK { "which is not a verdict, " } else { "" };
         Err(Exit::Software.error(format!("it answers {status}, {what}and says: {text}")))
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said 
     match answer(said.trim_start_matches('\u{feff}')) {
         Some(Ok(object)) => dialect.decode_output(event, &object).map_err(|error| bad_output(&error)),
         Some(Err(found)) => {
-            Err(Failure::new(Cause::BadOutput, format!("output: {found} is no answer, and Gemini CLI ignores it")))
+            Err(Failure::new(Cause::BadOutput, format!("output: {found} is not an answer, and Gemini CLI ignores it")))
         }
         None => plain(ended, said),
     }

@@ -75,7 +75,7 @@ fn rewrite(event: &Event, updated: &Value, outputs: &[HookOutput], outcome: &mut
             return None;
         }
         (EventKind::AfterLlm, _) => "a hook emptied the response",
-        _ => "a hook's rewrite is no object",
+        _ => "a hook's rewrite is not an object",
     };
     // decisions.md#gemini: "A rewritten response whose first candidate has no parts would be ignored, so it is a deny."
     (outcome.decision, outcome.reason, outcome.updated) = (Some(Decision::Deny), Some(why.to_owned()), None);

@@ -14,7 +14,7 @@ pub(super) const REQUEST: &str = "llm_request";
 /// The contract's name of `config`.
 const CONFIG: (&str, &str) = ("config", "options");
 
-/// Takes the typed fields out of the request. A model that is no text stays there, with a note.
+/// Takes the typed fields out of the request. A model that is not text stays there, with a note.
 pub(super) fn read(event: &mut Event) {
     let Some(request) = event.extra.get_mut(REQUEST).and_then(Value::as_object_mut) else { return };
     let model = match &mut event.input {

@@ -42,8 +42,8 @@ impl ReqwestClient {
 impl HttpClient for ReqwestClient {
     async fn send(&self, exchange: Exchange) -> Result<HttpResponse, HttpError> {
         let Exchange { reach, method, url, headers, body, max_response } = exchange;
-        let method =
-            Method::from_bytes(method.as_bytes()).map_err(|_| HttpError::Failed(format!("{method:?} is no method")))?;
+        let method = Method::from_bytes(method.as_bytes())
+            .map_err(|_| HttpError::Failed(format!("{method:?} is not a method")))?;
         let mut request = self.client(reach)?.request(method, url).headers(header_map(&headers)?);
         if let Some(body) = body {
             request = request.body(body);
@@ -69,7 +69,7 @@ impl HttpClient for ReqwestClient {
 fn header_map(headers: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
-        let bad = || HttpError::Failed(format!("{name:?} is no header name, or its value is none"));
+        let bad = || HttpError::Failed(format!("{name:?} is not a header name, or its value is none"));
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
         value.set_sensitive(true);

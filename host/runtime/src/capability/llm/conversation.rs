@@ -101,7 +101,7 @@ pub struct ToolUse {
     pub id: String,
     /// The tool's name, as the model wrote it.
     pub name: String,
-    /// Its arguments, as the model wrote them; null when they were no JSON.
+    /// Its arguments, as the model wrote them; null when they were not JSON.
     pub arguments: Value,
 }
 

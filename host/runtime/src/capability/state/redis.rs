@@ -35,7 +35,7 @@ const BEGIN: &str = "
     end
     local function forget(name)
         local bytes = redis.call('HGET', sizes, name)
-        -- Not `-bytes`: minus nothing is no whole number.
+        -- Not `-bytes`: minus nothing is not a whole number.
         if bytes then redis.call('HINCRBY', sizes, '', 0 - bytes) end
         redis.call('HDEL', sizes, name)
         redis.call('ZREM', spaces, name)

@@ -13,7 +13,7 @@ use crate::config::{
     file::MatcherEntry,
 };
 
-/// Letters that a mistyped event name differs in. `PostCompact`, which is no typo of `PreCompact`, differs in three.
+/// Letters that a mistyped event name differs in. `PostCompact`, which is not a typo of `PreCompact`, differs in three.
 const EVENT_TYPO: usize = 2;
 
 impl Resolver {

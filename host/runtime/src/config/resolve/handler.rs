@@ -141,7 +141,7 @@ impl Resolver {
             };
             if !is_origin(origin) {
                 self.found.push(
-                    Finding::error(place, format!("`{origin}` is no origin")).help(
+                    Finding::error(place, format!("`{origin}` is not an origin")).help(
                         "an origin is scheme, host and, unless it is the scheme's own, port: `https://example.com`",
                     ),
                 );
@@ -153,7 +153,7 @@ impl Resolver {
     fn http(&mut self, entry: HttpEntry, pointer: &str) -> Handler {
         let HttpEntry { url, headers, allowed_env_vars, .. } = entry;
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            let message = format!("`{url}` is no http address");
+            let message = format!("`{url}` is not an http address");
             self.found.push(Finding::error(format!("{pointer}/url"), message).help("it starts with `https://`"));
         }
         let headers = headers
@@ -222,6 +222,9 @@ fn is_origin(text: &str) -> bool {
 
 /// The hook's own limits over the file's.
 fn merge(limits: &Limits, own: Map<String, Value>) -> Limits {
+    if own.is_empty() {
+        return limits.clone();
+    }
     let Ok(Value::Object(mut merged)) = serde_json::to_value(limits) else { return limits.clone() };
     merged.extend(own);
     serde_json::from_value(Value::Object(merged)).unwrap_or_else(|_| limits.clone())

@@ -155,7 +155,7 @@ fn what_is_wrong_in_a_handler() {
         (
             r#"{"type":"wasm","component":"a","permissions":{"http":["example.com"]}}"#,
             "/permissions/http/0",
-            "`example.com` is no origin; an origin is scheme, host and, unless it is the scheme's own, port: `https://example.com`",
+            "`example.com` is not an origin; an origin is scheme, host and, unless it is the scheme's own, port: `https://example.com`",
         ),
         (
             r#"{"type":"wasm","component":"a","authority":"trust"}"#,
@@ -180,7 +180,7 @@ fn what_is_wrong_in_a_handler() {
         (
             r#"{"type":"http","url":"example.com"}"#,
             "/url",
-            "`example.com` is no http address; it starts with `https://`",
+            "`example.com` is not an http address; it starts with `https://`",
         ),
     ] {
         assert_eq!(told("claude", &with_handler(handler)), [format!("{HANDLER}{at}: {expected}")], "{handler}");

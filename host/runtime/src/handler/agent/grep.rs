@@ -28,7 +28,7 @@ const MAX_PATTERN: usize = 1024 * 1024;
 /// Searches a file or folder, nearest files first. What cannot be read is left out.
 ///
 /// # Errors
-/// The pattern is no regular expression, or there is nothing at the path.
+/// The pattern is not a regular expression, or there is nothing at the path.
 pub(super) fn grep(project: &Project, pattern: &str, path: PathBuf) -> Result<String, String> {
     let pattern = RegexBuilder::new(pattern).size_limit(MAX_PATTERN).build().map_err(|e| e.to_string())?;
     project.node(&path)?;

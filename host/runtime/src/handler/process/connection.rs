@@ -367,7 +367,7 @@ impl Shared {
             return;
         }
         let what = match id {
-            None => "a line that is no reply",
+            None => "a line that is not a reply",
             Some(id) if open.given_up.contains(&id) => {
                 open.given_up.retain(|given_up| *given_up != id);
                 "a reply after its time"
@@ -399,7 +399,7 @@ fn read_reply(reply: &mut Object) -> Result<Object, Failure> {
             Err(Failure::new(Cause::Guest, shorten(&message, 4096)))
         }
         (None, Some(Value::Object(result))) => Ok(result),
-        (None, Some(_)) => bad("a `result` that is no object"),
+        (None, Some(_)) => bad("a `result` that is not an object"),
         (None, None) => bad("neither `result` nor `error`"),
     }
 }

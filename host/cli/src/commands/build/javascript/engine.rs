@@ -145,7 +145,7 @@ impl Changes {
         [self.seed, self.uptime, self.time, self.call]
     }
 
-    /// What a function of ours does; `local` 0 is where a result goes that is no number.
+    /// What a function of ours does; `local` 0 is where a result goes that is not a number.
     fn bodies(&self) -> [Function; 4] {
         let at = |offset| MemArg { offset, align: 0, memory_index: 0 };
         let [mut seed, mut uptime, mut time, mut call] = [(); 4].map(|()| Function::new([]));

@@ -21,7 +21,7 @@ const SOCKETS: &str = "wasi:sockets/";
 
 /// The component without its imports of sockets.
 pub fn removed(component: &[u8]) -> anyhow::Result<Vec<u8>> {
-    let DecodedWasm::Component(resolve, world) = decode(component)? else { bail!("it is no component") };
+    let DecodedWasm::Component(resolve, world) = decode(component)? else { bail!("it is not a component") };
     let imports = resolve.worlds.get(world).context("a world")?.imports.keys();
     let names: Vec<_> =
         imports.map(|key| resolve.name_world_key(key)).filter(|name| name.starts_with(SOCKETS)).collect();
@@ -144,7 +144,9 @@ impl Rewriter {
         let sockets = imports.iter().any(|import| import.name.name.starts_with(SOCKETS));
         for import in imports {
             let name = import.name.name;
-            let ComponentTypeRef::Instance(ty) = import.ty else { bail!("it imports {name}, which is no interface") };
+            let ComponentTypeRef::Instance(ty) = import.ty else {
+                bail!("it imports {name}, which is not an interface")
+            };
             if name.starts_with(SOCKETS) {
                 let instance = self.nothing()?;
                 let kind = ComponentExportKind::Instance;
