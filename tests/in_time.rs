@@ -340,6 +340,13 @@ fn no_thread_to_be_had() {
             assert!(stopped && said(&output).contains(told), "{hooks:?}: {}", said(&output));
         }
     }
+    // One that is compiled already needs a thread when it is called.
+    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "hook.wasm" })]);
+    fs::write(dir.path().join("hook.wasm"), encode(&gate("", ""), GATE, "")).unwrap();
+    fed(&mut hookbox(dir.path()), CALL);
+    let output = without(dir.path(), &[]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains(r#""deny""#), "{}", said(&output));
+    assert!(said(&output).contains("busy: the system refused what it needs"), "{}", said(&output));
     // Looking up the daemon's name takes one too.
     let dir = folder(&json!({}), &[]);
     let mut away = Command::new(HOOKBOX);

@@ -104,6 +104,8 @@ impl Component {
         permissions: &Permissions,
         folder: &Path,
     ) -> Result<Self, LoadError> {
+        // Where there is none for the clock there is none for this, and the runtime would panic.
+        engine.start_clock().map_err(|error| LoadError::Engine(format!("no thread: {error}")))?;
         let (engine, permissions, folder) = (engine.clone(), permissions.clone(), folder.to_owned());
         let span = tracing::Span::current();
         let loading = move || span.in_scope(|| Self::new(&engine, &bytes()?, &permissions, &folder));
@@ -192,11 +194,14 @@ impl Component {
             Ok(wasi) => wasi,
             Err(error) => return failed(Failure::new(Cause::Load, error.to_string())),
         };
+        let ticking = match self.engine.ticking() {
+            Ok(ticking) => ticking,
+            Err(error) => return failed(store::refused(&error)),
+        };
         let pace = self.engine.lane().begin(&context.tenant);
         let limits = context.limits.clone();
         let mut store = store::new(&self.engine, context, event, wasi, &pace);
         let mut reader = Reader::new(event, dialect, store::output_bytes(&limits));
-        let ticking = self.engine.ticking();
         let ended = {
             let run = pin!(self.run(event, &mut store, &mut reader));
             timeout_at(deadline, pace.keep(run)).await

@@ -1,7 +1,7 @@
 //! The WebAssembly engine: the pool that instances come from, and the clock that interrupts them.
 
 use std::{
-    fmt,
+    fmt, io,
     num::NonZeroU32,
     path::PathBuf,
     sync::{Arc, Condvar, Mutex, PoisonError},
@@ -88,10 +88,10 @@ struct Inner {
 }
 
 impl Engine {
-    /// Sets up the compiler, reserves address space for the pool and starts the clock.
+    /// Sets up the compiler and reserves address space for the pool.
     ///
     /// # Errors
-    /// [`LoadError::Engine`] when the address space or a thread is not to be had.
+    /// [`LoadError::Engine`] when the address space is not to be had.
     pub fn new(options: EngineOptions) -> Result<Self, LoadError> {
         let mut settings = compiler::settings();
         if options.pooled {
@@ -100,9 +100,7 @@ impl Engine {
         // Where another process compiles, this one sets up no compiler.
         settings.enable_compiler(options.compiler.is_none());
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
-        let lane = Arc::new(Lane::new());
-        let clock = Clock::start(engine.clone(), Arc::clone(&lane))
-            .map_err(|e| LoadError::Engine(format!("no thread: {e}")))?;
+        let (lane, clock) = (Arc::new(Lane::new()), Arc::default());
         let places = Arc::new(Semaphore::new(options.max_instances.get().try_into().unwrap_or(Semaphore::MAX_PERMITS)));
         Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes: Codes::default(), lane }) })
     }
@@ -149,10 +147,34 @@ impl Engine {
         }
     }
 
+    /// Starts the clock, unless it runs.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub(crate) fn start_clock(&self) -> io::Result<()> {
+        self.with_clock(|_| ())
+    }
+
     /// Makes the clock tick while the guard lives.
-    pub(crate) fn ticking(&self) -> Ticking {
-        self.inner.clock.change(|state| state.calls += 1);
-        Ticking(Arc::clone(&self.inner.clock))
+    ///
+    /// # Errors
+    /// As [`Engine::start_clock`].
+    pub(crate) fn ticking(&self) -> io::Result<Ticking> {
+        self.with_clock(|state| state.calls += 1)?;
+        Ok(Ticking(Arc::clone(&self.inner.clock)))
+    }
+
+    /// Nobody needs the clock before the first call, and its thread would delay whoever loads a component.
+    fn with_clock(&self, change: impl FnOnce(&mut ClockState)) -> io::Result<()> {
+        let Inner { engine, lane, clock, .. } = &*self.inner;
+        clock.change(|state| {
+            if !state.started {
+                clock.start(engine.clone(), Arc::clone(lane))?;
+                state.started = true;
+            }
+            change(state);
+            Ok(())
+        })
     }
 }
 
@@ -204,15 +226,15 @@ struct Clock {
 
 #[derive(Default)]
 struct ClockState {
+    started: bool,
     calls: usize,
     asleep: bool,
     closed: bool,
 }
 
 impl Clock {
-    fn start(engine: wasmtime::Engine, lane: Arc<Lane>) -> std::io::Result<Arc<Self>> {
-        let clock = Arc::new(Self::default());
-        let own = Arc::clone(&clock);
+    fn start(self: &Arc<Self>, engine: wasmtime::Engine, lane: Arc<Lane>) -> io::Result<()> {
+        let own = Arc::clone(self);
         thread::Builder::new().name("hookbox-clock".into()).spawn(move || {
             let (mut seen, mut idle) = (Seen::default(), 0);
             while own.goes_on(&mut idle) {
@@ -222,7 +244,7 @@ impl Clock {
                 engine.increment_epoch();
             }
         })?;
-        Ok(clock)
+        Ok(())
     }
 
     /// Whether there is still something to tick for; waits where nothing has run for many ticks.
@@ -239,13 +261,14 @@ impl Clock {
         !state.closed
     }
 
-    fn change(&self, change: impl FnOnce(&mut ClockState)) {
+    fn change<T>(&self, change: impl FnOnce(&mut ClockState) -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut state);
+        let done = change(&mut state);
         // Each time would be a system call each time.
         if state.asleep {
             self.changed.notify_one();
         }
+        done
     }
 }
 

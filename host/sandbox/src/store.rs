@@ -19,7 +19,7 @@ use crate::{
     run::{CallContext, LogLine},
 };
 
-pub(crate) use fault::{LimitReached, failure};
+pub(crate) use fault::{LimitReached, failure, refused};
 use memory::Memory;
 pub(crate) use wasi::WasiGrants;
 

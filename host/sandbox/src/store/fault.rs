@@ -1,6 +1,6 @@
 //! How a call ended that gave no answer, in words a person can use.
 
-use std::io;
+use std::{error::Error, io};
 
 use hookbox_protocol::{Cause, Failure};
 use rustix::io::Errno;
@@ -44,6 +44,12 @@ impl From<LimitReached> for Failure {
     }
 }
 
+/// A limit of the process, or of the machine, that is not the component's doing.
+pub(crate) fn refused(why: &dyn Error) -> Failure {
+    let message = format!("the system refused what it needs ({why}); try again, or raise the process's limits");
+    Failure::new(Cause::Busy, message)
+}
+
 /// What an error that came out of a guest means. `fuel` and `output_kib` are the call's limits.
 pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Failure {
     if let Some(stop) = error.downcast_ref::<LimitReached>() {
@@ -67,10 +73,7 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
     }
     let root = error.root_cause();
     if root.is::<io::Error>() || root.is::<Errno>() {
-        return Failure::new(
-            Cause::Busy,
-            format!("the system refused what it needs ({root}); try again, or raise the process's limits"),
-        );
+        return refused(root);
     }
     let root = root.to_string();
     // The engine's type for this is private; a test holds its text.
