@@ -11,6 +11,7 @@ mod host;
 mod lines;
 mod load;
 mod own_files;
+mod pointer;
 mod process;
 mod resolve;
 mod schema;

@@ -1,4 +1,4 @@
-//! Top-level keys of the clients' own settings files, which mean nothing here.
+//! Top-level keys of the clients' own settings files, which are not ours.
 
 /// Settings of Claude Code, `CodeBuddy`, Gemini CLI and `PicoClaw` that are no business of ours: no word about them.
 pub(super) const SETTINGS: &[&str] = &[

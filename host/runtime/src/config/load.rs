@@ -149,11 +149,11 @@ fn parse(
     let mut value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
     plain_numbers(&mut value);
     let mut found = Vec::new();
-    let Some(object) = value.as_object() else {
+    let Value::Object(object) = value else {
         let message = format!("expected an object, found {}", describe(&value));
         return Err(located(file, Some(text), vec![Finding::error("", message)]));
     };
-    let Some(dialect) = choose(object, &mut found) else {
+    let Some(dialect) = choose(&object, &mut found) else {
         return Err(located(file, Some(text), found));
     };
     let config = read(object, file, dialect, text, reader, &mut found);
@@ -214,7 +214,7 @@ fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>
 }
 
 fn read(
-    object: &Object,
+    mut object: Object,
     file: &Path,
     dialect: &'static dyn Dialect,
     text: &str,
@@ -222,19 +222,17 @@ fn read(
     found: &mut Vec<Finding>,
 ) -> Config {
     let shape = dialect.shape();
-    let mut value = Value::Object(object.clone());
+    let schema = Part::file(shape);
+    top_level_keys(schema, &object, found);
+    // The schema lists the dialects there are; one of the caller's own may be named all the same.
+    if object.get("dialect").and_then(Value::as_str) == Some(dialect.name()) {
+        object.shift_remove("dialect");
+    }
+    let mut value = Value::Object(object);
     if shape == ConfigShape::Named {
         name_processes(&mut value);
     }
     let moved = if dialect.takes_flat_entries() { flat::grouped(&mut value) } else { flat::Moved::default() };
-    // The schema lists the dialects there are; one of the caller's own may be named all the same.
-    if object.get("dialect").and_then(Value::as_str) == Some(dialect.name())
-        && let Some(object) = value.as_object_mut()
-    {
-        object.shift_remove("dialect");
-    }
-    let schema = Part::file(shape);
-    top_level_keys(schema, object, found);
     // What the client has for itself is nothing that is missing here.
     let own = |finding: &Finding| {
         let key = finding.pointer.rsplit('/').next().unwrap_or_default();
@@ -316,7 +314,7 @@ fn top_level_keys(schema: &Part, object: &Object, found: &mut Vec<Finding>) {
             Some(near) => {
                 Finding::error(pointer, format!("unknown key `{key}`")).help(format!("did you mean `{near}`?"))
             }
-            None => Finding::warning(pointer, format!("`{key}` means nothing to hookbox")),
+            None => Finding::warning(pointer, format!("`{key}` is not a setting of hookbox")),
         });
     }
 }

@@ -3,18 +3,21 @@
 //! This is not a general validator: it knows the keywords that [`super::schema`] emits, and the test
 //! `what_is_valid_deserializes` keeps the two together.
 
-use hookbox_protocol::json::{Object, describe, token};
+use std::slice;
+
+use hookbox_protocol::json::{Object, describe};
 use serde_json::Value;
 
 use super::{
     diagnostic::{Finding, list, nearest, suggestion},
+    pointer::Pointer,
     schema::{OWN_ENTRY, Part},
 };
 
 /// Everything in `value` that is not as `schema` says, where entries may be of these types of handlers beside its own.
 pub(super) fn check(schema: &'static Part, own_types: &[String], value: &Value) -> Vec<Finding> {
     let mut walk = Walk { own_types, found: Vec::new() };
-    walk.value(schema, value, "");
+    walk.value(schema, value, Pointer::Whole);
     walk.found
 }
 
@@ -52,7 +55,7 @@ impl Rules {
         nearest(key, self.properties().map(|(name, _)| *name))
     }
 
-    fn unknown(&self, key: &str, pointer: &str) -> Finding {
+    fn unknown(&self, key: &str, pointer: Pointer<'_>) -> Finding {
         let used = self.properties().filter(|(_, schema)| unused(schema).is_none());
         let used: Vec<&str> = used.map(|(name, _)| *name).collect();
         Finding::error(pointer, format!("unknown key `{key}`")).help(match self.near(key) {
@@ -63,11 +66,11 @@ impl Rules {
 }
 
 impl Walk<'_> {
-    fn value(&mut self, schema: &'static Part, value: &Value, pointer: &str) {
-        let alternatives = alternatives(schema);
-        let fitting: Vec<_> = alternatives.iter().copied().filter(|schema| accepts(schema, value)).collect();
+    fn value(&mut self, schema: &'static Part, value: &Value, pointer: Pointer<'_>) {
+        let mut fitting = alternatives(schema);
+        fitting.retain(|schema| accepts(schema, value));
         let Some(first) = fitting.first().copied() else {
-            let expected = expected(&alternatives);
+            let expected = expected(&alternatives(schema));
             self.found.push(Finding::error(pointer, format!("expected {expected}, found {}", describe(value))));
             return;
         };
@@ -77,7 +80,7 @@ impl Walk<'_> {
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     if let Some(schema) = first.get("items") {
-                        self.value(schema, item, &format!("{pointer}/{index}"));
+                        self.value(schema, item, Pointer::Item(&pointer, index));
                     }
                 }
             }
@@ -86,18 +89,15 @@ impl Walk<'_> {
         }
     }
 
-    fn word(&mut self, fitting: &[&'static Part], text: &str, pointer: &str) {
-        let words: Vec<Vec<&str>> = fitting.iter().map(|schema| words(schema)).collect();
-        if words.iter().any(Vec::is_empty) {
-            return; // any text will do
-        }
-        let words = words.concat();
-        if !words.contains(&text) {
-            self.found.push(unknown_word(text, &words, pointer));
+    fn word(&mut self, fitting: &[&'static Part], text: &str, pointer: Pointer<'_>) {
+        let known = fitting.iter().flat_map(|schema| words(schema));
+        let any_will_do = fitting.iter().any(|schema| words(schema).next().is_none());
+        if !any_will_do && !known.clone().any(|word| word == text) {
+            self.found.push(unknown_word(text, &known.collect::<Vec<_>>(), pointer));
         }
     }
 
-    fn bounds(&mut self, schema: &Part, value: &Value, pointer: &str) {
+    fn bounds(&mut self, schema: &Part, value: &Value, pointer: Pointer<'_>) {
         let (Some(number), bound) = (value.as_f64(), |key: &str| schema.get(key).and_then(Part::number)) else {
             return;
         };
@@ -116,25 +116,25 @@ impl Walk<'_> {
         self.found.push(Finding::error(pointer, format!("expected a number, {expected}, found {}", describe(value))));
     }
 
-    fn object(&mut self, schema: &'static Part, object: &Object, pointer: &str) {
+    fn object(&mut self, schema: &'static Part, object: &Object, pointer: Pointer<'_>) {
         let mut rules = Rules::default();
         self.gather(schema, object, pointer, &mut rules);
         for (key, value) in object {
-            let below = format!("{pointer}/{}", token(key));
+            let below = Pointer::Member(&pointer, key);
             match (rules.property(key), rules.additional) {
                 (Some(schema), _) => match unused(schema) {
                     Some(meaning) => {
                         let message = format!("`{key}` ({meaning}) is not used by hookbox");
                         self.found.push(Finding::warning(below, message));
                     }
-                    None => self.value(schema, value, &below),
+                    None => self.value(schema, value, below),
                 },
                 // A key of its own that is misspelt would be read as one of the others.
                 (None, Some(schema)) if !fits(schema, value) && rules.near(key).is_some() => {
-                    self.found.push(rules.unknown(key, &below));
+                    self.found.push(rules.unknown(key, below));
                 }
-                (None, Some(schema)) => self.value(schema, value, &below),
-                (None, None) if rules.closed && !rules.open => self.found.push(rules.unknown(key, &below)),
+                (None, Some(schema)) => self.value(schema, value, below),
+                (None, None) if rules.closed && !rules.open => self.found.push(rules.unknown(key, below)),
                 (None, None) => {}
             }
         }
@@ -144,7 +144,7 @@ impl Walk<'_> {
     }
 
     /// Collects what `schema` and its parts say about `object`; of a choice by `type`, the part that is chosen.
-    fn gather(&mut self, schema: &'static Part, object: &Object, pointer: &str, rules: &mut Rules) {
+    fn gather(&mut self, schema: &'static Part, object: &Object, pointer: Pointer<'_>, rules: &mut Rules) {
         if let Some(target) = schema.target() {
             self.gather(target, object, pointer, rules);
         }
@@ -165,7 +165,7 @@ impl Walk<'_> {
         }
     }
 
-    fn choose(&mut self, choices: &'static [Part], object: &Object, pointer: &str, rules: &mut Rules) {
+    fn choose(&mut self, choices: &'static [Part], object: &Object, pointer: Pointer<'_>, rules: &mut Rules) {
         let tag = |choice: &Part| choice.get("properties")?.get("type")?.get("const")?.text();
         let own_types = self.own_types.iter().map(String::as_str);
         let known: Vec<&str> = choices.iter().filter_map(tag).chain(own_types).collect();
@@ -173,11 +173,11 @@ impl Walk<'_> {
             Some(Value::String(kind)) => match choices.iter().find(|choice| tag(choice) == Some(kind)) {
                 Some(choice) => return self.gather(choice, object, pointer, rules),
                 None if self.own_types.contains(kind) => return self.gather(&OWN_ENTRY, object, pointer, rules),
-                None => self.found.push(unknown_word(kind, &known, &format!("{pointer}/type"))),
+                None => self.found.push(unknown_word(kind, &known, Pointer::Member(&pointer, "type"))),
             },
             Some(other) => {
                 let message = format!("expected a string, found {}", describe(other));
-                self.found.push(Finding::error(format!("{pointer}/type"), message));
+                self.found.push(Finding::error(Pointer::Member(&pointer, "type"), message));
             }
             None => {
                 let missing = Finding::error(pointer, "missing key `type`");
@@ -191,13 +191,18 @@ impl Walk<'_> {
 
 /// The schemas of which one has to fit: references followed, choices opened.
 fn alternatives(schema: &'static Part) -> Vec<&'static Part> {
-    if let Some(target) = schema.target() {
-        return alternatives(target);
+    fn gather(schema: &'static Part, all: &mut Vec<&'static Part>) {
+        if let Some(target) = schema.target() {
+            return gather(target, all);
+        }
+        match choices(schema) {
+            Some(choices) if schema.get("properties").is_none() => choices.iter().for_each(|part| gather(part, all)),
+            _ => all.push(schema),
+        }
     }
-    match choices(schema) {
-        Some(choices) if schema.get("properties").is_none() => choices.iter().flat_map(alternatives).collect(),
-        _ => vec![schema],
-    }
+    let mut all = Vec::new();
+    gather(schema, &mut all);
+    all
 }
 
 fn fits(schema: &'static Part, value: &Value) -> bool {
@@ -218,37 +223,36 @@ fn choices(schema: &Part) -> Option<&'static [Part]> {
 }
 
 /// The words a schema of strings allows; none: every text.
-fn words(schema: &Part) -> Vec<&'static str> {
-    match schema.get("const").and_then(Part::text) {
-        Some(word) => vec![word],
-        None => items(schema, "enum").iter().filter_map(Part::text).collect(),
-    }
+fn words(schema: &'static Part) -> impl Iterator<Item = &'static str> + Clone {
+    schema.get("const").map_or_else(|| items(schema, "enum"), slice::from_ref).iter().filter_map(Part::text)
 }
 
-fn types(schema: &Part) -> Vec<&'static str> {
-    match schema.get("type") {
-        Some(Part::Text(one)) => vec![one],
-        several => several.map(Part::items).unwrap_or_default().iter().filter_map(Part::text).collect(),
-    }
+/// The types a schema allows; none: every type.
+fn types(schema: &'static Part) -> impl Iterator<Item = &'static str> {
+    let types = match schema.get("type") {
+        Some(one @ Part::Text(_)) => slice::from_ref(one),
+        several => several.map(Part::items).unwrap_or_default(),
+    };
+    types.iter().filter_map(Part::text)
 }
 
 /// Whether the value is of a type the schema allows.
-fn accepts(schema: &Part, value: &Value) -> bool {
-    let types = types(schema);
-    types.is_empty()
-        || types.iter().any(|name| match *name {
-            "null" => value.is_null(),
-            "boolean" => value.is_boolean(),
-            "integer" => value.is_i64() || value.is_u64(),
-            "number" => value.is_number(),
-            "string" => value.is_string(),
-            "array" => value.is_array(),
-            _ => value.is_object(),
-        })
+fn accepts(schema: &'static Part, value: &Value) -> bool {
+    let is = |name: &str| match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        _ => value.is_object(),
+    };
+    let mut types = types(schema);
+    types.next().is_none_or(|first| is(first) || types.any(is))
 }
 
 /// What the schemas allow, for people. That `null` counts as absent is not worth saying.
-fn expected(schemas: &[&Part]) -> String {
+fn expected(schemas: &[&'static Part]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in schemas.iter().flat_map(|schema| types(schema)) {
         let name = match name {
@@ -267,6 +271,6 @@ fn expected(schemas: &[&Part]) -> String {
     names.join(" or ")
 }
 
-fn unknown_word(word: &str, known: &[&str], pointer: &str) -> Finding {
+fn unknown_word(word: &str, known: &[&str], pointer: Pointer<'_>) -> Finding {
     Finding::error(pointer, format!("unknown word `{word}`")).help(suggestion(word, known))
 }

@@ -27,7 +27,7 @@ fn what_has_no_effect_is_told_and_loads() {
             r#"{"hooks":{"Stop":[{"matcher":"Bash","hooks":[]}]}}"#.into(),
             "/hooks/Stop/0/matcher: claude takes no matcher for Stop, so the hook runs every time; -",
         ),
-        (r#"{"newSetting":1}"#.into(), "/newSetting: `newSetting` means nothing to hookbox; -"),
+        (r#"{"newSetting":1}"#.into(), "/newSetting: `newSetting` is not a setting of hookbox; -"),
         (
             with_handler(r#"{"type":"http","url":"http://a","headers":{"X":"$SECRET"}}"#),
             "/hooks/PreToolUse/0/hooks/0/headers/X: `SECRET` may not be read, so it is empty here; to allow it, add   \"allowedEnvVars\": [\"SECRET\"]",
