@@ -340,9 +340,10 @@ fn no_thread_to_be_had() {
             assert!(stopped && said(&output).contains(told), "{hooks:?}: {}", said(&output));
         }
     }
-    // One that is compiled already needs a thread when it is called.
+    // One that is compiled already needs a thread when it computes for long.
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "hook.wasm" })]);
-    fs::write(dir.path().join("hook.wasm"), encode(&gate("", ""), GATE, "")).unwrap();
+    let endless = gate("(loop $again (br $again))", "");
+    fs::write(dir.path().join("hook.wasm"), encode(&endless, GATE, "")).unwrap();
     fed(&mut hookbox(dir.path()), CALL);
     let output = without(dir.path(), &[]);
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""deny""#), "{}", said(&output));

@@ -24,6 +24,9 @@ pub(crate) struct Code {
     pub(crate) imports: Imports,
     pub(crate) pre: InstancePre<Sandbox>,
     pub(crate) kinds: Vec<EventKind>,
+    /// Whether all it can do is compute: it calls no function of the host, and has no second memory to copy to. What it
+    /// does with so much fuel then takes no longer than so much.
+    pub(crate) only_computes: bool,
     interfaces: Vec<Box<dyn Interface>>,
 }
 
@@ -62,7 +65,10 @@ impl Code {
         }
         found.sort_by_key(|(kind, _)| *kind);
         let (kinds, interfaces) = found.into_iter().unzip();
-        Ok(Self { digest: digest.into(), imports, pre, kinds, interfaces })
+        let only_computes = !imports.ours
+            && imports.inert.is_empty()
+            && component.resources_required().is_some_and(|needs| needs.num_memories <= 1);
+        Ok(Self { digest: digest.into(), imports, pre, kinds, only_computes, interfaces })
     }
 
     /// What calls it about an event of this kind.

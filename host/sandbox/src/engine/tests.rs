@@ -12,7 +12,7 @@ use hookbox_protocol::dialect;
 use hookbox_testing::guest::{GATE, encode, gate};
 
 use super::{Engine, EngineOptions};
-use crate::{CallContext, Component, Limits, Permissions, capability::Capabilities};
+use crate::{CallContext, Component, Limits, Permissions, Run, capability::Capabilities};
 
 const SPIN: &str = "(loop $again (br $again))";
 
@@ -23,27 +23,30 @@ fn still() -> Engine {
     engine
 }
 
+/// Calls a guest once.
+async fn call(engine: Engine, module: String, world: String, deadline: Instant) -> Run {
+    let bytes = encode(&module, &world, "");
+    let component = Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")).unwrap();
+    let dialect = dialect::by_name("claude").unwrap();
+    let wire = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    let event = dialect.decode_event(wire, None).unwrap();
+    let context = CallContext {
+        tenant: "default".into(),
+        hook: "guest".into(),
+        session: None,
+        config_json: "{}".into(),
+        limits: Limits { fuel: 1 << 34, ..Limits::default() },
+        deadline,
+        capabilities: Arc::new(Capabilities::default()),
+    };
+    component.call(&event, dialect, context).await
+}
+
 /// Runs a guest that does not end, lets its deadline pass, and ticks once.
 async fn gone_at_the_first_tick(module: &str) {
     let engine = still();
-    let component =
-        Component::new(&engine, &encode(module, GATE, ""), &Permissions::default(), Path::new(".")).unwrap();
-    let deadline = Instant::now() + Duration::from_millis(20);
-    let call = tokio::spawn(async move {
-        let dialect = dialect::by_name("claude").unwrap();
-        let wire = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
-        let event = dialect.decode_event(wire, None).unwrap();
-        let context = CallContext {
-            tenant: "default".into(),
-            hook: "guest".into(),
-            session: None,
-            config_json: "{}".into(),
-            limits: Limits { fuel: 1 << 34, ..Limits::default() },
-            deadline,
-            capabilities: Arc::new(Capabilities::default()),
-        };
-        component.call(&event, dialect, context).await
-    });
+    let deadline = Instant::now() + Duration::from_millis(200);
+    let call = tokio::spawn(call(engine.clone(), module.to_owned(), GATE.to_owned(), deadline));
     // From here on its store has seen no tick.
     while engine.inner.clock.state.lock().unwrap().calls == 0 {
         tokio::task::yield_now().await;
@@ -62,5 +65,21 @@ async fn the_first_tick_after_its_deadline_ends_a_guest() {
     let realloc = gate("", "").replace("(local $at i32)", &format!("(local $at i32) {SPIN}"));
     for module in [gate(SPIN, ""), gate("", &start), realloc, gate("", &post_return)] {
         gone_at_the_first_tick(&module).await;
+    }
+}
+
+#[tokio::test]
+async fn what_only_computes_and_is_soon_done_needs_no_clock() {
+    let log = r#"(import "hookbox:hooks/log@0.2.0" "log" (func $log (param i32 i32 i32)))"#;
+    let logs = format!("import hookbox:hooks/log@0.2.0; {GATE}");
+    let counts = "(local $n i32)
+        (loop $again (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 99999))))";
+    for (module, world, starts) in
+        [(gate("", ""), GATE, false), (gate(counts, ""), GATE, true), (gate("", log), &logs, true)]
+    {
+        let engine = Engine::new(EngineOptions::default()).unwrap();
+        let run = call(engine.clone(), module, world.to_owned(), Instant::now() + Duration::from_mins(1)).await;
+        assert!(run.result.is_ok(), "{:?}", run.result);
+        assert_eq!(engine.inner.clock.state.lock().unwrap().started, starts, "{world}");
     }
 }
