@@ -6,6 +6,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
+    time::Duration,
 };
 
 use tokio::{
@@ -237,7 +238,8 @@ impl Clock {
         let own = Arc::clone(self);
         thread::Builder::new().name("hookbox-clock".into()).spawn(move || {
             let (mut seen, mut idle) = (Seen::default(), 0);
-            while own.goes_on(&mut idle) {
+            while let Some(slept) = own.goes_on(&mut idle) {
+                lane.pass(slept);
                 thread::sleep(TICK);
                 // Before anybody is interrupted, and asks for a turn.
                 lane.tick(&mut seen);
@@ -247,18 +249,21 @@ impl Clock {
         Ok(())
     }
 
-    /// Whether there is still something to tick for; waits where nothing has run for many ticks.
-    fn goes_on(&self, idle_ticks: &mut u32) -> bool {
+    /// Waits where nothing has run for many ticks, and says for how long; `None`: nobody will need ticks any more.
+    fn goes_on(&self, idle_ticks: &mut u32) -> Option<Duration> {
+        let mut slept = Duration::ZERO;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *idle_ticks = if state.calls == 0 { idle_ticks.saturating_add(1) } else { 0 };
         if *idle_ticks > LINGER {
             state.asleep = true;
+            let asleep = Instant::now();
             let idle = |state: &mut ClockState| state.calls == 0 && !state.closed;
             state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
             state.asleep = false;
             *idle_ticks = 0;
+            slept = asleep.elapsed();
         }
-        !state.closed
+        (!state.closed).then_some(slept)
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut ClockState) -> T) -> T {

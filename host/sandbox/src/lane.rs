@@ -161,6 +161,14 @@ impl Lane {
         grant
     }
 
+    /// So much time has passed without a tick.
+    pub(crate) fn pass(&self, time: Duration) {
+        if !time.is_zero() {
+            let mut line = self.line();
+            line.now = line.now.saturating_add(ticks(time));
+        }
+    }
+
     /// A tick has passed: the turns of the next one.
     pub(crate) fn tick(&self, seen: &mut Seen) {
         let begins = seen.all.lately(self.begun.load(Ordering::Relaxed));

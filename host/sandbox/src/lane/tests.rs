@@ -136,6 +136,13 @@ fn a_heavy_tenant_goes_on_where_nobody_else_begins_and_is_forgiven() {
     begin(&lane, "other");
     lane.tick(&mut seen);
     assert!(!lane.holds("heavy") && lane.line().heavy.is_empty());
+
+    // Also where nothing ran meanwhile that needs ticks.
+    let (lane, mut seen) = with_heavy();
+    lane.pass(Duration::from_millis(HEAVY));
+    begin(&lane, "other");
+    lane.tick(&mut seen);
+    assert!(!lane.holds("heavy"));
 }
 
 #[test]
