@@ -198,7 +198,7 @@ impl Component {
         };
         let pace = self.engine.lane().begin(&context.tenant);
         let limits = context.limits.clone();
-        let mut store = store::new(&self.engine, context, event, wasi, &pace);
+        let mut store = store::new(self.engine.wasmtime(), context, event, wasi, &pace);
         let mut reader = Reader::new(event, dialect, store::output_bytes(&limits));
         let ended = {
             let run = pin!(self.run(event, &mut store, &mut reader));

@@ -20,17 +20,13 @@ use crate::{
     compiler::{self, Compiler},
     error::LoadError,
     lane::{Lane, Seen, TICK},
+    limits::{CORE_INSTANCES, MEMORIES, TABLES},
     loads::Loads,
 };
 
 /// So many ticks the clock goes on when nothing runs: to wake it takes more than what a small component does.
 const LINGER: u32 = 50;
 
-/// Core modules, memories and tables of one component. `QuickJS` guests have 3 memories, `StarlingMonkey` and `CPython`
-/// guests a dozen modules.
-pub(crate) const CORE_INSTANCES: u32 = 64;
-pub(crate) const MEMORIES: u32 = 8;
-pub(crate) const TABLES: u32 = 32;
 /// Bytes of the host's own data about one instance; grows with a component's imports, exports and functions.
 const INSTANCE_BYTES: usize = 4 << 20;
 

@@ -9,6 +9,12 @@ use serde::{Deserialize, Serialize};
 /// The longest timeout, in seconds: longer ones are mistaken units.
 pub const WEEK: u32 = 7 * 24 * 60 * 60;
 
+/// Core modules, memories and tables of one component. `QuickJS` guests have 3 memories, `StarlingMonkey` and `CPython`
+/// guests a dozen modules.
+pub(crate) const CORE_INSTANCES: u32 = 64;
+pub(crate) const MEMORIES: u32 = 8;
+pub(crate) const TABLES: u32 = 32;
+
 /// Limits of one hook. Each is a fault of its own when it is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -8,12 +8,11 @@ mod wasi;
 use std::{sync::Arc, time::Instant};
 
 use hookbox_protocol::{Event, event::Raw};
-use wasmtime::{Store, UpdateDeadline, component::ResourceTable};
+use wasmtime::{Engine, Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::{
     capability::{Capabilities, Scope, Spent},
-    engine::Engine,
     lane::{self, Pace},
     limits::Limits,
     run::{CallContext, LogLine},
@@ -93,7 +92,7 @@ pub(crate) fn new(
         wasi,
         handles,
     };
-    let mut store = Store::new(engine.wasmtime(), sandbox);
+    let mut store = Store::new(engine, sandbox);
     store.limiter(|sandbox| &mut sandbox.memory);
     store.set_hostcall_fuel(HOST_CALL_BYTES.max(output_bytes(&limits)));
     store.set_max_component_handles(HANDLES);

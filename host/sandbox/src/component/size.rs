@@ -12,8 +12,8 @@ use wasmparser::{
 };
 
 use crate::{
-    engine::{MEMORIES, TABLES},
     error::LoadError,
+    limits::{MEMORIES, TABLES},
 };
 
 /// Types of components and instances within types, in one section. Toolchains make none or a few.

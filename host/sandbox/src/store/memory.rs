@@ -3,10 +3,7 @@
 use wasmtime::ResourceLimiter;
 
 use super::LimitReached;
-use crate::{
-    engine::{CORE_INSTANCES, MEMORIES, TABLES},
-    limits::Limits,
-};
+use crate::limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES};
 
 /// Counts linear memories and tables. Growing past the limit ends the call at once instead of giving the guest a -1 to
 /// handle, so that it is always reported as what it is.
