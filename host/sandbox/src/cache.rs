@@ -8,11 +8,10 @@ use std::{
     fs::File,
     hash::{Hash, Hasher},
     io::{self, Read},
-    os::{fd::AsRawFd, unix::fs::PermissionsExt},
+    os::fd::AsRawFd,
     path::Path,
 };
 
-use rustix::fs::Mode;
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -183,7 +182,7 @@ fn get<T>(folder: &Folder, name: &str, take: impl FnOnce(&mut dyn Read) -> io::R
     let mut file = folder.file(name).ok()??;
     let (mut digest, mut magic) = ([0; size_of::<u128>()], [0; MAGIC.len()]);
     let entry = file.metadata().ok()?;
-    if Mode::from_raw_mode(entry.permissions().mode()).intersects(Mode::WUSR | Mode::WGRP | Mode::WOTH) {
+    if !entry.permissions().readonly() {
         return None;
     }
     let length = entry.len().checked_sub((digest.len() + magic.len()) as u64)?;
