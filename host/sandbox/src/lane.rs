@@ -15,7 +15,7 @@ mod clock;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
@@ -44,8 +44,6 @@ const QUIET: u32 = 8;
 /// See the module.
 pub(crate) struct Lane {
     line: Mutex<Line>,
-    /// How many threads the machine has for us, once a tick has asked.
-    threads: OnceLock<usize>,
     /// Calls that began so far, and those of them that are not of heavy tenants.
     begun: AtomicU64,
     light: AtomicU64,
@@ -74,6 +72,8 @@ struct Line {
 pub(crate) struct Seen {
     all: Begun,
     light: Begun,
+    /// How many threads the machine has for us, once a tick has asked.
+    threads: Option<usize>,
 }
 
 /// Calls that begin, or do not.
@@ -97,7 +97,6 @@ impl Lane {
     pub(crate) fn new() -> Self {
         Self {
             line: Mutex::new(Line { turns: 1, ..Line::default() }),
-            threads: OnceLock::new(),
             begun: AtomicU64::new(0),
             light: AtomicU64::new(0),
             holds: AtomicBool::new(false),
@@ -174,7 +173,7 @@ impl Lane {
         let begins = seen.all.lately(self.begun.load(Ordering::Relaxed));
         let others = seen.light.lately(self.light.load(Ordering::Relaxed));
         // Asking takes several files, and whoever starts us need not wait for that.
-        let threads = *self.threads.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));
+        let threads = *seen.threads.get_or_insert_with(|| thread::available_parallelism().map_or(1, usize::from));
         let mut line = self.line();
         line.now += 1;
         let now = line.now;

@@ -2,7 +2,7 @@ use std::{
     future::poll_fn,
     pin::{Pin, pin},
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll, Waker},
@@ -12,9 +12,9 @@ use std::{
 use super::{GRANT, HEAVY, Lane, QUIET, SHARE, Seen, TICK, clock::processor_time};
 
 fn lane(threads: usize) -> (Arc<Lane>, Seen) {
-    let lane = Lane { threads: OnceLock::from(threads), ..Lane::new() };
+    let lane = Lane::new();
     lane.line().turns = threads;
-    (Arc::new(lane), Seen::default())
+    (Arc::new(lane), Seen { threads: Some(threads), ..Seen::default() })
 }
 
 fn begin(lane: &Arc<Lane>, tenant: &str) {
