@@ -204,9 +204,12 @@ impl Component {
             let run = pin!(self.run(event, &mut store, &mut reader));
             let mut run = pin!(pace.keep(run));
             // It gives way after its first slice of fuel, within which most are done: until then it needs no clock.
-            let first =
-                poll_fn(|cx| Poll::Ready(if self.code.only_computes { run.as_mut().poll(cx) } else { Poll::Pending }));
-            match first.await {
+            let first = if self.code.only_computes {
+                poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await
+            } else {
+                Poll::Pending
+            };
+            match first {
                 Poll::Ready(ended) => Ok(ended),
                 Poll::Pending => match self.engine.ticking() {
                     Ok(_ticking) => timeout_at(deadline, run).await,
