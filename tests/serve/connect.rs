@@ -66,6 +66,11 @@ fn what_is_no_daemon_gives_no_verdict() {
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
         b"HTTP/1.1 307 Elsewhere\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nhookbox-verdict: nothing\r\ntransfer-encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 204 No Content\r\nhookbox-verdict: nothing\r\nconnection: close\r\n\r\n",
+        b"HTTP/1.1 307 Elsewhere\r\nhookbox-verdict: nothing\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n",
+        // Cut short.
+        b"HTTP/1.1 200 OK\r\nhookbox-verdict: nothing\r\ncontent-length: 3\r\nconnection: close\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nhookbox-verdict: nothing\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n",
         // It says nothing at all.
         b"",
     ] {
@@ -162,4 +167,108 @@ fn an_answer_that_is_no_verdict_is_a_failure() {
     let output = hookbox_testing::process::fed(&mut command, bash("ls").to_string().as_bytes());
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("401"), "{output:?}");
+}
+
+/// Of every vector, in the words in which the daemon answers.
+#[tokio::test]
+async fn header_and_body_of_every_verdict_agree() {
+    let mut wrong = Vec::new();
+    for file in hookbox_testing::vectors::all() {
+        for vector in &file.vectors {
+            let folder = tempfile::tempdir().unwrap();
+            let config = vector.lay_out(&file.dialect, folder.path());
+            let host = hookbox::Host::builder().config_file(&config).unwrap().build().await.unwrap();
+            let wire = vector.event.to_string();
+            let verdict = match &vector.named {
+                Some(name) => host.dispatch_as(name, &wire).await.unwrap(),
+                None => host.dispatch(&wire).await.unwrap(),
+            };
+            let is_text = matches!(verdict.wire, Some(Value::String(_)));
+            let word = verdict.outcome.output.word();
+            let name = vector.named.as_deref();
+            if let Err(why) =
+                hookbox_server::agree(host.dialect(), wire.as_bytes(), name, word, &verdict.to_bytes(), is_text)
+            {
+                wrong.push(format!("{} {}: {why}: {:?}", file.dialect, vector.name, verdict.wire));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An answer of a daemon with this header and this body.
+fn answering(verdicts: &[&str], more: &str, body: &[u8]) -> &'static [u8] {
+    let words: String = verdicts.iter().flat_map(|word| ["hookbox-verdict: ", word, "\r\n"]).collect();
+    let head = format!("HTTP/1.1 200 OK\r\n{words}{more}content-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    Vec::leak([head.as_bytes(), body].concat())
+}
+
+#[test]
+fn header_and_body_have_to_say_the_same() {
+    let decides = |word: &str| {
+        json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": word } }).to_string()
+    };
+    let (deny, allow, ask) = (decides("deny"), decides("allow"), decides("ask"));
+    let gzip = [&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], deny.as_bytes()].concat();
+    let (json, text) = ("content-type: application/json\r\n", "content-type: text/plain\r\n");
+    let twice = r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecision":"allow"}}"#;
+    for (verdicts, more, body) in [
+        (&["deny"][..], json, &b""[..]),
+        (&["deny"], json, b"garbage"),
+        (&["deny"], json, b"{}"),
+        (&["deny"], json, b"[]"),
+        (&["deny"], json, b"null"),
+        (&["deny"], json, b"\xff\xfe"),
+        (&["deny"], json, &deny.as_bytes()[..deny.len() - 1]),
+        (&["deny"], json, twice.as_bytes()),
+        (&["deny"], json, br#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}}"#),
+        (&["deny"], json, br#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":1}}"#),
+        (&["deny"], json, allow.as_bytes()),
+        (&["deny"], json, ask.as_bytes()),
+        (&["deny"], "content-encoding: gzip\r\n", &gzip),
+        (&["deny"], "content-encoding: gzip\r\n", deny.as_bytes()),
+        (&["deny"], "content-encoding: identity\r\ncontent-encoding: br\r\n", deny.as_bytes()),
+        (&["deny"], text, deny.as_bytes()),
+        (&["deny"], "content-type: text/html\r\n", b"<html>denied</html>"),
+        (&["allow"], json, deny.as_bytes()),
+        (&["allow"], json, b"{}"),
+        (&["allow"], json, ask.as_bytes()),
+        (&["nothing"], json, deny.as_bytes()),
+        (&["nothing"], json, allow.as_bytes()),
+        (&["none"], json, allow.as_bytes()),
+        (&["nothing"], text, b"let it through"),
+        (&["none"], text, b"let it through"),
+        (&["ask"], json, allow.as_bytes()),
+        (&["stop"], json, b"{}"),
+        (&["respond"], json, b"{}"),
+        (&["permit"], json, b"{}"),
+        (&[""], json, b"{}"),
+        (&["nothing, deny"], json, b"{}"),
+        (&["deny", "allow"], json, deny.as_bytes()),
+        (&["deny", "deny"], json, deny.as_bytes()),
+        (&["nothing", "deny"], json, b"{}"),
+        (&[], json, deny.as_bytes()),
+    ] {
+        let shown = format!("{verdicts:?} {more:?} {}", String::from_utf8_lossy(body));
+        let (address, _) = instead(answering(verdicts, more, body));
+        let closed = run(&address, &bash("rm -rf /"), &["--fail-closed"]);
+        assert!(closed.status.code() == Some(2) && closed.stdout.is_empty(), "{shown}: {closed:?}");
+        let (address, _) = instead(answering(verdicts, more, body));
+        let open = run(&address, &bash("rm -rf /"), &[]);
+        assert!(open.status.code() == Some(70) && open.stdout.is_empty(), "{shown}: {open:?}");
+    }
+    for (verdict, more, body) in [
+        ("deny", json, deny.as_bytes()),
+        ("DENY", "content-encoding: identity\r\n", deny.as_bytes()),
+        ("ask", "", ask.as_bytes()),
+        ("allow", json, allow.as_bytes()),
+        ("nothing", json, b"{}"),
+        ("none", json, br#"{"systemMessage":"seen"}"#),
+        ("nothing", "", b""),
+    ] {
+        let (address, _) = instead(answering(&[verdict], more, body));
+        let output = run(&address, &bash("rm -rf /"), &["--fail-closed"]);
+        assert!(output.status.success(), "{verdict} {}: {output:?}", String::from_utf8_lossy(body));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), String::from_utf8_lossy(body));
+    }
 }

@@ -4,6 +4,7 @@
 //! is settled here; what is decided is the library's.
 
 mod admin;
+mod agree;
 mod app;
 mod closed;
 mod files;
@@ -25,6 +26,7 @@ mod token;
 mod traces;
 mod ui;
 
+pub use agree::agree;
 pub use app::{ServeError, Server};
 pub use problem::Problem;
 pub use settings::{Address, LogForm, Settings, SettingsError};

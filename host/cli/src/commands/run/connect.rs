@@ -5,7 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use anyhow::Context;
 use clap::Args;
 use hookbox::{EVENT_LIMIT, Fault, Judged, config, time_for_hooks};
-use reqwest::{Client, Response, Url, redirect::Policy};
+use reqwest::{
+    Client, Response, StatusCode, Url,
+    header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue},
+    redirect::Policy,
+};
 use serde_json::Value;
 
 use super::{EventText, Outcome, Source, block_on};
@@ -79,15 +83,38 @@ impl Daemon {
         let request =
             client.build()?.post(url).bearer_auth(token).header("hookbox-timeout", wait.as_secs_f64().to_string());
         let response = request.body(event.whole()?.to_vec()).send().await?;
-        let (status, verdict) = (response.status(), response.headers().contains_key(VERDICT));
+        let (status, headers) = (response.status(), response.headers().clone());
         let body = whole(response).await?;
-        if status == reqwest::StatusCode::OK && verdict {
+        let mut verdicts = headers.get_all(VERDICT).iter();
+        if let (StatusCode::OK, Some(verdict)) = (status, verdicts.next()) {
+            let more = verdicts.next().is_some();
+            checked(source, event, &headers, verdict, &body)
+                .and_then(|()| if more { Err("it has two `Hookbox-Verdict`".to_owned()) } else { Ok(()) })
+                .map_err(|why| Exit::Software.error(format!("its answer is not a verdict: {why}")))?;
             return Ok(body);
         }
         let text = hookbox::shorten(&String::from_utf8_lossy(&body), TOLD);
-        let what = if status == reqwest::StatusCode::OK { "which is not a verdict, " } else { "" };
+        let what = if status == StatusCode::OK { "which is not a verdict, " } else { "" };
         Err(Exit::Software.error(format!("it answers {status}, {what}and says: {text}")))
     }
+}
+
+/// Checks that header and body of an answer say the same, in a form that was asked for.
+fn checked(
+    source: &Source,
+    event: &EventText,
+    headers: &HeaderMap,
+    verdict: &HeaderValue,
+    body: &[u8],
+) -> Result<(), String> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).trim().to_ascii_lowercase();
+    if let Some(encoding) = headers.get_all(CONTENT_ENCODING).iter().map(text).find(|encoding| encoding != "identity") {
+        return Err(format!("it has `Content-Encoding: {}`, which was not asked for", hookbox::shorten(&encoding, 40)));
+    }
+    let name = dialect(source);
+    let known = hookbox::dialect::by_name(name).ok_or_else(|| format!("the dialect `{name}` is not known"))?;
+    let is_text = headers.get(CONTENT_TYPE).map(text).is_some_and(|kind| kind.starts_with("text/plain"));
+    hookbox_server::agree(known, &event.read, source.event.as_deref(), &text(verdict), body, is_text)
 }
 
 /// What it answers, which is no larger than an event can be.
