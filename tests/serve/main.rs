@@ -17,5 +17,6 @@ mod processes;
 mod reload;
 mod seeing;
 mod shared;
+mod strangers;
 mod tenants;
 mod tls;

@@ -1,9 +1,35 @@
-//! The time of day, for what outlives the process: expiry in the state store, and records.
+//! The time of day, for what outlives the process (expiry in the state store, records), and arithmetic of times that never panics.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Stands for a time that no clock of the operating system reaches: 30 years.
+const FAR: Duration = Duration::from_hours(30 * 365 * 24);
+
+/// Adds a duration to an instant. A sum that no clock reaches becomes an instant some 30 years ahead: durations come from
+/// headers, options and configurations, and `+` panics when they are too large.
+#[must_use]
+pub fn later(since: Instant, time: Duration) -> Instant {
+    since.checked_add(time).or_else(|| since.checked_add(FAR)).unwrap_or(since)
+}
 
 /// Milliseconds of Unix time.
 pub(crate) fn unix_ms() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{FAR, later};
+
+    #[test]
+    fn no_duration_is_too_long() {
+        let now = Instant::now();
+        assert_eq!(later(now, Duration::from_secs(1)) - now, Duration::from_secs(1));
+        for long in [1.8e19, 1e19, 9.3e18].map(Duration::from_secs_f64).into_iter().chain([Duration::MAX]) {
+            assert_eq!(later(now, long) - now, FAR, "{long:?}");
+        }
+    }
 }

@@ -155,7 +155,7 @@ impl Hook {
     /// How long it may take on an event: as the file says, or else longer where there is more to read.
     pub fn time_for(&self, event: &Event) -> Duration {
         match &self.handler {
-            Handler::Wasm(_) if !self.timeout_given => self.timeout + limits::more_time(event.raw.size()),
+            Handler::Wasm(_) if !self.timeout_given => self.timeout.saturating_add(limits::more_time(event.raw.size())),
             _ => self.timeout_on(event.kind()),
         }
     }

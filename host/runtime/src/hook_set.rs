@@ -13,6 +13,7 @@ use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event:
 pub use callback::Callback;
 
 use crate::{
+    clock::later,
     config::{Config, Diagnostic, Hook, Severity},
     error::{BuildError, DispatchError},
     handler::SharedHandler,
@@ -129,7 +130,7 @@ impl HookSet {
     /// Ends what its hooks run, processes for example, and waits until they have: so long at most, after which they are
     /// killed. Dropping the set ends them too, without anybody who waits. No event may come after.
     pub async fn close(&self, grace: Duration) {
-        let by = Instant::now() + grace;
+        let by = later(Instant::now(), grace);
         futures_util::future::join_all(self.hooks.running().map(|(_, handler)| handler.stop(by))).await;
     }
 

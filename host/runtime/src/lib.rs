@@ -47,6 +47,7 @@ pub mod verdict;
 
 pub use async_trait::async_trait;
 pub use ceiling::Ceiling;
+pub use clock::later;
 pub use config::{Config, Mode};
 pub use error::{BuildError, DispatchError, HookError, HookLoadError};
 pub use hook_set::{Callback, HookSet, HookSetBuilder};

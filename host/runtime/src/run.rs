@@ -17,6 +17,7 @@ use hookbox_protocol::{
 use hookbox_sandbox::{Run, traced};
 
 use crate::{
+    clock::later,
     config::{self, Mode},
     handler::{Call, Failed, Handler, SharedHandler},
     hooks::{Entry, Hooks},
@@ -218,7 +219,7 @@ async fn call(
 ) -> Box<Run> {
     let started = Instant::now();
     let timeout = hook.time_for(event);
-    let own = started + timeout;
+    let own = later(started, timeout);
     let deadline = due.map_or(own, |due| due.min(own));
     let call = Call { event, dialect: hooks.dialect(), deadline: deadline.into() };
     let late = || {

@@ -21,6 +21,7 @@ use tokio::{
 use crate::{
     admin,
     gate::Gate,
+    hosts,
     listen::{self, Connections, Listener},
     processor::Processor,
     recent::Recent,
@@ -202,11 +203,19 @@ impl Server {
         }
         let router: Router = router.with_state(Arc::clone(&self.app));
         let mut serving = JoinSet::new();
+        // No browser reaches a socket in the file system.
+        let guarded = |listener: &Listener, router: Router| match listener {
+            Listener::Tcp(_) => router.layer(axum::middleware::from_fn_with_state(Arc::clone(&self.app), hosts::known)),
+            Listener::Unix(..) => router,
+        };
         if let Some(listener) = self.admin {
-            serving.spawn(connections.clone().serve(listener, None, admin::alone().with_state(Arc::clone(&self.app))));
+            let router = guarded(&listener, admin::alone().with_state(Arc::clone(&self.app)));
+            let tls = self.tls.clone().filter(|_| !listener.is_local());
+            serving.spawn(connections.clone().serve(listener, tls, router));
         }
         for listener in self.listeners {
-            serving.spawn(connections.clone().serve(listener, self.tls.clone(), router.clone()));
+            let router = guarded(&listener, router.clone());
+            serving.spawn(connections.clone().serve(listener, self.tls.clone(), router));
         }
         let watching = async {
             while let Some(tls) = &self.tls {

@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderName, HeaderValue, Response, header},
     response::IntoResponse,
 };
-use hookbox::{Dialect, Fault, HookSet, Judged, Verdict, time_for_hooks};
+use hookbox::{Dialect, Fault, HookSet, Judged, Verdict, later, time_for_hooks};
 use serde_json::{Value, json};
 
 use crate::{app::App, closed, problem::Problem, tenant::Tenant};
@@ -47,12 +47,12 @@ pub struct Time {
 impl Time {
     /// When the hooks are to be done, as the library has it: what has not begun by then does not begin.
     pub fn deadline(self) -> tokio::time::Instant {
-        (self.began + time_for_hooks(self.limit)).into()
+        later(self.began, time_for_hooks(self.limit)).into()
     }
 
     /// When the client gives up.
     fn end(self) -> tokio::time::Instant {
-        (self.began + self.limit).into()
+        later(self.began, self.limit).into()
     }
 }
 

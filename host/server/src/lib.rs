@@ -9,6 +9,7 @@ mod app;
 mod closed;
 mod files;
 mod gate;
+mod hosts;
 mod idle;
 mod judge;
 mod listen;

@@ -28,6 +28,7 @@ use tokio::{
 
 use crate::{
     app::Phase,
+    hosts::Verified,
     idle::{Idle, Line},
     settings::Address,
     tls::Tls,
@@ -93,6 +94,13 @@ impl Listener {
             Self::Tcp(listener) => Address::Tcp(listener.local_addr()?),
             Self::Unix(_, path) => Address::Unix(path.clone()),
         })
+    }
+}
+
+impl Listener {
+    /// Whether only this machine reaches it.
+    pub fn is_local(&self) -> bool {
+        self.address().is_ok_and(|address| address.is_local())
     }
 }
 
@@ -216,7 +224,7 @@ impl Connections {
         let open = metrics::gauge!("hookbox_connections");
         open.increment(1);
         match tls {
-            None => self.http(stream, router, &line).await,
+            None => self.http(stream, router, &line, None).await,
             Some(tls) => {
                 let handshake = tokio::time::timeout(HANDSHAKE, tls.acceptor().accept(stream));
                 let stream = tokio::select! {
@@ -225,18 +233,26 @@ impl Connections {
                 };
                 // Whoever does not finish the handshake is not told.
                 if let Ok(Ok(stream)) = stream {
-                    self.http(stream, router, &line).await;
+                    let verified = stream.get_ref().1.server_name().map(|name| Verified(name.to_owned()));
+                    self.http(stream, router, &line, verified).await;
                 }
             }
         }
         open.decrement(1);
     }
 
-    async fn http(&mut self, stream: impl Stream + 'static, router: Router, line: &Arc<Line>) {
+    async fn http(
+        &mut self,
+        stream: impl Stream + 'static,
+        router: Router,
+        line: &Arc<Line>,
+        verified: Option<Verified>,
+    ) {
         let (service, own) = (TowerToHyperService::new(router), Arc::clone(line));
         let service = service_fn(move |mut request: Request<Incoming>| {
             // For whoever has its answer.
             request.extensions_mut().insert(Arc::clone(&own));
+            verified.clone().map(|name| request.extensions_mut().insert(name));
             let (busy, answer) = (own.work(), service.call(request));
             async move {
                 let answer = answer.await;

@@ -29,6 +29,9 @@ pub enum Problem {
     /// There is no such path, or the tenant has no hooks of this dialect.
     #[error("{0}")]
     Unknown(String),
+    /// `Host` names neither an IP address nor a known name.
+    #[error("this host name is not known here: add it to `hosts` in serve.json, or ask by an IP address")]
+    Host,
     /// The path takes other methods.
     #[error("use POST")]
     Method,
@@ -68,6 +71,7 @@ impl Problem {
             Self::Token => StatusCode::UNAUTHORIZED,
             Self::Foreign => StatusCode::FORBIDDEN,
             Self::Unknown(_) => StatusCode::NOT_FOUND,
+            Self::Host => StatusCode::MISDIRECTED_REQUEST,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -85,6 +89,7 @@ impl Problem {
             Self::Token => "no-token",
             Self::Foreign => "foreign-token",
             Self::Unknown(_) => "not-found",
+            Self::Host => "unknown-host",
             Self::Method => "method",
             Self::TooLarge(_) => "too-large",
             Self::Slow => "slow-body",
@@ -129,8 +134,10 @@ impl IntoResponse for Problem {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(after) = self.retry_after() {
             // Whole seconds, and not too early.
-            headers
-                .insert(header::RETRY_AFTER, HeaderValue::from(after.as_secs() + u64::from(after.subsec_nanos() > 0)));
+            headers.insert(
+                header::RETRY_AFTER,
+                HeaderValue::from(after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0))),
+            );
         }
         if self == Self::Token {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -69,53 +69,53 @@ async fn one(
 ) -> Response<Body> {
     let began = Instant::now();
     let (Parts { headers, extensions, .. }, body) = request.into_parts();
-    let tenant = names.0.clone();
-    let span = request_span(&names, &headers);
-    let answer = async {
-        let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
-        let hooks = Hooks::find(&app, &names, &headers, began).await?;
-        let wire = body_of(&app, body, hooks.time).await;
-        let (wire, failed) = match wire {
-            Ok(wire) => (wire, None),
-            Err((wire, problem)) => (wire, Some(problem)),
-        };
-        Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, failed).await)
+    let found = Hooks::find(&app, &names, &headers, began).await;
+    let answer = match &found {
+        Err(problem) => Answer::Problem(problem.clone()),
+        Ok(hooks) => {
+            let judging = async {
+                let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
+                let (wire, failed) = match body_of(&app, body, hooks.time).await {
+                    Ok(wire) => (wire, None),
+                    Err((wire, problem)) => (wire, Some(problem)),
+                };
+                Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, failed).await)
+            };
+            judging.instrument(hooks.span(&headers)).await.unwrap_or_else(Answer::Problem)
+        }
     };
-    let answer = answer.instrument(span).await.unwrap_or_else(Answer::Problem);
     if answer.problem().is_some_and(Problem::is_refusal) {
         pace(&app, &headers, &extensions, began).await;
     }
-    answered(&tenant, began, &answer);
+    answered(Hooks::label(&found), began, &answer);
     answer.into_response()
 }
 
 async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request) -> Response<Body> {
     let began = Instant::now();
     let (Parts { headers, extensions, .. }, body) = request.into_parts();
-    let tenant = names.0.clone();
-    let span = request_span(&names, &headers);
     let refused = AtomicBool::new(false);
-    let answers = async {
-        let hooks = Hooks::find(&app, &names, &headers, began).await?;
-        let body = body_of(&app, body, hooks.time).await.map_err(|(_, problem)| problem)?;
-        let wrong = |error: serde_json::Error| Problem::Request(format!("a batch is an array of events: {error}"));
-        let events: Vec<&RawValue> = serde_json::from_slice(&body).map_err(wrong)?;
-        if events.len() > BATCH {
-            return Err(Problem::Request(format!("a batch has {BATCH} events at most, this one {}", events.len())));
+    let found = Hooks::find(&app, &names, &headers, began).await;
+    let tenant = Hooks::label(&found);
+    let answers = match &found {
+        Err(problem) => Err(problem.clone()),
+        Ok(hooks) => {
+            let judging = async {
+                let body = body_of(&app, body, hooks.time).await.map_err(|(_, problem)| problem)?;
+                let judged = events(&body)?.into_iter().map(|wire| {
+                    let (app, refused) = (&app, &refused);
+                    async move {
+                        let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
+                        refused.fetch_or(answer.problem().is_some_and(Problem::is_refusal), Ordering::Relaxed);
+                        answered(tenant, began, &answer);
+                        in_batch(answer)
+                    }
+                });
+                Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<Value>>().await)
+            };
+            judging.instrument(hooks.span(&headers)).await
         }
-        let wires: Vec<Bytes> = events.iter().map(|event| body.slice_ref(event.get().as_bytes())).collect();
-        let judged = wires.into_iter().map(|wire| {
-            let (app, hooks, tenant, refused) = (&app, &hooks, &tenant, &refused);
-            async move {
-                let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
-                refused.fetch_or(answer.problem().is_some_and(Problem::is_refusal), Ordering::Relaxed);
-                answered(tenant, began, &answer);
-                in_batch(answer)
-            }
-        });
-        Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<Value>>().await)
     };
-    let answers = answers.instrument(span).await;
     if refused.into_inner() || answers.as_ref().is_err_and(Problem::is_refusal) {
         pace(&app, &headers, &extensions, began).await;
     }
@@ -125,7 +125,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
         }
         Err(problem) => {
             let answer = Answer::Problem(problem);
-            answered(&tenant, began, &answer);
+            answered(tenant, began, &answer);
             answer.into_response()
         }
     }
@@ -142,13 +142,14 @@ async fn pace(app: &App, headers: &HeaderMap, extensions: &Extensions, began: In
     let _ = tokio::time::timeout_at(Time { began, limit }.deadline(), tokio::time::sleep(PACE)).await;
 }
 
-/// The request as part of its client's trace.
-fn request_span((tenant, dialect): &(String, String), headers: &HeaderMap) -> Span {
-    let span = tracing::debug_span!("request", tenant, dialect);
-    if !span.is_disabled() {
-        traces::follow(&span, headers);
+/// The events of a batch.
+fn events(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
+    let wrong = |error: serde_json::Error| Problem::Request(format!("a batch is an array of events: {error}"));
+    let events: Vec<&RawValue> = serde_json::from_slice(body).map_err(wrong)?;
+    if events.len() > BATCH {
+        return Err(Problem::Request(format!("a batch has {BATCH} events at most, this one {}", events.len())));
     }
-    span
+    Ok(events.iter().map(|event| body.slice_ref(event.get().as_bytes())).collect())
 }
 
 /// One answer among others: what would have been the status, the body and the headers.
@@ -162,14 +163,10 @@ fn in_batch(answer: Answer) -> Value {
     }
 }
 
-/// Counts it.
+/// Counts an answer. `tenant` is empty unless the request brought a token of that tenant: the path of any other request is a
+/// stranger's text.
 fn answered(tenant: &str, began: Instant, answer: &Answer) {
-    let (tenant, outcome) = match answer {
-        Answer::Judged(_) => (tenant, "judged"),
-        // A name that nobody has may be anything.
-        Answer::Problem(problem @ (Problem::Token | Problem::Foreign | Problem::Unknown(_))) => ("", problem.name()),
-        Answer::Blocked(problem, ..) | Answer::Problem(problem) => (tenant, problem.name()),
-    };
+    let outcome = answer.problem().map_or("judged", Problem::name);
     let tenant = tenant.to_owned();
     metrics::histogram!("hookbox_request_seconds", "tenant" => tenant.clone()).record(began.elapsed().as_secs_f64());
     metrics::counter!("hookbox_requests_total", "tenant" => tenant, "outcome" => outcome).increment(1);
@@ -182,6 +179,8 @@ struct Hooks {
     name: String,
     /// Why there are none, and whether that blocks.
     broken: Option<(String, bool)>,
+    /// The tenant's name, where the request brought one of its tokens.
+    admitted: Option<String>,
     time: Time,
 }
 
@@ -189,34 +188,56 @@ impl Hooks {
     /// Finds them for whoever has the tenant's token.
     async fn find(app: &App, names: &(String, String), headers: &HeaderMap, began: Instant) -> Result<Self, Problem> {
         let (tenant, dialect) = names;
-        let given = asked_time(headers)?;
-        let limit = given.map_or(app.settings.timeout, |given| given.min(app.settings.timeout));
+        let given = asked_time(headers);
+        let most = app.settings.timeout;
+        let limit = given.as_ref().map_or(most, |given| given.map_or(most, |given| given.min(most)));
         let mut time = Time { began, limit };
         let found = tokio::time::timeout_at(time.deadline(), app.tenants.wait(tenant)).await;
         let token = bearer(headers).map(Token::of);
         let known = hookbox::dialect::by_name(dialect);
         let unknown =
             || Problem::Unknown(format!("the tenant has no hooks of the dialect `{}`", hookbox::shorten(dialect, 40)));
-        let this = |tenant, dialect, broken, time| Self { tenant, dialect, name: names.1.clone(), broken, time };
+        let this = |tenant, dialect, broken, admitted: bool, time| {
+            // A stranger learns nothing about its headers.
+            given?;
+            let admitted = admitted.then(|| names.0.clone());
+            Ok(Self { tenant, dialect, name: names.1.clone(), broken, admitted, time })
+        };
         match found {
             Err(_) => Err(Problem::Busy("the tenant is still being loaded")),
             Ok(Some(Found::Serving(tenant))) => {
                 admit(app, token.as_ref(), &tenant.tokens)?;
                 let dialect = known.filter(|_| tenant.sets.contains_key(dialect)).ok_or_else(unknown)?;
                 time.limit = time.limit.min(tenant.timeout.unwrap_or(time.limit));
-                Ok(this(Some(tenant), dialect, None, time))
+                this(Some(tenant), dialect, None, true, time)
             }
             Ok(Some(Found::Broken(broken))) => {
                 // Where the tokens are not known either, a block does no harm and tells nothing.
-                if !(broken.closed && broken.tokens.is_empty()) {
+                let nobody_known = broken.closed && broken.tokens.is_empty();
+                if !nobody_known {
                     admit(app, token.as_ref(), &broken.tokens)?;
                 }
                 let dialect = known.ok_or_else(unknown)?;
-                Ok(this(None, dialect, Some((broken.reason.clone(), broken.closed)), time))
+                this(None, dialect, Some((broken.reason.clone(), broken.closed)), !nobody_known, time)
             }
             // Whether there is such a tenant is nobody's business who has no token of it.
             Ok(Some(Found::Loading) | None) => Err(admit(app, token.as_ref(), &[]).err().unwrap_or(Problem::Token)),
         }
+    }
+
+    /// The tenant as a label of metrics and traces.
+    fn label(found: &Result<Self, Problem>) -> &str {
+        found.as_ref().ok().and_then(|hooks| hooks.admitted.as_deref()).unwrap_or_default()
+    }
+
+    /// The request as part of its client's trace. A request without a token has no span.
+    fn span(&self, headers: &HeaderMap) -> Span {
+        let Some(tenant) = &self.admitted else { return Span::none() };
+        let span = tracing::debug_span!("request", tenant, dialect = self.name);
+        if !span.is_disabled() {
+            traces::follow(&span, headers);
+        }
+        span
     }
 
     /// Judges an event, unless there is a problem with it already.

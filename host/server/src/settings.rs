@@ -27,6 +27,10 @@ pub struct Settings {
     /// Where `/metrics`, `/healthz` and `/readyz` are; with the rest unless given, as long as that is on loopback.
     #[serde(default)]
     pub admin: Option<Address>,
+    /// Names under which browsers reach it. `/metrics`, `/healthz`, `/readyz` and `/ui` answer to these, to IP addresses and to
+    /// `localhost` alone: any page can make its own name point here.
+    #[serde(default, deserialize_with = "host_names")]
+    pub hosts: Vec<String>,
     /// Certificate and key; without them HTTP is plain.
     #[serde(default)]
     pub tls: Option<TlsFiles>,
@@ -185,6 +189,24 @@ fn one_or_many<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Add
     Ok(addresses)
 }
 
+/// Names without a scheme or a port, in lower case.
+fn host_names<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let is_name = |name: &String| {
+        let part = |part: &str| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        };
+        name.len() <= 253 && name.split('.').all(part)
+    };
+    match names.iter().find(|name| !is_name(name)) {
+        Some(wrong) => Err(de::Error::custom(format!(
+            "`{}` in `hosts` is not a host name: write it without scheme and port, as in `hooks.example.com`",
+            hookbox::shorten(wrong, 80)
+        ))),
+        None => Ok(names.into_iter().map(|name| name.to_ascii_lowercase()).collect()),
+    }
+}
+
 /// More than 0, at most a day.
 pub(crate) fn seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let seconds = f64::deserialize(deserializer)?;
@@ -253,7 +275,7 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
-        let open = self.listen.iter().find(|address| !address.is_local());
+        let open = self.listen.iter().chain(&self.admin).find(|address| !address.is_local());
         match open {
             Some(address) if self.tls.is_none() && !self.insecure => Err(SettingsError::Open(address.clone())),
             _ => Ok(()),

@@ -4,7 +4,11 @@ use std::{fmt, time::Duration};
 
 use axum::http::HeaderMap;
 use hookbox::async_trait;
-use opentelemetry::{global, propagation::TextMapPropagator, trace::TracerProvider};
+use opentelemetry::{
+    global,
+    propagation::{Extractor, TextMapPropagator},
+    trace::TracerProvider,
+};
 use opentelemetry_http::{Bytes, HeaderExtractor, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::{
@@ -68,11 +72,26 @@ fn client() -> reqwest::Client {
     builder.build().unwrap_or_default()
 }
 
+/// Bytes of a header of a trace at most; the standard asks for 512 of them to be passed on. A longer one is ignored.
+const HEADER: usize = 512;
+
 /// Makes a span part of the trace that a request belongs to.
 pub fn follow(span: &Span, headers: &HeaderMap) {
-    let context = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
+    let context = TraceContextPropagator::new().extract(&Bounded(HeaderExtractor(headers)));
     // Where nobody collects spans, there is none to follow.
     let _ = span.set_parent(context);
+}
+
+/// The headers of a trace that are not too long to be kept.
+struct Bounded<'a>(HeaderExtractor<'a>);
+
+impl Extractor for Bounded<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).filter(|value| value.len() <= HEADER)
+    }
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys()
+    }
 }
 
 /// reqwest on the daemon's runtime: spans are sent from a thread that has none.

@@ -1,0 +1,115 @@
+//! The check of `Host` for what a browser can read without a token.
+//!
+//! A page of any site can make its own name resolve to this daemon's address (DNS rebinding); the browser then takes the
+//! daemon's answers for that site's. Such a request carries the site's name in `Host`, so only known names are answered.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, Uri, header, uri::Authority},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use crate::{app::App, problem::Problem};
+
+/// Paths of tenants. They need a token, which no page of another site has; and a refusal here would let a tool through.
+const TENANTS: &str = "/v1/";
+
+/// The name that the client verified the certificate for (SNI). A browser does not get as far with any other.
+#[derive(Debug, Clone)]
+pub struct Verified(pub String);
+
+/// Answers only requests to known hosts.
+pub async fn known(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let verified = request.extensions().get::<Verified>().map(|Verified(name)| name.as_str());
+    let tenants = request.uri().path().starts_with(TENANTS);
+    if tenants || is_known(request.headers(), request.uri(), &app.settings.hosts, verified) {
+        next.run(request).await
+    } else {
+        Problem::Host.into_response()
+    }
+}
+
+/// Checks that the request names an IP address, `localhost`, a configured name or the verified one. HTTP/1.0 names none; no
+/// browser speaks it.
+fn is_known(headers: &HeaderMap, uri: &Uri, hosts: &[String], verified: Option<&str>) -> bool {
+    let mut given = headers.get_all(header::HOST).iter();
+    let (first, second) = (given.next(), given.next());
+    let named = |host: &str| {
+        let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
+        address.parse::<IpAddr>().is_ok()
+            || host == "localhost"
+            || hosts.contains(&host)
+            || verified.is_some_and(|name| name.eq_ignore_ascii_case(&host))
+    };
+    let in_header = match first {
+        _ if second.is_some() => false,
+        None => true,
+        Some(host) => {
+            let authority = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
+            // Nothing but a host and a port.
+            authority.is_some_and(|authority| !authority.as_str().contains('@') && named(authority.host()))
+        }
+    };
+    in_header && uri.host().is_none_or(named)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use axum::http::{HeaderMap, HeaderValue, Uri, header};
+
+    use super::is_known;
+
+    fn asks(hosts: &[&str], uri: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        for host in hosts {
+            headers.append(header::HOST, HeaderValue::from_str(host).unwrap());
+        }
+        is_known(&headers, &uri.parse::<Uri>().unwrap(), &["hooks.example.com".to_owned()], Some("tls.example.com"))
+    }
+
+    #[test]
+    fn addresses_localhost_and_configured_names_are_known() {
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1:8750",
+            "[::1]:8750",
+            "[::1]",
+            "10.1.2.3:80",
+            "localhost:1",
+            "LocalHost.",
+            "Hooks.Example.Com:443",
+            "tls.example.com",
+        ] {
+            assert!(asks(&[host], "/metrics"), "{host}");
+        }
+        assert!(asks(&[], "/metrics"));
+    }
+
+    #[test]
+    fn any_other_name_is_not() {
+        for host in [
+            "",
+            "evil.example",
+            "evil.example:8750",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "127.0.0.1@evil.example",
+            "evil.example@127.0.0.1",
+            "hooks.example.com.evil.example",
+            "xhooks.example.com",
+            "[::1].evil.example",
+            "a b",
+            "2130706433",
+            "0x7f.1",
+        ] {
+            assert!(!asks(&[host], "/metrics"), "{host}");
+        }
+        assert!(!asks(&["127.0.0.1", "evil.example"], "/metrics"));
+        assert!(!asks(&["127.0.0.1"], "http://evil.example/metrics"));
+    }
+}
