@@ -4,7 +4,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use hookbox_protocol::{
-    Cause, DecisionKind, Dialect, Event, EventContext, Failure, FailurePolicy, ToolCall,
+    Cause, DecisionKind, Dialect, Event, EventContext, Failure, FailurePolicy, HookOutput, ToolCall,
     degrade::{Becomes, becomes, degrade},
     dialect::{self, EventSpec},
     event::Input,
@@ -47,8 +47,45 @@ fn degradation() {
             }
         }
         text.push('\n');
+        if dialect.name() == "picoclaw" {
+            text.push_str(&model_requests(dialect));
+        }
     }
     current("degradation.md", &text);
+}
+
+/// Rewrites of a request to the model that newer versions of the client undo, as `PicoClaw` 0.2.8 sends it.
+fn model_requests(dialect: &dyn Dialect) -> String {
+    let (system, prompt, tool) = (json!({"role": "system"}), json!({"role": "user"}), json!({"type": "function"}));
+    let params = json!({"context": {}, "messages": [system, prompt], "tools": [tool]});
+    let line = json!({"jsonrpc": "2.0", "id": 1, "method": "hook.before_llm", "params": params});
+    let event = dialect.decode_event(line.to_string().as_bytes(), None).unwrap();
+    let other = |value: &serde_json::Value| {
+        let mut value = value.clone();
+        value["content"] = "another".into();
+        value
+    };
+    let mut text = String::from(
+        "A rewrite of a request to the model, by PicoClaw 0.2.8 and later, which keep their system messages and tools:\n\n\
+         | a hook | the client is told |\n|---|---|\n",
+    );
+    for (hook, updated) in [
+        ("changes a message of the user", json!({"messages": [system, other(&prompt)]})),
+        ("changes a system message", json!({"messages": [other(&system), prompt]})),
+        ("takes a system message away", json!({"messages": [prompt]})),
+        ("moves a system message", json!({"messages": [prompt, system]})),
+        ("adds a system message", json!({"messages": [system, prompt, other(&system)]})),
+        ("adds a tool", json!({"tools": [tool, other(&tool)]})),
+        ("changes a tool", json!({"tools": [other(&tool)]})),
+        ("takes a tool away", json!({"tools": []})),
+    ] {
+        let output = HookOutput { updated: Some(updated), ..HookOutput::default() };
+        let outcome = dialect.merge(&event, &[output]);
+        let wire = dialect.encode_outcome(&event, &outcome.output).unwrap();
+        writeln!(text, "| {hook} | `{}` |", wire["result"]["action"].as_str().unwrap()).unwrap();
+    }
+    text.push('\n');
+    text
 }
 
 fn cell(spec: &EventSpec, kind: DecisionKind) -> &'static str {

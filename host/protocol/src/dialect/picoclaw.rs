@@ -4,6 +4,7 @@
 //! speaks this dialect answers with the `result` object alone.
 
 mod events;
+mod kept;
 mod line;
 mod merge;
 mod output;

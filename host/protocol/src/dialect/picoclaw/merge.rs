@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::{reply, rewrite};
+use super::{kept, reply, rewrite};
 use crate::{
     dialect::{Outcome, common::merge_effects},
     event::{Event, EventKind, Input},
@@ -49,6 +49,9 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
         None => set_changes(event, &now, &mut outcome.output),
     }
     outcome.clause = clause(event, last, &outcome.output);
+    if let Input::BeforeLlm(sent) = &event.input {
+        kept::settle(event, sent, &mut outcome);
+    }
     fit(event, &mut outcome);
     outcome
 }
