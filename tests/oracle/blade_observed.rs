@@ -142,23 +142,21 @@ fn plain(context: &Value) -> Value {
     }
 }
 
-/// "`additionalContext` always stands beside `updatedOutput`".
+/// "`additionalContext` always stands beside `updatedOutput`, and is empty there: the context goes into the value."
 fn result(wire: &Value, updated: &Value, context: &Value) -> Vec<(String, Value)> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let original = wire["tool_response"].get("llmContent");
     let none = context.as_str().unwrap_or_default().is_empty();
-    let (context, updated) = match wire["tool_response"].get("llmContent") {
-        // "Context beside a result that is an object comes with that result as a text".
-        Some(original) if updated.is_null() && original.is_object() && !none => {
-            (context.clone(), json!({ "llmContent": text(original) }))
-        }
-        _ if updated.is_null() => (context.clone(), Value::Null),
-        Some(_) if none => ("".into(), json!({ "llmContent": updated })),
-        Some(_) => (context.clone(), json!({ "llmContent": text(updated) })),
-        None if none => ("".into(), updated.clone()),
-        // "Context goes into a value as the programs do it".
-        None => ("".into(), format!("{}\n\n---\n**Hook Context:**\n{}", text(updated), text(context)).into()),
-    };
-    vec![("additionalContext".into(), context), ("updatedOutput".into(), updated)]
+    // "Context beside a result that is an object comes with that result as a text".
+    let emptied = original.filter(|original| original.is_object() && !none);
+    let value = if updated.is_null() { emptied.cloned().unwrap_or_default() } else { updated.clone() };
+    if value.is_null() {
+        return vec![("additionalContext".into(), context.clone())];
+    }
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let with = || format!("{}\n\n---\n**Hook Context:**\n{}", text(&value), text(context)).into();
+    let value: Value = if none { value.clone() } else { with() };
+    let value = if original.is_some() { json!({ "llmContent": value }) } else { value };
+    vec![("additionalContext".into(), "".into()), ("updatedOutput".into(), value)]
 }
 
 /// `None`: the output is a failed handler's.

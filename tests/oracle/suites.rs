@@ -360,7 +360,7 @@ pub const BLADE_OBSERVED: Suite = Suite {
         r#""permissionDecision":"deny","permissionDecisionReason":"(ours)""#,
         r#""updatedPrompt":"u1","contextInjection""#,
         r#""additionalContext":"","updatedOutput":[2]"#,
-        r#""updatedOutput":{"llmContent":"{\"o\":1}"}"#,
+        r#""updatedOutput":{"llmContent":"{\"o\":1}\n\n---\n**Hook Context:**\n"#,
         r#""updatedOutput":{"llmContent":[2]}"#,
         "**Hook Context:**",
         r#""Hook context:\n{i2}""#,

@@ -79,8 +79,7 @@ fn put_call(output: &HookOutput, extra: &Object, specific: &mut Object) {
     put_decision(output, specific);
 }
 
-/// "`additionalContext` always stands beside `updatedOutput`"; "The rewrite of a result is `{"llmContent": …}` where
-/// `tool_response` has `llmContent`, and the value itself elsewhere; there the context goes into the value."
+/// "`additionalContext` always stands beside `updatedOutput`, and is empty there: the context goes into the value."
 fn put_result(event: &Event, output: &HookOutput, specific: &mut Object) {
     let context = output.context.as_deref().unwrap_or_default();
     let original = wrapped_result(event);
@@ -90,14 +89,13 @@ fn put_result(event: &Event, output: &HookOutput, specific: &mut Object) {
         put_text(specific, "additionalContext", output.context.as_ref());
         return;
     };
-    let (context, value) = match (original, context) {
-        (None, "") => ("", value.clone()),
+    let value = match context {
+        "" => value.clone(),
         // decisions.md#blade-observed: "Context goes into a value as the programs do it".
-        (None, _) => ("", format!("{}\n\n---\n**Hook Context:**\n{context}", as_text(value)).into()),
-        (Some(_), "") => ("", json!({ "llmContent": value })),
-        (Some(_), _) => (context, json!({ "llmContent": as_text(value) })),
+        _ => format!("{}\n\n---\n**Hook Context:**\n{context}", as_text(value)).into(),
     };
-    specific.insert("additionalContext".into(), context.into());
+    let value = if original.is_some() { json!({ "llmContent": value }) } else { value };
+    specific.insert("additionalContext".into(), "".into());
     specific.insert("updatedOutput".into(), value);
 }
 
