@@ -607,22 +607,22 @@ fn memory_stays_as_it_is_however_many_requests_there_are() {
 }
 
 #[test]
-fn a_tool_of_a_hooks_own_is_told_of_and_answered_for() {
+fn a_command_of_a_hooks_own_is_described_and_answered() {
     let hooks = fs::read_to_string(examples::examples_dir().join("plugin-tool/hooks.json")).unwrap();
     let mut process = Process::laid_out(&serde_json::from_str(&hooks).unwrap(), &PATIENT, |folder| {
         fs::copy(examples::component("plugin-tool"), folder.join("plugin-tool.wasm")).unwrap();
     });
-    let other = json!({ "type": "function", "function": { "name": "exec" } });
-    let told = process.ask("hook.before_llm", json!({ "model": "m", "messages": [], "tools": [other] }));
-    let request = &told["result"]["request"];
-    assert_eq!((&request["model"], &request["tools"][0]), (&json!("m"), &other));
-    let name = request["tools"][1]["function"]["name"].clone();
-    let answered =
-        process.ask("hook.before_tool", json!({ "tool": name, "arguments": { "values": [3, 1] } }))["result"].clone();
+    let params = json!({ "context": {}, "model": "m", "messages": [{ "role": "user", "content": "draw" }] });
+    let told = process.ask("hook.before_llm", params)["result"]["request"].clone();
+    let prompt = told["messages"][0]["content"].as_str().unwrap();
+    assert!(prompt.starts_with("draw\n\n(The command `bar_chart 3 1 2` "), "{told}");
+    let answered = process.ask("hook.before_tool", exec("bar_chart 3 1 2"))["result"].clone();
     assert_eq!(answered["action"], "respond");
-    assert!(answered["result"]["media"][0].as_str().unwrap().starts_with("data:image/svg+xml,"), "{answered}");
-    assert_eq!(answered["result"]["artifact_tags"], json!(["[artifact:chart.svg]"]));
-    let wrong = process.ask("hook.before_tool", json!({ "tool": name, "arguments": {} }))["result"].clone();
+    assert!(
+        answered["result"]["for_user"].as_str().unwrap().ends_with(" 3\n███████ 1\n█████████████ 2\n"),
+        "{answered}"
+    );
+    let wrong = process.ask("hook.before_tool", exec("bar_chart"))["result"].clone();
     assert_eq!((&wrong["action"], &wrong["result"]["is_error"]), (&json!("respond"), &json!(true)));
     assert_eq!(process.ask("hook.before_tool", exec("ls"))["result"], json!({ "action": "continue" }));
     assert_eq!(process.end().0, Some(0));

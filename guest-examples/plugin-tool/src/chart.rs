@@ -1,20 +1,17 @@
-//! A bar chart as SVG.
+//! A bar chart as text.
 
 use std::fmt::Write;
 
-const HEIGHT: f64 = 100.0;
+/// Signs of the longest bar.
+const WIDTH: f64 = 20.0;
 
-/// The picture as what media may refer to.
-pub fn data_url(values: &[f64]) -> String {
+/// A line for each value.
+pub fn text(values: &[f64]) -> String {
     let largest = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let mut svg = format!("<svg xmlns='http://www.w3.org/2000/svg' width='{}' height='100'>", values.len() * 12);
-    for (index, value) in values.iter().enumerate() {
-        let height = (value / largest * HEIGHT).round();
-        let _ = write!(svg, "<rect x='{}' y='{}' width='10' height='{height}'/>", index * 12, HEIGHT - height);
+    let mut text = String::new();
+    for value in values {
+        let signs = (0..20).map(f64::from).filter(|sign| sign + 0.5 <= value / largest * WIDTH).count();
+        let _ = writeln!(text, "{} {value}", "█".repeat(signs));
     }
-    svg.push_str("</svg>");
-    format!(
-        "data:image/svg+xml,{}",
-        svg.replace('%', "%25").replace('#', "%23").replace('<', "%3C").replace('>', "%3E")
-    )
+    text
 }

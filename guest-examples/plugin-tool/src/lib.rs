@@ -1,35 +1,43 @@
-//! A tool of the hook's own: the model is told of it before each request, and the hook answers in its place. Nothing needs
-//! to be registered with the client.
+//! A command of the hook's own: the model is told of it, and the hook answers where the client would run it. Nothing is
+//! installed, and nothing is registered with the client.
+//!
+//! The definitions of tools are the client's own: newer versions of it take none from a hook. So the command is one for the
+//! tool that runs commands, and the model hears of it in the message of the user.
 
 mod chart;
 
 use hookbox_guest::prelude::*;
 
-const TOOL: &str = "bar_chart";
+/// The client's tool that runs commands.
+const TOOL: &str = "exec";
+const COMMAND: &str = "bar_chart";
+const TOLD: &str = "(The command `bar_chart 3 1 2` draws a bar chart of its numbers.)";
 
 struct PluginTool;
 
 impl BeforeLlm for PluginTool {
     fn handle(_: &EventContext, request: &before_llm::Event) -> Result<before_llm::Output> {
-        let mut tools = request.tools.value().as_array().cloned().unwrap_or_default();
-        if tools.iter().any(|tool| tool.pointer("/function/name") == Some(&json!(TOOL))) {
+        let mut messages = request.messages.value().as_array().cloned().unwrap_or_default();
+        let is_prompt = |message: &&mut Value| message.get("role") == Some(&json!("user"));
+        let Some(prompt) = messages.iter_mut().rev().find(is_prompt).and_then(|message| message.get_mut("content"))
+        else {
             return Ok(pass());
+        };
+        match prompt.as_str() {
+            Some(text) if !text.ends_with(TOLD) => *prompt = format!("{text}\n\n{TOLD}").into(),
+            _ => return Ok(pass()),
         }
-        tools.push(definition());
-        Ok(pass().rewrite(json!({ "tools": tools })))
+        Ok(pass().rewrite(json!({ "messages": messages })))
     }
 }
 
 impl PreToolUse for PluginTool {
     fn handle(_: &EventContext, call: &ToolCall) -> Result<Output> {
-        if call.name != TOOL {
-            return Ok(pass());
-        }
-        Ok(match numbers(call.input.value()) {
+        let Some(arguments) = command(call) else { return Ok(pass()) };
+        Ok(match numbers(arguments) {
             Ok(values) => {
-                let media = json!({ "media": [chart::data_url(&values)], "artifact_tags": ["[artifact:chart.svg]"] });
-                let told = format!("A chart of {} values was shown to the user.", values.len());
-                respond(pre_tool_use::Response::new(told).for_user("Here is the chart.").extra(media))
+                let chart = chart::text(&values);
+                respond(pre_tool_use::Response::new(chart.clone()).for_user(chart))
             }
             // The model can do better next time.
             Err(why) => respond(pre_tool_use::Response::new(why).error()),
@@ -39,29 +47,18 @@ impl PreToolUse for PluginTool {
 
 hookbox_guest::export!(PluginTool: BeforeLlm, PreToolUse);
 
-/// What the model is told of the tool.
-fn definition() -> Value {
-    json!({
-        "type": "function",
-        "function": {
-            "name": TOOL,
-            "description": "Shows the user a bar chart.",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "values": { "type": "array", "items": { "type": "number", "minimum": 0 }, "minItems": 1, "maxItems": 50 },
-                },
-                "required": ["values"],
-            },
-        },
-    })
+/// The arguments of our command, where this call is of it and of nothing else.
+fn command(call: &ToolCall) -> Option<&str> {
+    let command = call.input.str("/command").filter(|_| call.name == TOOL)?;
+    command.trim().strip_prefix(COMMAND).filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-fn numbers(arguments: &Value) -> Result<Vec<f64>, String> {
-    let wrong = || "`values` must be an array of 1 to 50 numbers, none below 0".to_owned();
-    let values = arguments.get("values").and_then(Value::as_array).filter(|values| (1..=50).contains(&values.len()));
-    let number = |value: &Value| value.as_f64().filter(|number| *number >= 0.0).ok_or_else(wrong);
-    values.ok_or_else(wrong)?.iter().map(number).collect()
+fn numbers(arguments: &str) -> Result<Vec<f64>, String> {
+    let number = |word: &str| word.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    let values: Option<Vec<f64>> = arguments.split_whitespace().map(number).collect();
+    values
+        .filter(|values| (1..=50).contains(&values.len()))
+        .ok_or_else(|| format!("{COMMAND} takes 1 to 50 numbers, none below 0, and nothing else"))
 }
 
 #[cfg(test)]
@@ -69,27 +66,46 @@ fn numbers(arguments: &Value) -> Result<Vec<f64>, String> {
 mod tests {
     use super::*;
 
-    fn asked(tools: Value) -> Result<before_llm::Output> {
-        let request = before_llm::Event { tools: tools.into(), ..before_llm::Event::default() };
+    fn asked(messages: Value) -> Result<before_llm::Output> {
+        let request = before_llm::Event { messages: messages.into(), ..before_llm::Event::default() };
         <PluginTool as BeforeLlm>::handle(&EventContext::default(), &request)
     }
 
+    fn called(tool: &str, command: &str) -> Result<Output> {
+        <PluginTool as PreToolUse>::handle(
+            &EventContext::default(),
+            &ToolCall::new(tool, json!({ "command": command })),
+        )
+    }
+
     #[test]
-    fn the_model_is_told_of_the_tool_once() {
-        let other = json!({ "type": "function", "function": { "name": "exec" } });
-        let both = json!([other, definition()]);
-        assert_eq!(asked(json!([other])), Ok(pass().rewrite(json!({ "tools": both }))));
-        assert_eq!(asked(both), Ok(pass()));
-        assert_eq!(asked(Value::Null), Ok(pass().rewrite(json!({ "tools": [definition()] }))));
+    fn the_model_is_told_of_the_command_in_the_last_message_of_the_user() {
+        let message = |role: &str, text: &str| json!({ "role": role, "content": text });
+        let system = message("system", "s");
+        let told = message("user", &format!("two\n\n{TOLD}"));
+        let messages = json!([system, message("user", "one"), message("user", "two"), message("tool", "x")]);
+        let both = json!([system, message("user", "one"), told, message("tool", "x")]);
+        assert_eq!(asked(messages), Ok(pass().rewrite(json!({ "messages": both }))));
+        assert_eq!(asked(json!([system, told])), Ok(pass()));
+        assert_eq!(asked(json!([system])), Ok(pass()));
+        assert_eq!(asked(Value::Null), Ok(pass()));
     }
 
     #[test]
     fn what_cannot_be_drawn_is_an_error_for_the_model() {
-        for values in [json!(null), json!([]), json!(["1"]), json!([-1]), json!(vec![1; 51])] {
-            let call = ToolCall::new(TOOL, json!({ "values": values }));
-            let output = <PluginTool as PreToolUse>::handle(&EventContext::default(), &call);
-            let wrong = "`values` must be an array of 1 to 50 numbers, none below 0";
-            assert_eq!(output, Ok(respond(pre_tool_use::Response::new(wrong).error())), "{values}");
+        let many = "bar_chart ".to_owned() + &"1 ".repeat(51);
+        for command in ["bar_chart", "bar_chart x", "bar_chart -1", "bar_chart 1; ls", "bar_chart NaN", &many] {
+            let wrong = "bar_chart takes 1 to 50 numbers, none below 0, and nothing else";
+            assert_eq!(called(TOOL, command), Ok(respond(pre_tool_use::Response::new(wrong).error())), "{command}");
+        }
+    }
+
+    #[test]
+    fn other_commands_and_tools_are_the_clients() {
+        for (tool, command) in
+            [(TOOL, "ls"), (TOOL, "bar_charts 1"), (TOOL, "echo bar_chart 1"), ("read", "bar_chart 1")]
+        {
+            assert_eq!(called(tool, command), Ok(pass()), "{tool} {command}");
         }
     }
 }
