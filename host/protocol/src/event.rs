@@ -5,8 +5,8 @@
 
 pub(crate) mod fields;
 mod input;
-mod json;
-pub(crate) mod raw;
+mod raw;
+pub(crate) mod wire;
 
 use std::borrow::Cow;
 
@@ -19,13 +19,13 @@ pub use input::{
     PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
     TaskCompleted, UserPromptSubmit,
 };
-pub use json::Json;
 pub use raw::Raw;
 
+pub use crate::json::{Fields, Json};
 use crate::{
     dialect::{Dialect, EventSpec},
     glimpse::Glimpse,
-    json::{DecodeError, Member, Members, Object, Whole, token},
+    json::{DecodeError, Members, Object, token},
     output::Note,
 };
 
@@ -41,7 +41,7 @@ pub struct Event {
     /// The event's own fields. Its variant says which event this is.
     pub input: Input,
     /// Fields of the wire these types do not know, or cannot hold without loss.
-    pub extra: Object,
+    pub extra: Fields,
     /// The whole event as the client sent it, with rewrites of earlier hooks where the dialect chains.
     pub raw: Raw,
     /// What was read otherwise than the client wrote it, for people. Never on the wire.
@@ -61,7 +61,7 @@ impl Event {
     pub fn new(dialect: &dyn Dialect, context: EventContext, call: Option<ToolCall>, input: Input) -> Self {
         let name = dialect.spec(input.kind()).name.to_owned();
         let mut event =
-            Self { name, context, call, input, extra: Object::new(), raw: Raw::default(), notes: Vec::new() };
+            Self { name, context, call, input, extra: Fields::default(), raw: Raw::default(), notes: Vec::new() };
         event.raw = dialect.encode_event(&event).into();
         event
     }
@@ -74,7 +74,7 @@ impl Event {
             context: EventContext::default(),
             call: seen.tool.map(|tool| ToolCall::new(tool, Json::default())),
             input: Input::empty(kind),
-            extra: Object::new(),
+            extra: Fields::default(),
             raw: Raw::default(),
             notes: Vec::new(),
         }
@@ -94,14 +94,18 @@ impl Event {
             input: std::mem::replace(&mut self.input, Input::empty(kind)),
             raw: std::mem::take(&mut self.raw),
         };
-        let rest = dialect.encode_event(self);
-        let rest = rest.as_object().into_iter().flatten().filter(|(key, _)| !extra.contains_key(*key));
         let names = Names { spec, context: &[] };
-        let input =
-            arguments.iter().filter(|value| !value.is_null()).map(|value| (names.wire("tool_input"), value.value()));
-        let input = input.filter(|(key, _)| !extra.contains_key(*key));
-        let other = rest.chain(&extra).map(|(key, value)| (key.as_str(), value));
-        self.raw = sent.raw.made_of(input.chain(other));
+        let arguments_name = names.wire("tool_input").to_owned();
+        let mut members = Vec::new();
+        if let Some(arguments) = arguments.as_ref().filter(|arguments| !arguments.is_null()) {
+            members.push((arguments_name, arguments.clone()));
+        }
+        if let Value::Object(rest) = dialect.encode_event(self) {
+            members.extend(rest.into_iter().map(|(name, value)| (name, value.into())));
+        }
+        members.retain(|(name, _)| !extra.contains_key(name));
+        members.extend(extra.iter().map(|(name, value)| (name.to_owned(), value.clone())));
+        self.raw = Raw::made_of(members);
         self.extra = extra;
         if let (Some(call), Some(arguments)) = (&mut self.call, arguments) {
             call.input = arguments;
@@ -243,7 +247,7 @@ pub(crate) fn decode_members(
     name: String,
     context_names: &[(&str, &str)],
     at: &str,
-    wire: Members<'_>,
+    wire: Members,
     raw: Raw,
 ) -> Result<Event, DecodeError> {
     for required in spec.required {
@@ -253,22 +257,22 @@ pub(crate) fn decode_members(
         }
     }
     let names = Names { spec, context: context_names };
-    let mut rest = Rest { spec, at, whole: wire.whole(), extra: Object::new(), notes: Vec::new() };
+    let mut rest = Rest { spec, at, extra: Fields::default(), notes: Vec::new() };
     let mut call = spec.kind.has_tool().then(ToolCall::default);
     let mut context = EventContext::default();
     let mut input = Input::empty(spec.kind);
-    for (wire, member) in wire {
+    wire.each(|wire, member| {
         // No type has a field without a name.
-        let (ours, listed) = names.ours(&wire).filter(|_| !member.is_null()).unwrap_or_default();
-        let mut field = Field { ours, wire: &wire, member };
+        let (ours, listed) = names.ours(wire).filter(|_| !member.is_null()).unwrap_or_default();
+        let mut field = Field { ours, wire, member };
         let taken = call.as_mut().map_or(Ok(false), |call| call.take(&mut field, &mut rest))?
             || context.take(&mut field, &mut rest)?
             || listed && input.take(&mut field, &mut rest)?;
         if !taken {
-            let value = field.member.into_value();
-            rest.extra.insert(wire.into_owned(), value);
+            rest.extra.insert(wire, field.member);
         }
-    }
+        Ok(())
+    })?;
     if let Input::OtherEvent(other) = &mut input {
         other.payload = std::mem::take(&mut rest.extra);
     }
@@ -287,9 +291,9 @@ pub fn encode_fields(spec: &EventSpec, context_names: &[(&str, &str)], event: &E
     let mut wire: Object = ours.into_iter().map(|(key, value)| (names.wire(&key).to_owned(), value)).collect();
     // These stand under the wire's own names.
     if let Input::OtherEvent(other) = &event.input {
-        wire.extend(other.payload.clone());
+        wire.extend(other.payload.to_object());
     }
-    wire.extend(event.extra.clone());
+    wire.extend(event.extra.to_object());
     wire
 }
 
@@ -319,31 +323,30 @@ impl Names<'_> {
 }
 
 /// One field of the wire.
-pub(crate) struct Field<'f, 'a> {
-    /// Our name of it.
-    ours: &'f str,
-    wire: &'f str,
-    member: Member<'a>,
+pub(crate) struct Field<'a> {
+    /// The contract's name of it.
+    ours: &'a str,
+    wire: &'a str,
+    member: Json,
 }
 
 /// What no type holds.
 pub(crate) struct Rest<'a> {
     spec: &'a EventSpec,
     at: &'a str,
-    whole: Option<Whole<'a>>,
-    extra: Object,
+    extra: Fields,
     notes: Vec<Note>,
 }
 
-impl<'a> Rest<'a> {
+impl Rest<'_> {
     /// Reads a field; of another type it is `None`, and left untyped.
     ///
     /// # Errors
     /// [`DecodeError::Type`] where the event means nothing without the field.
-    pub(crate) fn read<T: FieldType>(&mut self, field: &mut Field<'_, 'a>) -> Result<Option<T>, DecodeError> {
-        let value = match T::take(std::mem::take(&mut field.member), self.whole.as_ref()) {
+    pub(crate) fn read<T: FieldType>(&mut self, field: &mut Field<'_>) -> Result<Option<T>, DecodeError> {
+        let value = match T::take(std::mem::take(&mut field.member)) {
             Ok(typed) => return Ok(Some(typed)),
-            Err(member) => member.into_value(),
+            Err(member) => member,
         };
         let typed = T::read(&value);
         if typed.is_none() {
@@ -362,7 +365,7 @@ impl<'a> Rest<'a> {
     ///
     /// # Errors
     /// [`DecodeError::Type`]: it is none.
-    pub(crate) fn needed(&self, field: &mut Field<'_, 'a>) -> Result<String, DecodeError> {
+    pub(crate) fn needed(&self, field: &mut Field<'_>) -> Result<String, DecodeError> {
         let read = std::mem::take(&mut field.member).into_string();
         read.map_err(|member| {
             let pointer = format!("{}/{}", self.at, token(field.wire));
@@ -371,7 +374,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Keeps what the types cannot hold without loss.
-    pub(crate) fn keep(&mut self, field: &Field<'_, '_>, value: Value) {
-        self.extra.insert(field.wire.to_owned(), value);
+    pub(crate) fn keep(&mut self, field: &Field<'_>, value: impl Into<Json>) {
+        self.extra.insert(field.wire, value);
     }
 }

@@ -2,27 +2,25 @@
 //! tool sees. See `docs/adr/0004-strict-json.md`.
 
 mod checked;
+mod fields;
 mod members;
-pub(crate) mod same;
 pub(crate) mod scan;
 pub(crate) mod string;
 pub(crate) mod text;
+mod value;
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::{
-    event::raw::{Moved, Place, Raw, joined},
-    output::Note,
-};
 use checked::Checked;
-pub(crate) use members::{Member, Members, Whole};
+pub use fields::Fields;
+pub(crate) use members::Members;
 use scan::{Container, Fault, Token};
 pub use scan::{MAX_DEPTH, MAX_NODES};
-use string::escaped;
-use text::Text;
+use text::Place;
+pub use value::Json;
 
 /// A JSON object, in the order it was written.
 pub type Object = Map<String, Value>;
@@ -112,128 +110,52 @@ fn whole(text: &mut Checked<'_>) -> Result<Value, Fault> {
     Ok(value)
 }
 
-/// The object of a client's text, with its text.
-#[derive(Debug)]
-pub(crate) struct Wire<'a> {
-    /// The object's members, to which the dialect may add more.
-    pub(crate) members: Members<'a>,
-    /// What was read otherwise than it is written.
-    pub(crate) notes: Vec<Note>,
-    /// The text that says what was read; how many of its members there are, and which are gone, since they were null and
-    /// others of that name were added.
-    text: Arc<Text>,
-    had: usize,
-    filled: Vec<&'static str>,
-    moved: Vec<Moved>,
+/// The object of a text in its normal form: compact, without half surrogate pairs.
+pub(crate) struct Normal {
+    pub(crate) text: Arc<String>,
+    pub(crate) members: Members,
+    /// The number of escapes that were half a surrogate pair, each now U+FFFD.
+    pub(crate) repaired: usize,
 }
 
-impl<'a> Wire<'a> {
-    /// Whether the event has something under this name; null is nothing.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.find(name).is_some_and(|value| !value.is_null())
-    }
-
-    /// Gives what the client wrote elsewhere the contract's name, without a copy.
-    pub(crate) fn rename(&mut self, name: &'static str, member: &'static str, below: Option<&'static str>) {
-        let value = match below {
-            None => self.members.take(member).inspect(|_| self.had -= 1),
-            Some(below) => self.members.remove_below(member, below).map(Member::from),
-        };
-        if let Some(value) = value {
-            self.put(name, Place::At(member, below), value);
-        }
-    }
-
-    /// The same of several members, which become one object.
-    pub(crate) fn gather(&mut self, name: &'static str, members: HashSet<String>) {
-        let gathered = self.members.take_all(&members);
-        self.had -= gathered.len();
-        self.put(name, Place::Members(members), Value::Object(gathered).into());
-    }
-
-    fn put(&mut self, name: &'static str, from: Place, value: Member<'a>) {
-        self.add(name, value);
-        self.moved.push(Moved { name, from });
-    }
-
-    /// Adds a member that is not there, or is null.
-    pub(crate) fn add(&mut self, name: &'static str, value: impl Into<Member<'a>>) {
-        if self.members.take(name).is_some() {
-            self.had -= 1;
-            self.filled.push(name);
-        }
-        self.members.push(name, value);
-    }
-
-    /// The whole event with the members that were added: as it was written, as far as that is what was read.
-    pub(crate) fn raw(&mut self) -> Raw {
-        let (mut text, moved) = (Arc::clone(&self.text), std::mem::take(&mut self.moved));
-        if !self.filled.is_empty() {
-            let members = text::members(&text).unwrap_or_default();
-            let left = joined(members.iter().filter(|(key, _)| !self.filled.contains(&key.as_str())));
-            text = Arc::new(left.into());
-        }
-        let added = self.members.iter().skip(self.had).map(|(key, member)| (key, member.value()));
-        Raw::written(text, added, moved)
-    }
-}
-
-/// [`parse_object`], with its text and what was read otherwise than it is written. All of it is checked; its members are
-/// read when somebody looks into them.
+/// Checks a text and requires an object. Its members are ranges of the normal form, which is a copy of the text where that
+/// is normal already, as clients write it.
 ///
 /// # Errors
 /// As [`parse_object`].
-pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire<'_>, DecodeError> {
+pub(crate) fn normal(bytes: &[u8]) -> Result<Normal, DecodeError> {
     let mut checked = Checked::new(bytes)?;
-    let mut members = match members(&mut checked).map_err(|fault| checked.syntax(&fault))? {
-        Ok(members) => members,
+    let places = match places(&mut checked).map_err(|fault| checked.syntax(&fault))? {
+        Ok(places) => places,
         Err(other) => return Err(DecodeError::wrong_type("", "an object", &other)),
     };
-    let (whole, mut notes) = (checked.text().trim_ascii(), Vec::new());
-    let text = Arc::new(match (checked.replaced(), checked.has_blanks()) {
-        (0, false) => Text::from(whole.to_owned()),
-        (0, true) => Text::compacted(whole),
-        (replaced, _) => {
-            let note = format!("{replaced} times half a surrogate pair, which is not a character: read as U+FFFD");
-            notes.push(Note::warning(note));
-            Text::compacted(&repaired(whole))
-        }
-    });
-    if checked.replaced() == 0 && !checked.has_blanks() {
-        members.kept_in(whole, &text);
+    let (whole, repaired) = (checked.text().trim_ascii(), checked.replaced());
+    if repaired == 0 && !checked.has_blanks() && checked.text().starts_with('{') {
+        let text = Arc::new(whole.to_owned());
+        let members = Members::written(&text, places);
+        return Ok(Normal { text, members, repaired });
     }
-    Ok(Wire { had: members.len(), members, notes, text, filled: Vec::new(), moved: Vec::new() })
+    let text = Arc::new(if repaired == 0 { text::compact(whole) } else { text::compact(&text::repaired(whole)) });
+    let places = text::members(&text, 0..text.len()).unwrap_or_default();
+    let members = Members::written(&text, places);
+    Ok(Normal { text, members, repaired })
 }
 
-/// The members of a text that is an object, unread; the value of another.
-fn members<'a>(text: &mut Checked<'a>) -> Result<Result<Members<'a>, Value>, Fault> {
+/// The members of a text that is an object; the value of any other.
+fn places(text: &mut Checked<'_>) -> Result<Result<Vec<Place>, Value>, Fault> {
     let first = text.next()?;
     if first != Some(Token::Open(Container::Object)) {
         let other = text.value(first)?;
         text.next()?;
         return Ok(Err(other));
     }
-    let mut members = Members::new();
+    let mut places = Vec::with_capacity(12);
     while text.next()? == Some(Token::Key) {
-        let name = text.string();
-        let (text, escapes) = text.value_text()?;
-        members.push_unread(name, text, escapes);
+        let (name, escapes) = text.last();
+        places.push(Place { name, escapes, value: text.value_range()? });
     }
     text.next()?;
-    Ok(Ok(members))
-}
-
-/// A JSON text with U+FFFD wherever an escape is half a surrogate pair.
-fn repaired(text: &str) -> String {
-    let (mut repaired, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
-        repaired.push_str(plain);
-        let (character, length) = escaped(escape.as_bytes());
-        let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
-        repaired.push_str(if character.is_some() { escape } else { "\\ufffd" });
-        rest = after;
-    }
-    repaired + rest
+    Ok(Ok(places))
 }
 
 /// A value in a few words, for messages: its type, and its text when that is short.
@@ -295,17 +217,6 @@ mod tests {
         let value = parse(deep.as_bytes()).unwrap();
         assert_eq!(value.clone(), value);
         assert_eq!(value.to_string(), deep);
-    }
-
-    #[test]
-    fn half_a_surrogate_pair_is_no_character() {
-        let text = r#"{"a":"\ud83d\ude00 \ud83d","b":"\ude00\ud83d\u0041","\ud800":"\u00e9"}"#;
-        let Wire { members, notes, .. } = parse_wire(text.as_bytes()).unwrap();
-        assert_eq!(
-            Value::Object(members.into_object()).to_string(),
-            "{\"a\":\"😀 \u{fffd}\",\"b\":\"\u{fffd}\u{fffd}A\",\"\u{fffd}\":\"é\"}"
-        );
-        assert!(notes.iter().any(|note| note.text.starts_with("4 times")), "{notes:?}");
     }
 
     /// Ours and `serde_json`'s agree on what is JSON, wherever `serde_json` reads what it is told to.

@@ -7,7 +7,7 @@ use hookbox_protocol::{
     dialect::blade_callback::DOCUMENTED as DIALECT,
     event::{CanUseTool, Input, PostToolUseFailure},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 fn decode(wire: &Value) -> Event {
     DIALECT.decode_event(wire.to_string().as_bytes(), None).unwrap()
@@ -65,7 +65,7 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_sdk_would() {
         context: EventContext { session_id: Some("s".into()), ..EventContext::default() },
         call: Some(ToolCall::new("Bash", json!({ "command": "ls" }))),
         input,
-        extra: Map::new(),
+        extra: hookbox_protocol::event::Fields::default(),
         raw: hookbox_protocol::event::Raw::default(),
         notes: Vec::new(),
     };

@@ -140,7 +140,7 @@ fn typed(name: &str, call: Option<ToolCall>, input: Input) -> Event {
         context,
         call,
         input,
-        extra: serde_json::Map::new(),
+        extra: hookbox_protocol::event::Fields::default(),
         raw: hookbox_protocol::event::Raw::default(),
         notes: Vec::new(),
     }

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
     command::{Ended, Said, by_exit_code, printed},
-    event::{Event, EventKind},
+    event::{Event, EventKind, wire::parse_wire},
     failure::OwnFailure,
     glimpse::Places,
-    json::{DecodeError, Object, parse_wire},
+    json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{DecisionKind, HookOutput, Note},
 };
@@ -110,7 +110,7 @@ impl Dialect for Blade {
 
     fn encode_event(&self, event: &Event) -> Value {
         let mut wire = common::encode_flat_object(self.spec(event.kind()), NAME_KEY, ORIGIN, event);
-        common::put_back(&mut wire, &event.raw);
+        common::drop_added(&mut wire, self.aliases(event.kind()), &event.raw);
         wire.into()
     }
 

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
 use crate::{
-    event::{Event, Raw},
-    json::{DecodeError, Object, parse_wire},
+    event::{Event, Raw, wire::parse_wire},
+    json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
 };
@@ -84,21 +84,16 @@ impl Dialect for CodeBuddy {
     }
 
     fn encode_event(&self, event: &Event) -> Value {
-        let mut wire = common::encode_flat_object(self.spec(event.kind()), NAME_KEY, &[], event);
-        common::put_back(&mut wire, &event.raw);
-        if let (Some(call), false) = (&event.call, event.raw.moved().is_empty()) {
-            wire.insert("tool_input".into(), call.input.clone().into());
-        }
-        wire.into()
+        common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event)
     }
 
     /// decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, also stand at the top of what
     /// command handlers read".
     fn for_commands(&self, event: &Event) -> Raw {
-        let input = event.call.as_ref().map(|call| &call.input);
-        let named = |key: &'static str| Some((key, input?.get(key)?)).filter(|_| !event.raw.has(key));
-        let named: Vec<_> = ["command", "file_path"].into_iter().filter_map(named).collect();
-        event.raw.with(&named)
+        let Some(input) = event.call.as_ref().and_then(|call| call.input.members()) else { return event.raw.clone() };
+        let missing = ["command", "file_path"].into_iter().filter(|name| event.raw.member(name).is_none());
+        let named = missing.filter_map(|name| Some((name.to_owned(), input.find(name)?.clone())));
+        event.raw.with(named.collect())
     }
 
     fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {

@@ -5,15 +5,19 @@ mod form;
 
 use serde_json::{Value, json};
 
-pub(crate) use alias::{Alias, add_aliases, drop_aliases, elsewhere, put_back, take_aliases};
+pub(crate) use alias::{Alias, add_aliases, drop_added, drop_aliases, take_aliases};
 pub(crate) use form::{
     MARK, PERMISSION, ask_only_where_shown, mark_form, put_decision, put_permission, shows_form, take_permission,
 };
 
 use crate::{
     dialect::{Dialect, EventSpec},
-    event::{Event, Raw, decode_members, encode_fields, fields::FieldType},
-    json::{DecodeError, Member, Members, Object, Wire, parse_wire, token},
+    event::{
+        Event, Raw, decode_members, encode_fields,
+        fields::FieldType,
+        wire::{Wire, parse_wire},
+    },
+    json::{DecodeError, Json, Members, Object, token},
     output::{Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
 };
 
@@ -112,7 +116,7 @@ pub(crate) fn decode_flat_wire(
     dialect: &dyn Dialect,
     name_key: &str,
     context_names: &[(&str, &str)],
-    mut wire: Wire<'_>,
+    mut wire: Wire,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
     let raw = wire.raw();
@@ -126,7 +130,7 @@ pub(crate) fn decode_fields_of_flat(
     dialect: &dyn Dialect,
     name_key: &str,
     context_names: &[(&str, &str)],
-    mut fields: Members<'_>,
+    mut fields: Members,
     raw: Raw,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
@@ -136,11 +140,11 @@ pub(crate) fn decode_fields_of_flat(
 }
 
 /// The name of an event that carries it under `name_key`, unless it is given.
-pub(crate) fn event_name(object: &Members<'_>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
+pub(crate) fn event_name(object: &Members, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
     named(object.find(name_key).cloned(), name_key, given)
 }
 
-fn named(told: Option<Member<'_>>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
+fn named(told: Option<Json>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
     match (given, told) {
         (Some(name), _) => Ok(name.to_owned()),
         (None, Some(told)) => told.into_string().map_err(|other| {

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage, common};
 use crate::{
-    event::Event,
+    event::{Event, wire::parse_wire},
     glimpse::Places,
-    json::{DecodeError, Object, parse_wire},
+    json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
 };

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Field, Json, Rest};
+use super::{Field, Rest};
 use crate::{
-    json::{DecodeError, Member, Object, Whole, describe},
+    json::{DecodeError, Json, Object, describe},
     output::Note,
 };
 
@@ -17,13 +17,12 @@ pub(crate) trait FieldType: serde::de::DeserializeOwned + serde::Serialize {
         Self::deserialize(value).ok()
     }
 
-    /// The member itself, or back where it is of another type or this type does not hold the whole of it. `whole`: what its
-    /// text is kept in.
-    fn take<'a>(member: Member<'a>, whole: Option<&Whole<'a>>) -> Result<Self, Member<'a>>;
+    /// The member itself, or back where it is of another type or this type does not hold the whole of it.
+    fn take(member: Json) -> Result<Self, Json>;
 }
 
 /// Through a value: for what is small.
-fn take_small<'a, T: FieldType>(member: Member<'a>, _: Option<&Whole<'a>>) -> Result<T, Member<'a>> {
+fn take_small<T: FieldType>(member: Json) -> Result<T, Json> {
     match T::read(member.value()) {
         Some(typed) if serde_json::json!(typed) == *member.value() => Ok(typed),
         _ => Err(member),
@@ -34,17 +33,17 @@ macro_rules! field_types {
     ($($ty:ty => $words:literal, $take:expr,)*) => { $(impl FieldType for $ty {
         const EXPECTED: &'static str = $words;
 
-        fn take<'a>(member: Member<'a>, whole: Option<&Whole<'a>>) -> Result<Self, Member<'a>> {
-            $take(member, whole)
+        fn take(member: Json) -> Result<Self, Json> {
+            $take(member)
         }
     })* };
 }
 
 field_types! {
-    String => "a string", |member: Member<'a>, _| member.into_string(),
+    String => "a string", Json::into_string,
     bool => "a boolean", take_small,
-    Json => "any value", |member, whole| Ok(Json::of_member(member, whole)),
-    Value => "any value", |member: Member<'a>, _| Ok(member.into_value()),
+    Json => "any value", Ok,
+    Value => "any value", |member: Json| Ok(member.into_value()),
     Vec<String> => "an array of strings", take_small,
     Vec<Value> => "an array", take_small,
 }
@@ -57,8 +56,8 @@ macro_rules! whole_numbers {
             whole(value)?.try_into().ok()
         }
 
-        fn take<'a>(member: Member<'a>, whole: Option<&Whole<'a>>) -> Result<Self, Member<'a>> {
-            take_small(member, whole)
+        fn take(member: Json) -> Result<Self, Json> {
+            take_small(member)
         }
     })* };
 }
@@ -96,10 +95,10 @@ macro_rules! wire_struct {
 
             /// Takes a field that is of these; whether it is.
             #[allow(unused_variables, clippy::unnecessary_wraps)]
-            pub(crate) fn take<'a>(
+            pub(crate) fn take(
                 &mut self,
-                field: &mut $crate::event::Field<'_, 'a>,
-                rest: &mut $crate::event::Rest<'a>,
+                field: &mut $crate::event::Field<'_>,
+                rest: &mut $crate::event::Rest<'_>,
             ) -> Result<bool, $crate::json::DecodeError> {
                 match field.ours {
                     $(stringify!($field) => self.$field = rest.read(field)?,)*
@@ -184,7 +183,7 @@ impl ToolCall {
     }
 
     /// Takes a field that is of these; whether it is.
-    pub(crate) fn take<'a>(&mut self, field: &mut Field<'_, 'a>, rest: &mut Rest<'a>) -> Result<bool, DecodeError> {
+    pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut Rest<'_>) -> Result<bool, DecodeError> {
         match field.ours {
             "tool_name" => {
                 self.name = rest.needed(field)?;

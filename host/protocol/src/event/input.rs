@@ -1,8 +1,8 @@
 //! Each event's own fields. What they mean is documented in the WIT interface of the same name (`wit/<event>.wit`),
 //! with the dialects that give them.
 
-use super::{EventKind, Field, Json, Rest, fields::wire_struct};
-use crate::json::{DecodeError, Object};
+use super::{EventKind, Field, Rest, fields::wire_struct};
+use crate::json::{DecodeError, Fields, Json, Object};
 
 macro_rules! inputs {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty,)* })*) => {
@@ -38,11 +38,7 @@ macro_rules! inputs {
             }
 
             /// Takes a field of this event; whether it is one.
-            pub(crate) fn take<'a>(
-                &mut self,
-                field: &mut Field<'_, 'a>,
-                rest: &mut Rest<'a>,
-            ) -> Result<bool, DecodeError> {
+            pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut Rest<'_>) -> Result<bool, DecodeError> {
                 match self {
                     $(Self::$name(input) => input.take(field, rest),)*
                     // All that is left: `decode_fields` gives it.
@@ -107,5 +103,5 @@ inputs! {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OtherEvent {
     /// The event's fields as they came.
-    pub payload: Object,
+    pub payload: Fields,
 }

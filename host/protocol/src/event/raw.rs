@@ -2,22 +2,17 @@
 
 use std::{
     borrow::Cow,
-    cell::LazyCell,
-    collections::{HashMap, HashSet},
     fmt, iter,
-    ops::{Deref, Range},
+    ops::Deref,
     sync::{Arc, OnceLock},
 };
 
 use serde_json::Value;
 
-use crate::json::{
-    Object, parse, same,
-    text::{self, Text, only},
-};
+use crate::json::{Json, parse, text::joined};
 
-/// The JSON of an event. What a client wrote is kept as text, so that a large event is in memory once, and its numbers reach
-/// hooks as they are written, also those that no 64 bits hold. Cheap to clone.
+/// The JSON of an event. The text that a client wrote is kept, so that a large event is in memory once and its numbers reach
+/// hooks with all their digits. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Raw(Arc<Forms>);
 
@@ -28,149 +23,53 @@ struct Forms {
     value: OnceLock<Box<Value>>,
 }
 
-/// What was written, and the members that were added to it. Both are made one only where somebody reads them as one.
-#[derive(Clone)]
+/// A client's object, and the members that a dialect added to it. They are joined only for readers that need one text.
+#[derive(Clone, Default)]
 struct Written {
-    text: Arc<Text>,
-    /// Whether the members of the text are the event's too.
-    kept: bool,
-    /// Each key with the text of its value, without a copy where it is one of what was written.
-    added: Vec<(String, Added)>,
-    moved: Vec<Moved>,
-    /// Texts of values that the client wrote as texts within the text.
-    quoted: Vec<Arc<String>>,
-}
-
-#[derive(Clone)]
-enum Added {
-    Same(Range<usize>),
-    New(Arc<String>),
-}
-
-/// What the event has under the contract's name, and the client wrote elsewhere. It is held once.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Moved {
-    /// The contract's name.
-    pub(crate) name: &'static str,
-    pub(crate) from: Place,
-}
-
-/// Where the client wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In a member, or in a member of one.
-    At(&'static str, Option<&'static str>),
-    /// As these members, beside everything else.
-    Members(HashSet<String>),
+    /// In its normal form (see [`crate::json::normal`]).
+    object: Json,
+    /// Members that the object does not have.
+    added: Vec<(String, Json)>,
 }
 
 impl Written {
-    fn added(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.added.iter().map(|(key, added)| (key.as_str(), self.text_of(added)))
-    }
-
-    fn text_of<'a>(&'a self, added: &'a Added) -> &'a str {
-        match added {
-            Added::Same(range) => self.text.get(range.clone()).unwrap_or_default(),
-            Added::New(text) => text,
-        }
-    }
-
-    /// What is to be added for a value that has this text, where it has one.
-    fn add(&self, text: Option<&str>, value: &Value) -> Added {
-        let Some(text) = text else { return Added::New(value.to_string().into()) };
-        let start = text.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-        if start < self.text.len() {
-            Added::Same(start..start + text.len())
-        } else {
-            Added::New(text.to_owned().into())
-        }
-    }
-
-    /// The whole, piece by piece.
+    /// The whole text, piece by piece.
     fn pieces(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        let own = if self.kept { self.text.strip_suffix('}').unwrap_or(&self.text) } else { "{" };
-        let mut first = own.len() == 1;
-        let added = self.added().flat_map(move |(key, text)| {
+        let object = self.object.text().and_then(|text| text.strip_suffix('}')).unwrap_or("{");
+        let mut first = object.len() == 1;
+        let added = self.added.iter().flat_map(move |(name, value)| {
             let comma = if std::mem::take(&mut first) { "" } else { "," };
-            [Cow::Owned(format!("{comma}{}:", Value::from(key))), Cow::Borrowed(text)]
+            [Cow::Owned(format!("{comma}{}:", Value::from(name.as_str()))), value.to_text()]
         });
-        iter::once(Cow::Borrowed(own)).chain(added).chain(iter::once(Cow::Borrowed("}")))
+        iter::once(Cow::Borrowed(object)).chain(added).chain(iter::once(Cow::Borrowed("}")))
     }
 }
 
 impl Raw {
-    /// Of the text of an object, on one line, with more members. Those that are written in it are added as they are
-    /// written. `moved`: those of them that the client wrote elsewhere, and that are not where it wrote them any more.
-    pub(crate) fn written<'a>(
-        text: Arc<Text>,
-        members: impl Iterator<Item = (&'a str, &'a Value)>,
-        moved: Vec<Moved>,
-    ) -> Self {
-        let mut written = Written { text, kept: true, added: Vec::new(), moved, quoted: Vec::new() };
-        written.added = {
-            let top = LazyCell::new(|| text::members(&written.text).unwrap_or_default());
-            let of = |from: &str| top.iter().find(|(name, _)| name == from).map(|(_, text)| *text);
-            let added = |(key, value): (&str, &Value)| {
-                let moved = written.moved.iter().find(|moved| moved.name == key);
-                let added = match moved.map(|moved| &moved.from) {
-                    Some(Place::At(from, None)) => written.add(of(from), value),
-                    Some(Place::At(from, Some(below))) => {
-                        let inner = of(from).and_then(text::members).unwrap_or_default();
-                        written.add(inner.iter().find(|(name, _)| name == below).map(|(_, text)| *text), value)
-                    }
-                    Some(Place::Members(from)) => {
-                        Added::New(joined(top.iter().filter(|(key, _)| from.contains(key))).into())
-                    }
-                    None => written.add(written.text.written_as(value), value),
-                };
-                (key.to_owned(), added)
-            };
-            members.map(added).collect()
-        };
-        Self::of(written)
+    /// The text of an object in its normal form, without the members `replaced` and with the members `added`.
+    pub(crate) fn written(text: &Arc<String>, replaced: &[&str], added: Vec<(String, Json)>) -> Self {
+        let whole = 0..text.len();
+        let mut object = Json::written(text, whole);
+        if !replaced.is_empty() {
+            let members = object.members().unwrap_or_default();
+            let left =
+                joined(members.iter().filter(|(name, _)| !replaced.contains(name)).map(|(n, v)| (n, v.to_text())));
+            let whole = 0..left.len();
+            object = Json::written(&Arc::new(left), whole);
+        }
+        Self::of(Written { object, added })
     }
 
-    /// The same, which knows how the client wrote a value within a text. What is on several lines is not passed on.
-    #[must_use]
-    pub(crate) fn quoting(&self, text: String) -> Self {
-        let Some(written) = self.0.written.as_ref().filter(|_| !text.contains(['\n', '\r'])) else {
-            return self.clone();
-        };
-        let mut quoting = written.clone();
-        quoting.quoted.push(text.into());
-        Self::of(quoting)
+    /// An object of these members.
+    pub(crate) fn made_of(members: Vec<(String, Json)>) -> Self {
+        Self::of(Written { object: Json::default(), added: members })
     }
 
     fn of(written: Written) -> Self {
-        Self(Arc::new(Forms { written: Some(written), text: OnceLock::new(), value: OnceLock::new() }))
+        Self(Arc::new(Forms { written: Some(written), ..Forms::default() }))
     }
 
-    /// Another object, of members of this one.
-    pub(crate) fn made_of<'a>(&self, members: impl Iterator<Item = (&'a str, &'a Value)>) -> Self {
-        let Some(written) = &self.0.written else {
-            return Value::Object(members.map(|(key, value)| (key.to_owned(), value.clone())).collect()).into();
-        };
-        let mut made = Written { kept: false, added: Vec::new(), moved: Vec::new(), ..written.clone() };
-        let known: HashMap<_, _> = self.members().into_iter().collect();
-        made.added = members
-            .map(|(key, value)| {
-                let text = known.get(key).copied().filter(|text| same::same(text, value));
-                (key.to_owned(), written.add(text, value))
-            })
-            .collect();
-        Self::of(made)
-    }
-
-    /// The members with their texts, as far as they were written.
-    fn members(&self) -> Vec<(Cow<'_, str>, &str)> {
-        let Some(written) = &self.0.written else { return Vec::new() };
-        let own = if written.kept { text::members(&written.text).unwrap_or_default() } else { Vec::new() };
-        let own = own.into_iter().map(|(key, text)| (Cow::Owned(key), text));
-        own.chain(written.added().map(|(key, text)| (Cow::Borrowed(key), text))).collect()
-    }
-
-    /// Whether it is of an event that never was on a wire.
+    /// True for an event that never was on a wire.
     pub(crate) fn is_unset(&self) -> bool {
         self.0.written.is_none()
             && self.0.text.get().is_none()
@@ -179,10 +78,8 @@ impl Raw {
 
     /// The text, where it is one already.
     fn one(&self) -> Option<&str> {
-        match &self.0.written {
-            Some(written) if written.kept && written.added.is_empty() => Some(&written.text),
-            _ => self.0.text.get().map(String::as_str),
-        }
+        let written = self.0.written.as_ref().filter(|written| written.added.is_empty());
+        written.and_then(|written| written.object.text()).or_else(|| self.0.text.get().map(String::as_str))
     }
 
     /// The JSON text, on one line.
@@ -191,25 +88,26 @@ impl Raw {
         self.one().unwrap_or_else(|| self.0.text.get_or_init(make))
     }
 
-    /// [`Raw::text`], piece by piece: for whoever writes it somewhere, without a copy of what is large.
+    /// [`Raw::text`] piece by piece, for writers that need no copy of what is large.
     pub fn pieces(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let written = self.0.written.as_ref().filter(|_| self.one().is_none());
         let one = written.is_none().then(|| Cow::Borrowed(self.text()));
         one.into_iter().chain(written.into_iter().flat_map(Written::pieces))
     }
 
-    /// [`Raw::text`], for whoever keeps it.
+    /// A copy of [`Raw::text`].
     pub fn to_text(&self) -> String {
         let size = self.pieces().map(|piece| piece.len()).sum();
         self.pieces().fold(String::with_capacity(size), |whole, piece| whole + &piece)
     }
 
-    /// Bytes that the client wrote, or that [`Raw::text`] has where it wrote nothing.
+    /// The bytes that the client wrote, or that [`Raw::text`] has where it wrote none.
     pub fn size(&self) -> usize {
-        self.0.written.as_ref().map_or_else(|| self.text().len(), |written| written.text.len())
+        let written = self.0.written.as_ref().and_then(|written| written.object.text());
+        written.map_or_else(|| self.text().len(), str::len)
     }
 
-    /// The same as a value.
+    /// The parsed value.
     pub fn value(&self) -> &Value {
         let parsed = || {
             let text = self.0.written.as_ref().map(|_| self.one().map_or_else(|| self.to_text().into(), Cow::from));
@@ -218,90 +116,33 @@ impl Raw {
         self.0.value.get_or_init(parsed)
     }
 
-    /// One member of the object that it is, without reading the others.
-    pub fn member(&self, key: &str) -> Option<Value> {
-        match (self.0.value.get(), &self.0.written) {
-            (None, Some(_)) => {
-                let mut members = self.members().into_iter().rev();
-                parse(members.find(|(name, _)| name == key)?.1.as_bytes()).ok()
-            }
-            _ => self.value().get(key).cloned(),
-        }
+    /// One member, without parsing the others.
+    pub fn member(&self, name: &str) -> Option<Json> {
+        let Some(written) = &self.0.written else { return self.value().get(name).cloned().map(Json::from) };
+        let added = written.added.iter().find(|(added, _)| added == name).map(|(_, value)| value.clone());
+        added.or_else(|| written.object.member(name))
     }
 
-    /// Whether the object that it is has this member.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        match &self.0.written {
-            Some(_) => self.members().iter().any(|(name, _)| name == key),
-            None => self.value().get(key).is_some(),
-        }
+    /// True where the client wrote a member of this name that is not null, or where the event never was on a wire.
+    pub(crate) fn wrote(&self, name: &str) -> bool {
+        let Some(written) = &self.0.written else { return self.is_unset() || self.value().get(name).is_some() };
+        written.object.member(name).is_some_and(|value| !value.is_null())
     }
 
-    /// What the client wrote elsewhere than the event has it.
-    pub(crate) fn moved(&self) -> &[Moved] {
-        self.0.written.as_ref().map_or(&[], |written| &written.moved)
-    }
-
-    /// The same with more members.
+    /// The same with more members, which it does not have yet.
     #[must_use]
-    pub fn with(&self, members: &[(&str, &Value)]) -> Self {
+    pub(crate) fn with(&self, members: Vec<(String, Json)>) -> Self {
         if members.is_empty() {
             return self.clone();
         }
-        let Some(written) = &self.0.written else {
-            let text = Arc::new(self.text().to_owned().into());
-            return Self::written(text, members.iter().copied(), Vec::new());
-        };
-        let mut more = written.clone();
-        more.added.extend(
-            members.iter().map(|(key, value)| ((*key).to_owned(), written.add(written.text.written_as(value), value))),
-        );
-        Self::of(more)
-    }
-
-    /// The text of a value as the client wrote it, where the value is a member of the event or of one of its members.
-    pub fn written_as(&self, value: &Value) -> Option<&str> {
-        let written = self.0.written.as_ref()?;
-        let added = written.added.iter().filter_map(|(_, added)| match added {
-            Added::Same(_) => None,
-            Added::New(text) => Some(text),
+        let mut written = self.0.written.clone().unwrap_or_else(|| {
+            let text = self.text().to_owned();
+            let whole = 0..text.len();
+            Written { object: Json::written(&Arc::new(text), whole), added: Vec::new() }
         });
-        let mut others = added.chain(&written.quoted).map(|text| text.as_str());
-        written.text.written_as(value).or_else(|| others.find(|text| same::same(text, value)))
+        written.added.extend(members);
+        Self::of(written)
     }
-
-    /// The text of an object made of members of the event, or of its members' members, each as the client wrote it.
-    pub fn object(&self, object: &Object) -> String {
-        let top = self.members();
-        let below = top.iter().flat_map(|(_, text)| text::members(text).unwrap_or_default());
-        let below = below.map(|(key, text)| (Cow::Owned(key), text));
-        let mut known: HashMap<Cow<'_, str>, Vec<&str>> = HashMap::new();
-        for (key, text) in top.iter().cloned().chain(below).filter(|(key, _)| object.contains_key(&**key)) {
-            known.entry(key).or_default().push(text);
-        }
-        let written = |(key, value): (&String, &Value)| {
-            let text = known.get(&**key).and_then(|texts| only(texts.iter().copied(), value));
-            (key.clone(), text.map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed))
-        };
-        joined(object.iter().map(written).collect::<Vec<_>>().iter())
-    }
-}
-
-/// The text of an object with these members.
-pub(crate) fn joined<'a, K: AsRef<str> + 'a, T: AsRef<str> + 'a>(
-    members: impl Iterator<Item = &'a (K, T)> + Clone,
-) -> String {
-    let size: usize = members.clone().map(|(key, text)| key.as_ref().len() + text.as_ref().len() + 5).sum();
-    let mut whole = String::with_capacity(size + 2);
-    whole.push('{');
-    for (key, text) in members {
-        whole.push_str(if whole.len() > 1 { "," } else { "" });
-        whole.push_str(&Value::from(key.as_ref()).to_string());
-        whole.push(':');
-        whole.push_str(text.as_ref());
-    }
-    whole.push('}');
-    whole
 }
 
 impl From<Value> for Raw {
@@ -338,8 +179,6 @@ impl fmt::Display for Raw {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use serde_json::json;
-
     use super::Raw;
     use crate::dialect::{ALL, by_name};
 
@@ -372,8 +211,7 @@ mod tests {
             assert_eq!(text.matches(BIG).count(), if dialect == "codebuddy" { 2 } else { 1 }, "{dialect} {text}");
             assert!(text.starts_with(wire.trim_end_matches('}')), "{dialect} {text}");
             let expected = format!(r#"{{"n":{BIG},"f":1.0}}"#);
-            assert_eq!(event.raw.written_as(input), Some(&*expected), "{dialect}");
-            assert_eq!(event.raw.written_as(&json!({ "n": 1.5, "f": 2 })), None);
+            assert_eq!(input.text(), Some(&*expected), "{dialect}");
         }
     }
 
@@ -388,11 +226,11 @@ mod tests {
             let event = event("codebuddy", &wire.replace("BIG", BIG));
             let expected = expected.replace("BIG", BIG);
             assert!(event.raw.text().ends_with(&format!(r#","tool_input":{expected}}}"#)), "{}", event.raw);
-            assert_eq!(event.raw.written_as(&event.call.as_ref().unwrap().input), Some(&*expected), "{wire}");
+            assert_eq!(event.call.as_ref().unwrap().input.text(), Some(&*expected), "{wire}");
         }
         let quoted = event("copilot", &r#"{"toolName":"T","toolArgs":"{\"n\":BIG}"}"#.replace("BIG", BIG));
         let expected = format!(r#"{{"n":{BIG}}}"#);
-        assert_eq!(quoted.raw.written_as(&quoted.call.as_ref().unwrap().input), Some(&*expected));
+        assert_eq!(quoted.call.as_ref().unwrap().input.text(), Some(&*expected));
         let wire = r#"{"hook_event_name":"canUseTool","toolName":"T","input":{"n":BIG},"x":BIG}"#.replace("BIG", BIG);
         let mut event = event("blade", &wire);
         let before = event.clone();
@@ -413,7 +251,7 @@ mod tests {
             event.raw.text(),
             r#"{"hook_event_name":"Stop","x":"\\ud800 \ud83d\ude00 \ufffd\u0041 \ufffd\n \ufffd"}"#
         );
-        assert_eq!(event.raw.get("x"), event.raw.member("x").as_ref());
+        assert_eq!(event.raw.get("x"), event.raw.member("x").as_deref());
     }
 
     /// Whatever a dialect adds, text and value are one.
@@ -431,7 +269,7 @@ mod tests {
             let text = event.raw.text().to_owned();
             assert!(!text.contains(['\n', '\t']) && !text.contains("\": "), "{text}");
             assert_eq!(crate::json::parse(text.as_bytes()).unwrap(), *event.raw, "{} {wire}", dialect.name());
-            assert_eq!(event.raw.member("input"), event.raw.value().get("input").cloned());
+            assert_eq!(event.raw.member("input").as_deref(), event.raw.value().get("input"));
             assert_eq!(Raw::from(event.raw.value().clone()), event.raw);
         }
     }

@@ -1,6 +1,6 @@
 //! A text's tokens, with everything refused that two parsers could read differently.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{borrow::Cow, collections::HashSet, ops::Range};
 
 use serde_json::{Map, Number, Value};
 
@@ -112,15 +112,20 @@ impl<'a> Checked<'a> {
         DecodeError::Syntax(fault.within(self.text.as_bytes()))
     }
 
-    /// The text of the value that comes next, and whether it has escapes where it is a string.
-    pub(super) fn value_text(&mut self) -> Result<(&'a str, bool), Fault> {
+    /// The bytes of the key or string that was the last token, and whether it has escapes.
+    pub(super) fn last(&self) -> (Range<usize>, bool) {
+        (self.scanner.span(), self.scanner.has_escapes())
+    }
+
+    /// The bytes of the value that comes next.
+    pub(super) fn value_range(&mut self) -> Result<Range<usize>, Fault> {
         self.scanner.skip_blanks();
         let (start, depth) = (self.scanner.at(), self.open.len());
         self.next()?;
         while self.open.len() > depth {
             self.next()?;
         }
-        Ok((self.text.get(start..self.scanner.at()).unwrap_or_default(), self.scanner.has_escapes()))
+        Ok(start..self.scanner.at())
     }
 
     /// The value that begins with this token.

@@ -1,206 +1,137 @@
-//! The members of an event's object, each read when somebody looks into it.
+//! The members of an object while a dialect decodes it.
 
-use std::{borrow::Cow, cell::OnceCell, collections::HashSet, ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Object, checked::Checked, read, string::unescape, text::Text};
+use super::{Fields, Json, Object, text::Place};
 
-/// A list, since an event has few members, and each is taken out once. No two have the same name.
+/// The members of an object, from which a dialect takes what it knows. A list, because an event has few members and each is
+/// taken once; no two have the same name.
 #[derive(Debug, Default)]
-pub(crate) struct Members<'a> {
-    list: Vec<(Cow<'a, str>, Member<'a>)>,
-    whole: Option<Whole<'a>>,
+pub(crate) struct Members {
+    text: Arc<String>,
+    list: Vec<(Name, Json)>,
 }
 
-/// The text that members are written in, and the same to be kept.
-#[derive(Debug, Clone)]
-pub(crate) struct Whole<'a> {
-    read: &'a str,
-    kept: Arc<Text>,
+/// A member's name. Most names are a range of the text, so that decoding an event does not allocate for each.
+#[derive(Debug)]
+enum Name {
+    Written(Range<usize>),
+    Known(&'static str),
+    Unescaped(String),
 }
 
-/// The value of one.
-#[derive(Debug, Clone)]
-pub(crate) struct Member<'a> {
-    /// Empty where it is not known.
-    text: &'a str,
-    /// Whether it has escapes, where it is a string.
-    escapes: bool,
-    value: OnceCell<Box<Value>>,
+impl Name {
+    fn within<'a>(&'a self, text: &'a str) -> &'a str {
+        match self {
+            Self::Written(at) => text.get(at.clone()).unwrap_or_default(),
+            Self::Known(name) => name,
+            Self::Unescaped(name) => name,
+        }
+    }
 }
 
-impl<'a> Members<'a> {
-    /// With room for those of most events, and no more than allocators give at once.
-    pub(super) fn new() -> Self {
-        Self { list: Vec::with_capacity(12), whole: None }
-    }
-
-    /// Adds one that stands in the text.
-    pub(super) fn push_unread(&mut self, name: Cow<'a, str>, text: &'a str, escapes: bool) {
-        self.list.push((name, Member { text, escapes, value: OnceCell::new() }));
-    }
-
-    /// Tells that all of them are kept with this text, letter by letter.
-    pub(super) fn kept_in(&mut self, read: &'a str, kept: &Arc<Text>) {
-        self.whole = Some(Whole { read, kept: Arc::clone(kept) });
-    }
-
-    pub(crate) fn whole(&self) -> Option<Whole<'a>> {
-        self.whole.clone()
-    }
-
-    /// One of them, unread.
-    pub(crate) fn find(&self, name: &str) -> Option<&Member<'a>> {
-        self.list.iter().find(|(key, _)| key == name).map(|(_, member)| member)
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.find(name).is_some()
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        self.find(name).map(Member::value)
-    }
-
-    /// Takes a member's member out.
-    pub(crate) fn remove_below(&mut self, name: &str, below: &str) -> Option<Value> {
-        let (_, member) = self.list.iter_mut().find(|(key, _)| key == name)?;
-        let mut value = std::mem::take(member).into_value();
-        let removed = value.as_object_mut().and_then(|object| object.shift_remove(below));
-        *member = value.into();
-        removed
-    }
-
-    /// Takes one out, as a value. The others keep their order.
-    pub(crate) fn remove(&mut self, name: &str) -> Option<Value> {
-        self.take(name).map(Member::into_value)
-    }
-
-    /// Takes one out, unread.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Member<'a>> {
-        let at = self.list.iter().position(|(key, _)| key == name)?;
-        Some(self.list.remove(at).1)
-    }
-
-    /// Adds one, of which it is known that there is none of that name.
-    pub(crate) fn push(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Member<'a>>) {
-        self.list.push((name.into(), value.into()));
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Member<'a>)> {
-        self.list.iter().map(|(key, member)| (&**key, member))
+impl Members {
+    /// Members at these places of a text.
+    pub(super) fn written(text: &Arc<String>, places: Vec<Place>) -> Self {
+        let member = |place: Place| {
+            let name = place.unescaped_name(text).map_or(Name::Written(place.name), Name::Unescaped);
+            (name, Json::written(text, place.value))
+        };
+        Self { text: Arc::clone(text), list: places.into_iter().map(member).collect() }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Takes an object out, whose members are not read; `Err`: it is another value.
-    pub(crate) fn take_object(&mut self, name: &str) -> Option<Result<Self, Value>> {
-        let whole = self.whole();
-        let member = self.take(name)?;
-        let read = Checked::new(member.text.as_bytes())
-            .and_then(|mut text| super::members(&mut text).map_err(|fault| text.syntax(&fault)));
-        Some(match read {
-            Ok(read) => read.map(|members| Self { whole, ..members }),
-            // It is not of a text.
-            Err(_) => match member.into_value() {
-                Value::Object(object) => Ok(object.into()),
-                other => Err(other),
-            },
-        })
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.list.iter().map(|(name, value)| (name.within(&self.text), value))
     }
 
-    /// Those of which this is so, and the others.
-    pub(crate) fn partition(self, is: impl Fn(&str) -> bool) -> (Self, Object) {
-        let (list, others): (Vec<_>, Vec<_>) = self.list.into_iter().partition(|(key, _)| is(key));
-        (Self { list, whole: self.whole }, Self { list: others, whole: None }.into_object())
+    fn position(&self, name: &str) -> Option<usize> {
+        self.iter().position(|(other, _)| other == name)
     }
 
-    /// Takes those of these names out, as an object.
-    pub(crate) fn take_all(&mut self, names: &HashSet<String>) -> Object {
-        let (left, taken) = std::mem::take(self).partition(|name| !names.contains(name));
-        *self = left;
-        taken
+    pub(crate) fn find(&self, name: &str) -> Option<&Json> {
+        self.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
     }
 
-    pub(crate) fn into_object(self) -> Object {
-        self.list.into_iter().map(|(key, member)| (key.into_owned(), member.into_value())).collect()
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.find(name).map(Json::value)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// The value that a JSON pointer into the object names. Null counts as absent.
+    pub(crate) fn at(&self, pointer: &str) -> Option<Json> {
+        let (first, rest) = pointer.strip_prefix('/').map(|path| path.split_once('/').unwrap_or((path, "")))?;
+        let mut value = self.find(first)?.clone();
+        for name in rest.split('/').filter(|name| !name.is_empty()) {
+            value = value.member(name)?;
+        }
+        Some(value).filter(|value| !value.is_null())
+    }
+
+    /// Takes a member out. The others keep their order.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Json> {
+        self.position(name).map(|at| self.list.remove(at).1)
+    }
+
+    /// Adds a member of a name that the object does not have.
+    pub(crate) fn push(&mut self, name: &'static str, value: impl Into<Json>) {
+        self.list.push((Name::Known(name), value.into()));
+    }
+
+    /// Replaces a member in its place.
+    pub(crate) fn replace(&mut self, name: &str, value: Json) {
+        if let Some(at) = self.position(name)
+            && let Some((_, member)) = self.list.get_mut(at)
+        {
+            *member = value;
+        }
+    }
+
+    /// Divides the members into those of which `is` holds, and the others.
+    pub(crate) fn partition(self, is: impl Fn(&str) -> bool) -> (Self, Fields) {
+        let Self { text, list } = self;
+        let (list, others): (Vec<_>, Vec<_>) = list.into_iter().partition(|(name, _)| is(name.within(&text)));
+        let others = Self { text: Arc::clone(&text), list: others };
+        (Self { text, list }, others.into_fields())
+    }
+
+    pub(crate) fn into_fields(self) -> Fields {
+        let Self { text, list } = self;
+        let mut fields = Fields::default();
+        for (name, value) in list {
+            fields.insert(name.within(&text), value);
+        }
+        fields
+    }
+
+    /// Hands out every member in order, until the first error.
+    pub(crate) fn each<E>(self, mut member: impl FnMut(&str, Json) -> Result<(), E>) -> Result<(), E> {
+        let Self { text, list } = self;
+        list.into_iter().try_for_each(|(name, value)| member(name.within(&text), value))
     }
 }
 
-impl From<Object> for Members<'_> {
+impl From<Object> for Members {
     fn from(object: Object) -> Self {
-        Self { list: object.into_iter().map(|(key, value)| (key.into(), value.into())).collect(), whole: None }
-    }
-}
-
-impl<'a> IntoIterator for Members<'a> {
-    type Item = (Cow<'a, str>, Member<'a>);
-    type IntoIter = std::vec::IntoIter<Self::Item>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.list.into_iter()
-    }
-}
-
-impl<'a> Member<'a> {
-    pub(crate) fn value(&self) -> &Value {
-        self.value.get_or_init(|| {
-            let read = || read(self.text.as_bytes()).map(|(value, _)| value).unwrap_or_default();
-            Box::new(self.unquoted().map_or_else(read, Value::String))
-        })
-    }
-
-    pub(crate) fn into_value(self) -> Value {
-        self.value();
-        self.value.into_inner().map(|value| *value).unwrap_or_default()
-    }
-
-    pub(crate) fn is_null(&self) -> bool {
-        if self.text.is_empty() { self.value().is_null() } else { self.text == "null" }
-    }
-
-    /// Itself as a string, or back.
-    pub(crate) fn into_string(self) -> Result<String, Self> {
-        if let Some(string) = self.unquoted() {
-            return Ok(string);
-        }
-        match self.into_value() {
-            Value::String(string) => Ok(string),
-            other => Err(other.into()),
-        }
-    }
-
-    /// Where its text is a string.
-    fn unquoted(&self) -> Option<String> {
-        let raw = self.text.strip_prefix('"')?.strip_suffix('"')?;
-        Some(if self.escapes { unescape(raw) } else { raw.to_owned() })
-    }
-
-    /// Where it stands in what is kept.
-    pub(crate) fn kept_in(&self, whole: &Whole<'a>) -> Option<(Arc<Text>, Range<usize>)> {
-        let start = self.text.as_ptr().addr().checked_sub(whole.read.as_ptr().addr())?;
-        let range = start..start + self.text.len();
-        (!self.text.is_empty() && whole.read.get(range.clone()).is_some()).then(|| (Arc::clone(&whole.kept), range))
-    }
-}
-
-impl Default for Member<'_> {
-    fn default() -> Self {
-        Self { text: "null", escapes: false, value: OnceCell::new() }
-    }
-}
-
-impl From<Value> for Member<'_> {
-    fn from(value: Value) -> Self {
-        Self { text: "", escapes: false, value: OnceCell::from(Box::new(value)) }
+        let list = object.into_iter().map(|(name, value)| (Name::Unescaped(name), value.into())).collect();
+        Self { text: Arc::default(), list }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::json::{parse, parse_object, parse_wire};
+    use crate::{
+        event::wire::parse_wire,
+        json::{parse, parse_object},
+    };
 
     #[test]
     fn a_key_that_is_repeated_is_found_among_however_many() {

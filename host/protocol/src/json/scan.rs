@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::string::{escaped, plain, plain_and_same, short};
+use super::string::plain;
 
 /// Levels of arrays and objects within one another. Clients and tools read far less; a program that recurses over a
 /// value reads this much on any thread.
@@ -72,16 +72,14 @@ pub(crate) struct Scanner<'a> {
     expect: Expect,
     tolerant: bool,
     blanks: bool,
-    /// The text that the next string is to be.
-    expected: Option<&'a [u8]>,
     /// Whether the last string had escapes.
     escapes: bool,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        let (open, expect, expected) = (Vec::new(), Expect::Value, None);
-        Self { text, at: 0, span: (0, 0), open, expect, tolerant: false, blanks: false, expected, escapes: false }
+        let (open, expect) = (Vec::new(), Expect::Value);
+        Self { text, at: 0, span: (0, 0), open, expect, tolerant: false, blanks: false, escapes: false }
     }
 
     /// Reads what a strict reader refuses, as long as it is clear where each string and container ends: any depth, any
@@ -198,20 +196,9 @@ impl<'a> Scanner<'a> {
         Ok(key)
     }
 
-    /// As [`Scanner::next`], and whether it is a key or a string of this text. Where it is another, or no JSON, it ends.
-    pub(crate) fn next_is(&mut self, text: &'a str) -> Result<bool, Fault> {
-        self.expected = Some(text.as_bytes());
-        let token = self.next()?;
-        let compared = self.expected.take().is_none();
-        Ok(compared && matches!(token, Some(Token::Key | Token::String)))
-    }
-
     /// At a quote: a string, or a key.
     fn string(&mut self, token: Token) -> Result<Token, Fault> {
         let start = self.at + 1;
-        if let Some(expected) = self.expected.take() {
-            return self.string_of(start, expected, token);
-        }
         let mut at = start;
         self.escapes = false;
         loop {
@@ -236,38 +223,6 @@ impl<'a> Scanner<'a> {
                 }
             }
         }
-    }
-
-    /// The same of a string that is this text, without reading it twice.
-    fn string_of(&mut self, start: usize, mut expected: &[u8], token: Token) -> Result<Token, Fault> {
-        let mut at = start;
-        loop {
-            let run = plain_and_same(self.text.get(at..).unwrap_or_default(), expected);
-            (at, expected) = (at + run, expected.get(run..).unwrap_or_default());
-            match self.text.get(at) {
-                Some(b'"') if expected.is_empty() => {
-                    (self.at, self.span) = (at + 1, (start, at));
-                    return Ok(token);
-                }
-                Some(b'\\') => {
-                    let length = self.escape(at)?;
-                    if let (2, Some(letter)) = (length, self.text.get(at + 1)) {
-                        let Some(left) = expected.strip_prefix(&[short(*letter)]) else { break };
-                        (at, expected) = (at + 2, left);
-                        continue;
-                    }
-                    let (character, whole) = escaped(self.text.get(at..).unwrap_or_default());
-                    let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
-                    let Some(left) = expected.strip_prefix(character.encode_utf8(&mut [0; 4]).as_bytes()) else {
-                        break;
-                    };
-                    (at, expected) = (at + whole, left);
-                }
-                _ => break,
-            }
-        }
-        self.at = at;
-        Err(self.fault("another string"))
     }
 
     /// The length of the escape at a backslash.

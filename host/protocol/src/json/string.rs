@@ -15,23 +15,6 @@ pub(super) fn plain(text: &[u8]) -> usize {
     at + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len())
 }
 
-/// Those of them that are the bytes at the start of another text, too.
-pub(super) fn plain_and_same(text: &[u8], other: &[u8]) -> usize {
-    let mut at = 0;
-    while let (Some(word), Some(expected)) = (eight(text, at), eight(other, at)) {
-        let differs = word ^ expected;
-        // The highest bit of each byte that is not zero.
-        let differs = (((differs & !HIGH) + !HIGH) | differs) & HIGH;
-        let found = special(word) | differs;
-        if found != 0 {
-            return at + first(found);
-        }
-        at += 8;
-    }
-    let rest = text.get(at..).unwrap_or_default().iter().zip(other.get(at..).unwrap_or_default());
-    at + rest.take_while(|(byte, expected)| byte == expected && is_plain(**byte)).count()
-}
-
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = ONES << 7;
 
@@ -76,7 +59,7 @@ pub(super) fn escaped(raw: &[u8]) -> (Option<char>, usize) {
 }
 
 /// What an escape of one letter, that is not `u`, stands for.
-pub(super) const fn short(letter: u8) -> u8 {
+const fn short(letter: u8) -> u8 {
     match letter {
         b'n' => b'\n',
         b't' => b'\t',

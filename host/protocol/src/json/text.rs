@@ -1,91 +1,54 @@
-//! The text of an object as the client wrote it, and where its values stand in it.
+//! JSON texts: in their compact form, taken apart into members, and put together of members.
 
-use std::{
-    ops::{Deref, Range},
-    sync::OnceLock,
-};
+use std::ops::Range;
 
 use serde_json::Value;
 
 use super::{
-    same::{has_double, same},
     scan::{Container, Scanner, Token},
-    string::{plain, unescape},
+    string::{escaped, plain, unescape},
 };
 
-/// A text that is known to be an object, on one line.
-#[derive(Debug, Default)]
-pub(crate) struct Text {
-    line: String,
-    /// Where the values of its members stand, and of their members. Found when somebody first asks.
-    values: OnceLock<Vec<Range<usize>>>,
+/// A member of an object within a text.
+pub(super) struct Place {
+    /// The bytes of its name, between the quotes.
+    pub(super) name: Range<usize>,
+    /// Whether its name has escapes.
+    pub(super) escapes: bool,
+    /// The bytes of its value.
+    pub(super) value: Range<usize>,
 }
 
-impl Text {
-    /// Of a text that may have blanks around its tokens.
-    pub(super) fn compacted(text: &str) -> Self {
-        Self { line: compact(text), values: OnceLock::new() }
-    }
-
-    /// A value's text, if it is a member or a member of one.
-    pub(crate) fn written_as(&self, value: &Value) -> Option<&str> {
-        only(self.values().iter().filter_map(|range| self.line.get(range.clone())), value)
-    }
-
-    fn values(&self) -> &[Range<usize>] {
-        self.values.get_or_init(|| {
-            let members = members(&self.line).unwrap_or_default();
-            let below = members.iter().flat_map(|(_, text)| self::members(text).unwrap_or_default());
-            let start = |text: &str| text.as_ptr().addr().wrapping_sub(self.line.as_ptr().addr());
-            let all = members.iter().cloned().chain(below);
-            all.map(|(_, text)| start(text)..start(text).wrapping_add(text.len())).collect()
-        })
+impl Place {
+    /// The member's name, where it has to be unescaped.
+    pub(super) fn unescaped_name(&self, text: &str) -> Option<String> {
+        self.escapes.then(|| unescape(text.get(self.name.clone()).unwrap_or_default()))
     }
 }
 
-impl Deref for Text {
-    type Target = str;
-    fn deref(&self) -> &str {
-        &self.line
-    }
-}
-
-/// A text that was not read by us.
-impl From<String> for Text {
-    fn from(line: String) -> Self {
-        Self { line, values: OnceLock::new() }
-    }
-}
-
-/// The text that is this value's.
-pub(crate) fn only<'a>(texts: impl Iterator<Item = &'a str>, value: &Value) -> Option<&'a str> {
-    let mut found = texts.filter(|text| same(text, value));
-    let first = found.next()?;
-    // Where doubles stand for numbers that they do not hold, two texts can be one value.
-    found.all(|other| other == first || !has_double(value)).then_some(first)
-}
-
-/// The members of the text of an object, each with the text of its value; `None` where it is none.
-pub(crate) fn members(text: &str) -> Option<Vec<(String, &str)>> {
-    let mut scanner = Scanner::new(text.as_bytes());
+/// The members of the object at `at` in a text; `None` for any other value.
+pub(super) fn members(text: &str, at: Range<usize>) -> Option<Vec<Place>> {
+    let from = at.start;
+    let mut scanner = Scanner::new(text.get(at)?.as_bytes());
     if scanner.next().ok()? != Some(Token::Open(Container::Object)) {
         return None;
     }
     let mut members = Vec::new();
     while scanner.next().ok()?? == Token::Key {
         scanner.skip_blanks();
-        let (key, start) = (scanner.span(), scanner.at());
+        let (name, escapes, start) = (scanner.span(), scanner.has_escapes(), scanner.at());
         let mut inside = matches!(scanner.next().ok()??, Token::Open(_));
         while inside {
             inside = !(scanner.next().ok()?? == Token::Close && scanner.depth() == 1);
         }
-        members.push((unescape(text.get(key)?), text.get(start..scanner.at())?));
+        let within = |range: Range<usize>| from + range.start..from + range.end;
+        members.push(Place { name: within(name), escapes, value: within(start..scanner.at()) });
     }
     Some(members)
 }
 
-/// A text that is known to be JSON without the blanks around its tokens: on one line.
-fn compact(text: &str) -> String {
+/// A JSON text without the blanks around its tokens: on one line.
+pub(super) fn compact(text: &str) -> String {
     let (mut compact, mut kept, mut at) = (String::with_capacity(text.len()), 0, 0);
     let mut quoted = false;
     while let Some(byte) = text.as_bytes().get(at) {
@@ -106,4 +69,33 @@ fn compact(text: &str) -> String {
     }
     compact.push_str(text.get(kept..).unwrap_or_default());
     compact
+}
+
+/// A JSON text with U+FFFD in place of each escape that is half a surrogate pair.
+pub(super) fn repaired(text: &str) -> String {
+    let (mut repaired, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
+        repaired.push_str(plain);
+        let (character, length) = escaped(escape.as_bytes());
+        let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        repaired.push_str(if character.is_some() { escape } else { "\\ufffd" });
+        rest = after;
+    }
+    repaired + rest
+}
+
+/// The text of an object with these members, each a name and the text of its value.
+pub(crate) fn joined<'a, T: AsRef<str>>(members: impl Iterator<Item = (&'a str, T)>) -> String {
+    let members: Vec<_> = members.collect();
+    let size: usize = members.iter().map(|(name, text)| name.len() + text.as_ref().len() + 5).sum();
+    let mut whole = String::with_capacity(size + 2);
+    whole.push('{');
+    for (name, text) in members {
+        whole.push_str(if whole.len() > 1 { "," } else { "" });
+        whole.push_str(&Value::from(name).to_string());
+        whole.push(':');
+        whole.push_str(text.as_ref());
+    }
+    whole.push('}');
+    whole
 }

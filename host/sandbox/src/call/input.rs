@@ -77,8 +77,7 @@ pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
 /// JSON text, as the client wrote it where it did; `null` where there is nothing.
 pub(crate) fn json<'a>(event: &'a Given<'_>, value: Option<&'a Json>) -> &'a str {
     let Some(value) = value else { return "null" };
-    let written = value.text().or_else(|| event.raw.written_as(value));
-    written.unwrap_or_else(|| event.made.keep(value.to_string()))
+    value.text().unwrap_or_else(|| event.made.keep(value.to_string()))
 }
 
 /// A list of texts as the contract has it.

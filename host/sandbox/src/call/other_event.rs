@@ -2,7 +2,7 @@
 
 interface! {
     OtherEvent(event, input) => other_event::handle(
-        payload: &str = &event.raw.object(&input.payload)
+        payload: &str = &input.payload.to_text()
     ) -> Option<String>,
     (output, reader) => reader.dialect_output(output)
 }

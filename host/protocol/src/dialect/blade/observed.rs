@@ -15,7 +15,7 @@ use crate::{
         EventSpec, Expressible, Outcome,
         common::{Alias, taken_away},
     },
-    event::{Event, EventKind, Input, raw::Place},
+    event::{Event, EventKind},
     output::{Decision, DecisionKind, HookOutput, Note, Scope},
 };
 
@@ -87,13 +87,7 @@ pub(super) fn aliases(kind: EventKind) -> &'static [Alias] {
 
 /// The result as the model gets it, in those programs that wrap it.
 fn wrapped_result(event: &Event) -> Option<&Value> {
-    let wrapped = Place::At("tool_response", Some("llmContent"));
-    match &event.input {
-        Input::PostToolUse(result) if event.raw.moved().iter().any(|moved| moved.from == wrapped) => {
-            result.output.as_deref()
-        }
-        _ => event.extra.get("tool_response")?.get("llmContent"),
-    }
+    event.extra.get("tool_response")?.get("llmContent")
 }
 
 /// A rewritten result without the wrapping that hooks for these programs give it.

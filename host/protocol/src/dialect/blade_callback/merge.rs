@@ -19,11 +19,13 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
         (Input::PostToolUse(result), _) => result.output = Some(updated.clone().into()),
         // What the types do not hold, and the name by which the real SDK has the prompt.
         (Input::PostToolUseFailure(_), _) => {
-            event.extra.insert("toolOutput".into(), updated.clone());
+            event.extra.insert("toolOutput", updated.clone());
         }
         (Input::UserPromptSubmit(prompt), _) => {
             prompt.prompt = updated.as_str().map(str::to_owned);
-            event.extra.entry("userPrompt").and_modify(|found| found.clone_from(updated));
+            if event.extra.contains_key("userPrompt") {
+                event.extra.insert("userPrompt", updated.clone());
+            }
         }
         _ => return false,
     }

@@ -6,10 +6,10 @@ use super::{BladeCallback, events};
 use crate::{
     dialect::{
         EventSpec,
-        common::{Alias, add_aliases, decode_fields_of_flat, drop_aliases, elsewhere, encode_flat_object},
+        common::{Alias, add_aliases, decode_fields_of_flat, drop_aliases, encode_flat_object, take_aliases},
     },
-    event::{Event, EventKind, Input, fields::left_untyped},
-    json::{DecodeError, Members, Object, parse_wire},
+    event::{Event, EventKind, Fields, Input, fields::left_untyped, wire::parse_wire},
+    json::{DecodeError, Members, Object},
     output::Note,
 };
 
@@ -24,14 +24,11 @@ pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -
     let named = name.or_else(|| wire.members.get(NAME_KEY).and_then(Value::as_str)).unwrap_or_default();
     let kind = crate::Dialect::spec_by_name(dialect, named).map(|spec| spec.kind);
     if let Some(kind) = kind {
-        let found = elsewhere(|name| wire.members.get(name), aliases(kind));
-        for (name, value) in found {
-            wire.add(name, value);
-        }
+        take_aliases(&mut wire, aliases(kind));
     }
     let raw = wire.raw();
     let (mut flat, mut notes) = (wire.members, wire.notes);
-    let mut kept = Object::new();
+    let mut kept = Fields::default();
     match kind {
         Some(EventKind::PostToolUseFailure) => flatten_error(&mut flat, &mut kept),
         Some(EventKind::CanUseTool) => notes.extend(flatten_can_use_tool(&mut flat, &mut kept)),
@@ -79,39 +76,37 @@ pub(super) fn encode(spec: &EventSpec, event: &Event) -> Object {
 }
 
 /// The SDK gives an `Error`, whose `message` is what hooks read; a text counts as its own message.
-fn flatten_error(flat: &mut Members<'_>, kept: &mut Object) {
-    let Some(error) = flat.remove("error") else { return };
-    let message = error.get("message").unwrap_or(&error);
+fn flatten_error(flat: &mut Members, kept: &mut Fields) {
+    let Some(error) = flat.take("error") else { return };
+    let message = error.member("message").unwrap_or_else(|| error.clone());
     if message.is_string() {
-        flat.push("error", message.clone());
+        flat.push("error", message);
     }
-    kept.insert("error".into(), error);
+    kept.insert("error", error);
 }
 
 /// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
-fn flatten_can_use_tool(flat: &mut Members<'_>, kept: &mut Object) -> Option<Note> {
+fn flatten_can_use_tool(flat: &mut Members, kept: &mut Fields) -> Option<Note> {
     if !flat.has("input")
         && let Some(input) = flat.take("toolInput")
     {
         flat.push("input", input);
     }
-    match flat.remove("options") {
-        None => None,
-        Some(Value::Object(mut options)) => {
-            for key in OPTIONS.into_iter().filter(|key| !flat.has(key)).collect::<Vec<_>>() {
-                if let Some(value) = options.shift_remove(key) {
-                    flat.push(key, value);
-                }
-            }
-            kept.insert("options".into(), Value::Object(options));
-            None
-        }
-        Some(other) => {
-            let note = left_untyped("/options", "an object", &other);
-            kept.insert("options".into(), other);
-            Some(note)
+    let options = flat.take("options")?;
+    let Some(mut members) = options.members() else {
+        let note = left_untyped("/options", "an object", &options);
+        kept.insert("options", options);
+        return Some(note);
+    };
+    for name in OPTIONS {
+        if !flat.has(name)
+            && let Some(value) = members.take(name)
+        {
+            flat.push(name, value);
         }
     }
+    kept.insert("options", members.into_fields());
+    None
 }
 
 /// Writes the arguments as they came. A typed event is written as the callback's signature has them.

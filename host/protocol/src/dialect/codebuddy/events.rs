@@ -1,11 +1,8 @@
 //! The events of `docs/spec/codebuddy.md`, with their tables of input and output fields.
 
-use std::collections::HashSet;
-
 use crate::{
     dialect::{EventSpec, Expressible, Mark, Marks, common::take_aliases},
-    event::EventKind,
-    json::Wire,
+    event::{EventKind, Fields, wire::Wire},
     output::{DecisionKind, Scope},
 };
 
@@ -103,15 +100,15 @@ pub(super) static OTHER: EventSpec = spec(
 ///
 /// So a tool event without `tool_input` gets one: its `input`, or else all of its own fields that are not about
 /// something else. Hooks find the client's fields where they are too.
-pub(super) fn take_tool_input(wire: &mut Wire<'_>) {
+pub(super) fn take_tool_input(wire: &mut Wire) {
     take_aliases(wire, &[("/input", "tool_input")]);
     if wire.has("tool_input") {
         return;
     }
-    let members = wire.members.iter().filter(|(key, value)| !value.is_null() && !NOT_INPUT.contains(key));
-    let members: HashSet<String> = members.map(|(key, _)| key.to_owned()).collect();
-    if !members.is_empty() {
-        wire.gather("tool_input", members);
+    let arguments = wire.members.iter().filter(|(name, value)| !value.is_null() && !NOT_INPUT.contains(name));
+    let arguments: Fields = arguments.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    if !arguments.is_empty() {
+        wire.add("tool_input", arguments);
     }
 }
 
@@ -149,13 +146,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::json::parse_wire;
+    use crate::event::wire::parse_wire;
 
     fn tool_input(wire: &Value) -> Value {
         let wire = wire.to_string();
         let mut wire = parse_wire(wire.as_bytes()).unwrap();
         take_tool_input(&mut wire);
-        wire.members.remove("tool_input").unwrap_or_default()
+        wire.members.take("tool_input").map(Value::from).unwrap_or_default()
     }
 
     #[test]

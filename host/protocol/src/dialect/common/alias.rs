@@ -3,43 +3,30 @@
 use serde_json::Value;
 
 use crate::{
-    event::{
-        Raw,
-        raw::{Moved, Place},
-    },
-    json::{Object, Wire},
+    event::{Raw, wire::Wire},
+    json::Object,
 };
 
 /// A JSON pointer into the wire, and the name under which the contract has what it points at. Of several pointers for
 /// one name the first that points at something counts.
 pub(crate) type Alias = (&'static str, &'static str);
 
-/// Gives fields a client may place elsewhere the contract's names, unless those are there. Nothing is copied: what they are
-/// on the wire, [`Event::raw`](crate::Event::raw) knows.
-pub(crate) fn take_aliases(wire: &mut Wire<'_>, aliases: &[Alias]) {
-    for (pointer, name) in aliases {
-        let Some(path) = pointer.strip_prefix('/').filter(|_| !wire.has(name)) else { continue };
-        if pointed_at(|name| wire.members.get(name), pointer).is_some() {
-            let (member, below) = path.split_once('/').map_or((path, None), |(member, below)| (member, Some(below)));
-            wire.rename(name, member, below);
+/// Gives fields a client may place elsewhere the contract's names too, unless those are there. Nothing is copied: both are
+/// the same range of the client's text.
+pub(crate) fn take_aliases(wire: &mut Wire, aliases: &[Alias]) {
+    for (pointer, name) in aliases.iter().filter(|(pointer, _)| pointer.starts_with('/')) {
+        if !wire.has(name)
+            && let Some(value) = wire.members.at(pointer)
+        {
+            wire.add(name, value);
         }
     }
 }
 
-/// Puts what [`Wire`] moved back where the client wrote it.
-pub(crate) fn put_back(wire: &mut Object, raw: &Raw) {
-    for Moved { name, from } in raw.moved() {
-        let Some(value) = wire.shift_remove(*name) else { continue };
-        match (from, value) {
-            (Place::At(member, None), value) => drop(wire.insert((*member).to_owned(), value)),
-            (Place::At(member, Some(below)), value) => {
-                if let Some(inner) = wire.entry(*member).or_insert_with(|| Object::new().into()).as_object_mut() {
-                    inner.insert((*below).to_owned(), value);
-                }
-            }
-            (Place::Members(_), Value::Object(members)) => wire.extend(members),
-            (Place::Members(_), value) => drop(wire.insert((*name).to_owned(), value)),
-        }
+/// Takes out the names that [`take_aliases`] added: the wire as the client wrote it.
+pub(crate) fn drop_added(wire: &mut Object, aliases: &[Alias], raw: &Raw) {
+    for (_, name) in aliases.iter().filter(|(_, name)| !raw.wrote(name)) {
+        wire.shift_remove(*name);
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
         (Input::UserPromptSubmit(submitted), _) => submitted.prompt = Some(text()),
         (Input::SubagentStop(stopped), _) => stopped.final_response = Some(text()),
         (Input::OtherEvent(other), _) => {
-            other.payload.insert("transformedPrompt".into(), text().into());
+            other.payload.insert("transformedPrompt", Value::from(text()));
         }
         _ => return false,
     }

@@ -5,17 +5,16 @@ use serde_json::Value;
 use super::events::{self, CAMEL_CONTEXT};
 use crate::{
     dialect::EventSpec,
-    event::{Event, EventKind, decode_fields, encode_fields},
-    json::{DecodeError, Object, parse, parse_wire},
+    event::{Event, EventKind, decode_members, encode_fields, wire::parse_wire},
+    json::{DecodeError, Json, Members, Object},
 };
 
 const NAME_KEY: &str = "hook_event_name";
 
 /// Whether a payload has Claude's fields. copilot.md#payloads: "`notification` carries `hook_event_name` in both forms", so
 /// the name alone does not tell; and `subagentStart` has some of both.
-fn is_pascal(payload: &Object) -> bool {
-    let named = payload.contains_key(NAME_KEY) && !payload.contains_key("sessionId");
-    named || payload.contains_key("agent_id")
+fn is_pascal(has: impl Fn(&str) -> bool) -> bool {
+    has(NAME_KEY) && !has("sessionId") || has("agent_id")
 }
 
 /// How an event's fields are named in a payload of that form.
@@ -29,24 +28,23 @@ fn form(name: &str, pascal: bool) -> (&'static EventSpec, &'static [(&'static st
 
 pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeError> {
     let mut wire = parse_wire(wire)?;
-    let (mut raw, payload, mut notes) = (wire.raw(), wire.members.into_object(), wire.notes);
-    let name = name(&payload, given)?;
-    let pascal = is_pascal(&payload);
+    let (raw, mut fields, mut notes) = (wire.raw(), wire.members, wire.notes);
+    let name = name(&fields, given)?;
+    let pascal = is_pascal(|name| fields.has(name));
     let (spec, context_names) = form(&name, pascal);
-    let mut fields = payload;
     if pascal {
-        fields.shift_remove(NAME_KEY);
-    } else if let Some(text) = fields.get_mut("toolArgs").and_then(unquote) {
-        raw = raw.quoting(text);
+        fields.take(NAME_KEY);
+    } else if let Some(arguments) = fields.get("toolArgs").and_then(unquoted) {
+        fields.replace("toolArgs", arguments);
     }
-    let event = decode_fields(spec, context_names, "", fields)?;
+    let event = decode_members(spec, name, context_names, "", fields, raw)?;
     notes.extend(event.notes);
-    Ok(Event { name, raw, notes, ..event })
+    Ok(Event { notes, ..event })
 }
 
 /// The inverse of [`decode`]. An event that never was on a wire is in camelCase, as Copilot's own are.
 pub(super) fn encode(event: &Event) -> Value {
-    let pascal = event.raw.as_object().is_some_and(is_pascal);
+    let pascal = event.raw.as_object().is_some_and(|payload| is_pascal(|name| payload.contains_key(name)));
     let (spec, context_names) = form(&event.name, pascal);
     let mut wire = Object::new();
     if pascal && let Some(name) = event.raw.get(NAME_KEY) {
@@ -63,25 +61,23 @@ pub(super) fn encode(event: &Event) -> Value {
 }
 
 /// copilot.md#payloads: "Older versions write `toolArgs` as a string that holds JSON." What holds no object is the tool's own
-/// text. The text that was one.
-fn unquote(args: &mut Value) -> Option<String> {
-    let object = parse(args.as_str()?.as_bytes()).ok().filter(Value::is_object)?;
-    match std::mem::replace(args, object) {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
+/// text.
+fn unquoted(arguments: &Value) -> Option<Json> {
+    Json::object(arguments.as_str()?)
 }
 
 /// Arguments as the string they were, unless they have changed.
 fn requoted(args: &Value, quoted: &Value) -> Value {
-    let mut before = quoted.clone();
-    unquote(&mut before);
-    if before == *args { quoted.clone() } else { args.to_string().into() }
+    let same = match unquoted(quoted) {
+        Some(before) => before == *args,
+        None => quoted == args,
+    };
+    if same { quoted.clone() } else { args.to_string().into() }
 }
 
 /// decisions.md#copilot: "An event's name is the one that is given, or else the one that it carries, or else what its fields
 /// tell."
-fn name(payload: &Object, given: Option<&str>) -> Result<String, DecodeError> {
+fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
@@ -94,7 +90,7 @@ fn name(payload: &Object, given: Option<&str>) -> Result<String, DecodeError> {
             None => {}
         }
     }
-    let told = TOLD_BY.iter().find(|(fields, _)| fields.iter().all(|field| payload.contains_key(*field)));
+    let told = TOLD_BY.iter().find(|(fields, _)| fields.iter().all(|field| payload.has(field)));
     told.map(|(_, name)| (*name).to_owned()).ok_or_else(|| DecodeError::Missing {
         pointer: format!("/{NAME_KEY}"),
         why: "without the event's name no hook can be chosen (or give --event NAME)".into(),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     event::{Event, Input, Json, fields::left_untyped},
-    json::Object,
+    json::{Members, Object},
 };
 
 pub(super) const REQUEST: &str = "llm_request";
@@ -14,37 +14,35 @@ pub(super) const REQUEST: &str = "llm_request";
 /// The contract's name of `config`.
 const CONFIG: (&str, &str) = ("config", "options");
 
-/// Takes the typed fields out of the request. A model that is not text stays there, with a note.
+/// Reads the typed fields of the request. A model that is not text stays untyped, with a note.
 pub(super) fn read(event: &mut Event) {
-    let Some(request) = event.extra.get_mut(REQUEST).and_then(Value::as_object_mut) else { return };
+    let Some(request) = event.extra.get(REQUEST).and_then(Json::members) else { return };
     let model = match &mut event.input {
         Input::BeforeLlm(input) => {
-            take(request, "messages", &mut input.messages);
-            take(request, "tools", &mut input.tools);
-            take(request, CONFIG.0, &mut input.options);
+            read_field(&request, "messages", &mut input.messages);
+            read_field(&request, "tools", &mut input.tools);
+            read_field(&request, CONFIG.0, &mut input.options);
             &mut input.model
         }
         Input::AfterLlm(input) => &mut input.model,
         _ => return,
     };
-    let mut found = model.take().map(|text| Value::from(text).into());
-    take(request, "model", &mut found);
-    match found.map(Value::from) {
-        Some(Value::String(text)) => *model = Some(text),
-        Some(other) => {
-            event.notes.push(left_untyped(&format!("/{REQUEST}/model"), "a string", &other));
-            request.insert("model".to_owned(), other);
+    match request.find("model").cloned().map(Json::into_string) {
+        Some(Ok(text)) => *model = Some(text),
+        Some(Err(other)) => {
+            *model = None;
+            if !other.is_null() {
+                event.notes.push(left_untyped(&format!("/{REQUEST}/model"), "a string", &other));
+            }
         }
         None => {}
     }
 }
 
 /// Null counts as absent.
-fn take(request: &mut Object, key: &str, place: &mut Option<Json>) {
-    match request.get(key) {
-        None => {}
-        Some(Value::Null) => *place = None,
-        Some(_) => *place = request.shift_remove(key).map(Json::from),
+fn read_field(request: &Members, name: &str, field: &mut Option<Json>) {
+    if let Some(value) = request.find(name) {
+        *field = Some(value.clone()).filter(|value| !value.is_null());
     }
 }
 
@@ -59,7 +57,7 @@ pub(super) fn split(event: &Event) -> (Event, Option<Value>) {
         }
         _ => return (bare, None),
     }
-    let request = match bare.extra.shift_remove(REQUEST) {
+    let request = match bare.extra.remove(REQUEST).map(Json::into_value) {
         Some(Value::Object(mut whole)) => {
             whole.extend(to_wire(typed));
             Some(Value::Object(whole))
@@ -95,9 +93,10 @@ pub(super) fn changes(event: &Event, request: &Object) -> Object {
 
 /// Makes the event's request what `changes` say.
 pub(super) fn apply(event: &mut Event, changes: &Object) {
-    let whole = event.extra.entry(REQUEST).or_insert_with(|| json!({}));
-    if let Value::Object(whole) = whole {
+    let mut whole = event.extra.remove(REQUEST).map_or_else(|| json!({}), Json::into_value);
+    if let Value::Object(whole) = &mut whole {
         whole.extend(to_wire(changes.clone()));
     }
+    event.extra.insert(REQUEST, whole);
     read(event);
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{NAME_KEY, OpenCode};
 use crate::{
     dialect::common::decode_fields_of_flat,
-    event::Event,
-    json::{DecodeError, Object, Wire},
+    event::{Event, wire::Wire},
+    json::{DecodeError, Members},
 };
 
 /// The functions of a plugin, and the events they are: opencode.md#events.
@@ -36,35 +36,33 @@ pub(super) fn is_call<'w>(members: usize, member: impl Fn(&str) -> Option<&'w Va
 }
 
 /// The event of a call. Everything that OpenCode gave stays in [`Event::raw`].
-pub(super) fn decode(dialect: &OpenCode, mut wire: Wire<'_>, given: Option<&str>) -> Result<Event, DecodeError> {
-    let raw = wire.raw();
-    let mut payload = Value::Object(wire.members.into_object());
-    let name = given.or_else(|| told(&payload)).map(str::to_owned);
-    let prompt = prompt(&payload);
-    let mut flat = Object::new();
+pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) -> Result<Event, DecodeError> {
+    let (raw, payload) = (wire.raw(), wire.members);
+    let name = given.map(str::to_owned).or_else(|| told(&payload));
+    let mut flat = Members::default();
     for (pointer, name) in FIELDS {
-        if let Some(value) = payload.pointer_mut(pointer).filter(|value| !value.is_null() && !flat.contains_key(*name))
+        if !flat.has(name)
+            && let Some(value) = payload.at(pointer)
         {
-            flat.insert((*name).to_owned(), value.take());
+            flat.push(name, value);
         }
     }
-    if let Some(prompt) = prompt {
-        flat.insert("prompt".into(), prompt.into());
+    if let Some(prompt) = prompt(&payload) {
+        flat.push("prompt", Value::from(prompt));
     }
     let name = name.map(|name| {
         let event = CALLS.iter().find(|(call, _)| *call == name);
         event.map_or(name.clone(), |(_, event)| (*event).to_owned())
     });
-    let event = decode_fields_of_flat(dialect, NAME_KEY, &[], flat.into(), raw, name.as_deref())?;
+    let event = decode_fields_of_flat(dialect, NAME_KEY, &[], flat, raw, name.as_deref())?;
     wire.notes.extend(event.notes);
     Ok(Event { notes: wire.notes, ..event })
 }
 
 /// opencode.md#payloads: "Which event it is, its fields tell."
-fn told(payload: &Value) -> Option<&str> {
-    let has = |pointer: &str| payload.pointer(pointer).is_some_and(|value| !value.is_null());
-    if has("/input/type") {
-        return payload.pointer("/input/type").and_then(Value::as_str);
+fn told(payload: &Members) -> Option<String> {
+    if let Some(kind) = payload.at("/input/type") {
+        return kind.into_string().ok();
     }
     let told: &[(&[&str], &str)] = &[
         (&["/input/tool", "/output/args"], "tool.execute.before"),
@@ -73,12 +71,14 @@ fn told(payload: &Value) -> Option<&str> {
         (&["/output/env"], "shell.env"),
         (&["/output/system"], "experimental.chat.system.transform"),
     ];
-    told.iter().find(|(fields, _)| fields.iter().all(|field| has(field))).map(|(_, name)| *name)
+    let fits = |fields: &[&str]| fields.iter().all(|field| payload.at(field).is_some());
+    told.iter().find(|(fields, _)| fits(fields)).map(|(_, name)| (*name).to_owned())
 }
 
 /// The text of a message's parts.
-fn prompt(payload: &Value) -> Option<String> {
-    let parts = payload.pointer("/output/parts")?.as_array()?;
+fn prompt(payload: &Members) -> Option<String> {
+    let parts = payload.at("/output/parts")?;
+    let parts = parts.as_array()?;
     let texts = parts.iter().filter(|part| part.get("type").and_then(Value::as_str) == Some("text"));
     let texts: Vec<&str> = texts.filter_map(|part| part.get("text")?.as_str()).collect();
     Some(texts.join("\n"))

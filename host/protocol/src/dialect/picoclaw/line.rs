@@ -15,38 +15,37 @@ use crate::{
     Dialect,
     dialect::{EventSpec, common::event_name},
     event::{
-        AgentEvent, Event, EventContext, EventKind, Input, Json, OtherEvent, Raw, decode_members, encode_fields,
+        AgentEvent, Event, EventContext, EventKind, Fields, Input, OtherEvent, Raw, decode_members, encode_fields,
         fields::{FieldType, left_untyped},
+        wire::parse_wire,
     },
-    json::{DecodeError, Members, Object, parse_wire, token},
+    json::{DecodeError, Members, Object, token},
     output::Note,
 };
 
 pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
     let mut wire = parse_wire(wire)?;
-    let (raw, mut line, mut notes) = (wire.raw(), wire.members, wire.notes);
+    let (raw, line, mut notes) = (wire.raw(), wire.members, wire.notes);
     check_envelope(&line)?;
     let name = event_name(&line, "method", name)?;
-    let params = match line.take_object("params") {
-        None | Some(Err(Value::Null)) => None,
-        Some(Ok(params)) => Some(params),
-        Some(Err(other)) => return Err(DecodeError::wrong_type("/params", "an object", &other)),
+    let params = match line.find("params").filter(|params| !params.is_null()) {
+        None => None,
+        Some(params) => Some(params.members().ok_or_else(|| DecodeError::wrong_type("/params", "an object", params))?),
     };
     let odd = RefCell::default();
     let at = At { pointer: "/params".into(), fields: params.as_ref().map(Within::Params), odd: &odd };
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     let mut event = match spec.kind {
         EventKind::OtherEvent => {
-            let payload = params.map(Members::into_object).unwrap_or_default();
+            let payload = params.map(Members::into_fields).unwrap_or_default();
             Event { input: Input::OtherEvent(OtherEvent { payload }), ..blank(&name) }
         }
         EventKind::AgentEvent => {
             let (kind, context) = agent_event(&name, &at)?;
             let mut params = params.unwrap_or_default();
             let payload = params.take(if name == events::RUNTIME_EVENT { "payload" } else { "Payload" });
-            let payload = payload.map(|payload| Json::of_member(payload, params.whole().as_ref()));
             let input = Input::AgentEvent(AgentEvent { kind: Some(kind), payload });
-            Event { context, input, extra: params.into_object(), ..blank(&name) }
+            Event { context, input, extra: params.into_fields(), ..blank(&name) }
         }
         _ => {
             let (pointer, context) = (at.pointer.clone(), context(&at));
@@ -66,7 +65,7 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
 
 /// picoclaw.md#what-it-is: "Every message is JSON-RPC 2.0, one JSON message per line." decisions.md#the-real-picoclaw:
 /// "Ids are integers; a string id or `2.0` is dropped."
-fn check_envelope(line: &Members<'_>) -> Result<(), DecodeError> {
+fn check_envelope(line: &Members) -> Result<(), DecodeError> {
     match line.get("jsonrpc") {
         Some(Value::String(version)) if version == "2.0" => {}
         Some(other) => return Err(DecodeError::wrong_type("/jsonrpc", "the version \"2.0\"", other)),
@@ -88,7 +87,7 @@ fn blank(name: &str) -> Event {
         context: EventContext::default(),
         call: None,
         input: Input::OtherEvent(OtherEvent::default()),
-        extra: Object::new(),
+        extra: Fields::default(),
         raw: Raw::default(),
         notes: Vec::new(),
     }
@@ -166,7 +165,7 @@ fn kind_name(number: u64) -> String {
 /// The inverse of [`decode`]; for an event that never came over a wire, the line a client would have sent.
 pub(super) fn encode(dialect: &dyn Dialect, event: &Event) -> Value {
     let params = match &event.input {
-        Input::OtherEvent(other) => other.payload.clone(),
+        Input::OtherEvent(other) => other.payload.to_object(),
         Input::AgentEvent(agent) => encode_agent_event(event, agent),
         _ => encode_params(dialect.spec(event.kind()), event),
     };
@@ -223,7 +222,7 @@ fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
     let snake = event.name == events::RUNTIME_EVENT;
     let (kind, payload) = if snake { ("kind", "payload") } else { ("Kind", "Payload") };
     // The number a client sent for the kind is in `extra`, as it came.
-    let mut params = event.extra.clone();
+    let mut params = event.extra.to_object();
     if let Some(word) = &agent.kind {
         params.entry(kind).or_insert_with(|| json!(word));
     }
@@ -281,7 +280,7 @@ struct At<'a> {
 
 #[derive(Clone, Copy)]
 enum Within<'a> {
-    Params(&'a Members<'a>),
+    Params(&'a Members),
     Object(&'a Object),
 }
 

@@ -53,7 +53,7 @@ fn hello(event: &Event) -> Object {
     let mut result = Object::new();
     result.insert("ok".into(), true.into());
     if let Input::OtherEvent(hello) = &event.input {
-        let name = hello.payload.get("name").and_then(Value::as_str).map(|name| shorten(name, REASON_LIMIT));
+        let name = hello.payload.get("name").and_then(|name| name.as_str()).map(|name| shorten(name, REASON_LIMIT));
         put_text(&mut result, "name", name.as_ref());
     }
     result

@@ -93,7 +93,7 @@ pub fn tell(event: &Event) -> Option<Event> {
     let mut told = Event::new(&DIALECT, context, call, told);
     if told.call.as_ref().is_some_and(|call| call.name.is_empty()) {
         // picoclaw.md: `tool` is always there, also where a client has left the name out.
-        told.extra.insert("tool".into(), "".into());
+        told.extra.insert("tool", Value::from(""));
         told.raw = DIALECT.encode_event(&told).into();
     }
     Some(told)
