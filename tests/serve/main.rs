@@ -14,6 +14,7 @@ mod connect;
 mod daemon;
 mod load;
 mod processes;
+mod records;
 mod reload;
 mod seeing;
 mod shared;

@@ -118,6 +118,7 @@ async fn every_verdict_is_recorded() {
         let text = std::fs::read_to_string(daemon.files.path(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
+    daemon.until("recorded", async || lines("records.jsonl").len() == 2).await;
     let records = lines("records.jsonl");
     assert_eq!((records.len(), &records[0]["tenant"], &records[0]["verdict"]), (2, &json!("acme"), &json!("deny")));
     assert_eq!(records[0]["hooks"][0]["hook"], "guard.wasm");
@@ -127,7 +128,8 @@ async fn every_verdict_is_recorded() {
     daemon.signal("HUP");
     daemon.until("opened anew", async || daemon.files.path("records.jsonl").exists()).await;
     daemon.verdict("acme", bash("ls")).await;
-    assert_eq!((lines("records.jsonl").len(), lines("records.1").len()), (1, 2));
+    daemon.until("recorded", async || lines("records.jsonl").len() == 1).await;
+    assert_eq!(lines("records.1").len(), 2);
 }
 
 fn operated() -> Files {

@@ -66,12 +66,11 @@ fn hookbox() -> ExitCode {
             .into();
         }
     };
-    match cli.command.run() {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            let exit = Exit::of(&error);
-            report::error(&error);
-            exit.into()
-        }
-    }
+    let exit = cli.command.run().unwrap_or_else(|error| {
+        let exit = Exit::of(&error);
+        report::error(&error);
+        exit
+    });
+    print::flush();
+    exit.into()
 }

@@ -8,9 +8,10 @@ use std::{
     fmt::{Display, Write as _},
     io::{self, Write},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use hookbox::config::Diagnostic;
@@ -76,7 +77,33 @@ pub fn forget() {
 fn to_stderr(line: String) {
     match &mut *held() {
         Some(lines) => lines.push(line),
-        None => write(io::stderr().lock(), &line),
+        None => match DAEMON.get() {
+            Some(log) => log.line(&line),
+            None => write(io::stderr().lock(), &line),
+        },
+    }
+}
+
+/// The log of the daemon, which waits for no reader of stderr.
+static DAEMON: OnceLock<hookbox_server::Log> = OnceLock::new();
+/// Bounds the wait for the last lines of it.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+/// Sends every line for stderr through a queue from now on.
+///
+/// # Errors
+/// There is no thread to be had.
+pub fn queue() -> io::Result<()> {
+    let log = hookbox_server::Log::start()?;
+    // There is one daemon in a process.
+    let _ = DAEMON.set(log);
+    Ok(())
+}
+
+/// Waits for the lines that are queued, for a bounded time.
+pub fn flush() {
+    if let Some(log) = DAEMON.get() {
+        log.flush(LAST_LINES);
     }
 }
 

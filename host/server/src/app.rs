@@ -25,7 +25,7 @@ use crate::{
     listen::{self, Connections, Listener},
     processor::Processor,
     recent::Recent,
-    records::Records,
+    records::{Records, Unwritten},
     routes,
     settings::{Address, Settings},
     tenants::Tenants,
@@ -105,16 +105,21 @@ impl App {
         self.records.is_some() || !self.settings.operators.is_empty()
     }
 
-    /// Tells whoever wants to know what became of an event.
-    pub fn tell(&self, tenant: &str, mut record: Value) {
+    /// Hands an event's record to the page and to the file of records.
+    ///
+    /// # Errors
+    /// It had to be written by then, and was not.
+    pub async fn tell(&self, tenant: &str, mut record: Value, by: tokio::time::Instant) -> Result<(), Unwritten> {
         if let Some(fields) = record.as_object_mut() {
             fields.insert("tenant".into(), tenant.into());
         }
-        if let Some(records) = &self.records {
-            records.write(&record.to_string());
-        }
+        let line = self.records.is_some().then(|| record.to_string());
         if !self.settings.operators.is_empty() {
             self.recent.add(tenant, record);
+        }
+        match (&self.records, line) {
+            (Some(records), Some(line)) => records.write(&line, by).await,
+            _ => Ok(()),
         }
     }
 
@@ -157,8 +162,10 @@ impl Server {
         let tenants = Tenants::new(settings.tenants.clone(), runtime.clone());
         let reload = Arc::new(Notify::new());
         tenants.watch(Arc::clone(&reload));
-        let open =
-            |path: &PathBuf| Records::open(path).map_err(|error| ServeError::Records { file: path.clone(), error });
+        let required = settings.records_required;
+        let open = |path: &PathBuf| {
+            Records::open(path, required).map_err(|error| ServeError::Records { file: path.clone(), error })
+        };
         let records = settings.records.as_ref().map(open).transpose()?;
         let recent = Recent::default();
         let gate = Gate::new(settings.concurrency as usize);
@@ -243,9 +250,13 @@ impl Server {
         if tokio::time::timeout(self.app.settings.drain, &mut ended).await.is_err() {
             tracing::warn!("what is still under way is given up");
             self.app.phase.send_replace(Phase::Ending);
-            // So that everybody is told.
+            // So that every client gets an answer.
             let _ = tokio::time::timeout(LAST_WORDS, ended).await;
         }
+        let app = Arc::clone(&self.app);
+        // It waits for the writer, which no task of this runtime has to.
+        let _ =
+            tokio::task::spawn_blocking(move || app.records.iter().for_each(|records| records.flush(LAST_WORDS))).await;
     }
 }
 

@@ -50,6 +50,12 @@ impl Time {
         later(self.began, time_for_hooks(self.limit)).into()
     }
 
+    /// The middle between the hooks' deadline and the client's: an answer that is sent by then arrives.
+    fn last(self) -> tokio::time::Instant {
+        let (deadline, end) = (self.deadline(), self.end());
+        deadline.max(deadline + end.saturating_duration_since(deadline) / 2)
+    }
+
     /// When the client gives up.
     fn end(self) -> tokio::time::Instant {
         later(self.began, self.limit).into()
@@ -102,9 +108,23 @@ pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pro
         {
             fields.insert("problem".into(), problem.to_string().into());
         }
-        app.tell(&tenant.name, record);
+        if app.tell(&tenant.name, record, asked.time.last()).await.is_err() {
+            return unrecorded(set.dialect(), asked);
+        }
     }
     answer
+}
+
+/// The answer where a verdict had to be recorded, and was not: a block, where the event can be blocked.
+fn unrecorded(dialect: &dyn Dialect, asked: &Asked) -> Answer {
+    let event = closed::event(dialect, &asked.wire, asked.name.as_deref());
+    match event.filter(|event| dialect.spec_of(event).blockable) {
+        Some(event) => {
+            let (word, wire) = closed::block(dialect, &event, &Problem::Unrecorded.to_string());
+            Answer::Blocked(Problem::Unrecorded, word, wire)
+        }
+        None => Answer::Problem(Problem::Unrecorded),
+    }
 }
 
 /// What is told where there are no hooks to ask.

@@ -13,8 +13,10 @@ mod hosts;
 mod idle;
 mod judge;
 mod listen;
+mod log;
 mod problem;
 mod processor;
+mod queue;
 mod quota;
 mod recent;
 mod records;
@@ -29,6 +31,7 @@ mod ui;
 
 pub use agree::agree;
 pub use app::{ServeError, Server};
+pub use log::Log;
 pub use problem::Problem;
 pub use settings::{Address, LogForm, Settings, SettingsError};
 pub use token::Token;

@@ -58,6 +58,9 @@ pub enum Problem {
     /// The tenant's files cannot be used.
     #[error("the tenant's hooks cannot be used: {0}")]
     Unusable(String),
+    /// The verdict could not be recorded, and had to be.
+    #[error("the verdict could not be recorded, and `recordsRequired` is set")]
+    Unrecorded,
     /// The deadline came first.
     #[error("there was no verdict within {0:?}")]
     Deadline(Duration),
@@ -76,7 +79,7 @@ impl Problem {
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::OverQuota { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy(_) | Self::Draining | Self::Unusable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy(_) | Self::Draining | Self::Unrecorded | Self::Unusable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Deadline(_) => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -97,6 +100,7 @@ impl Problem {
             Self::Busy(_) => "busy",
             Self::Draining => "draining",
             Self::Unusable(_) => "unusable",
+            Self::Unrecorded => "unrecorded",
             Self::Deadline(_) => "deadline",
         }
     }

@@ -1,57 +1,115 @@
-//! Every verdict as a line of JSON, in a file or on stdout. Rotation is left to others: SIGHUP opens the file anew.
+//! Every verdict as a line of JSON, in a file or on a standard stream. Rotation is left to others: SIGHUP opens the file anew.
 
 use std::{
     fs::File,
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use hookbox::private::append;
+use tokio::time::Instant;
 
-/// Where records go when no file is meant.
-const STDOUT: &str = "stdout";
+use crate::queue::{Queue, Sink};
 
-/// Where records go.
+/// Names of the standard streams, where no file is meant.
+pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
+
+/// The way of records to their file or stream.
 #[derive(Debug)]
 pub struct Records {
-    path: Option<PathBuf>,
-    file: Mutex<Option<File>>,
+    queue: Queue,
+    /// A verdict counts only once its record is written.
+    required: bool,
 }
 
+/// A record that had to be written, and was not.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unwritten;
+
 impl Records {
-    /// `stdout`, or a file that is made, or written on.
+    /// `stdout`, `stderr`, or a file that is made, or written on.
     ///
     /// # Errors
-    /// The file cannot be opened, or is not the user's alone.
-    pub fn open(to: &Path) -> io::Result<Self> {
-        let path = (to != Path::new(STDOUT)).then(|| to.to_owned());
-        let file = path.as_deref().map(append).transpose()?;
-        Ok(Self { path, file: Mutex::new(file) })
+    /// The file cannot be opened, or is not the user's alone; there is no thread to be had.
+    pub fn open(to: &Path, required: bool) -> io::Result<Self> {
+        let writer = match to.to_str() {
+            Some("stdout") => Writer::Stream(Box::new(io::stdout())),
+            Some("stderr") => Writer::Stream(Box::new(io::stderr())),
+            _ => Writer::File(to.to_owned(), append(to)?),
+        };
+        let queue = Queue::start("records", Lines { writer, torn: false })?;
+        Ok(Self { queue, required })
     }
 
     /// Opens the file anew, which may have been moved away.
     pub fn reopen(&self) {
-        let Some(path) = &self.path else { return };
+        self.queue.reopen();
+    }
+
+    /// Writes one line. Unless records are required, it is on its way when this returns.
+    ///
+    /// # Errors
+    /// [`Unwritten`]: it is required, and was not written by then.
+    pub async fn write(&self, line: &str, by: Instant) -> Result<(), Unwritten> {
+        if !self.required {
+            self.queue.push(line);
+            return Ok(());
+        }
+        match tokio::time::timeout_at(by, self.queue.confirmed(line)).await {
+            Ok(Ok(true)) => Ok(()),
+            _ => Err(Unwritten),
+        }
+    }
+
+    /// Waits until all are written, so long at most.
+    pub fn flush(&self, at_most: Duration) {
+        if !self.queue.flush(at_most) {
+            tracing::error!("the last records are not written: their reader does not read");
+        }
+    }
+}
+
+struct Lines {
+    writer: Writer,
+    /// The last line was cut short.
+    torn: bool,
+}
+
+enum Writer {
+    File(PathBuf, File),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl Sink for Lines {
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        let to: &mut dyn Write = match &mut self.writer {
+            Writer::File(_, file) => file,
+            Writer::Stream(stream) => stream,
+        };
+        // What a full disk cut short ends there, so that it takes no other record with it.
+        let begin: &[u8] = if self.torn { b"\n" } else { b"" };
+        let written = to.write_all(&[begin, line].concat()).and_then(|()| to.flush());
+        self.torn = written.is_err();
+        written
+    }
+
+    fn reopen(&mut self) {
+        let Writer::File(path, file) = &mut self.writer else { return };
         match append(path) {
-            Ok(file) => *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file),
+            Ok(new) => (*file, self.torn) = (new, false),
             Err(error) => tracing::error!("records: {}: {error}", path.display()),
         }
     }
 
-    /// Writes one line in one step. A verdict holds even when it cannot be recorded.
-    pub fn write(&self, line: &str) {
-        let line = format!("{line}\n");
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = if let Some(file) = file.as_mut() {
-            file.write_all(line.as_bytes())
-        } else {
-            let mut stdout = io::stdout().lock();
-            stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush())
-        };
-        if let Err(error) = written {
-            metrics::counter!("hookbox_records_lost_total").increment(1);
-            tracing::error!("a verdict could not be recorded: {error}");
+    fn lost(&mut self, first: bool, why: &str) {
+        metrics::counter!("hookbox_records_lost_total").increment(1);
+        if first {
+            tracing::error!("verdicts are not recorded: {why}");
         }
+    }
+
+    fn recovered(&mut self, lost: u64) {
+        tracing::error!("verdicts are recorded again; {lost} were not");
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, de};
 use thiserror::Error;
 
-use crate::token::Token;
+use crate::{records::STREAMS, token::Token};
 
 /// A file of settings is small; a larger one is a mistake.
 const MAX_BYTES: u64 = 1 << 20;
@@ -64,9 +64,12 @@ pub struct Settings {
     /// Hashes of the tokens that open `/ui`, which is nowhere without one.
     #[serde(default)]
     pub operators: Tokens,
-    /// Where every verdict goes as a line of JSON: `stdout`, or a file.
+    /// Where every verdict goes as a line of JSON: `stdout`, `stderr`, or a file.
     #[serde(default)]
     pub records: Option<PathBuf>,
+    /// Blocks where a verdict cannot be recorded. Otherwise such a record is lost, and counted.
+    #[serde(default)]
+    pub records_required: bool,
     /// The OpenTelemetry collector that traces go to over HTTP, as in `http://127.0.0.1:4318`.
     #[serde(default)]
     pub otlp: Option<String>,
@@ -242,6 +245,9 @@ pub enum SettingsError {
          where something else encrypts"
     )]
     Open(Address),
+    /// Records are required, and go nowhere.
+    #[error("`recordsRequired` needs `records`: `stdout`, `stderr` or a file")]
+    NoRecords,
 }
 
 impl Settings {
@@ -256,7 +262,11 @@ impl Settings {
         from_here(&mut settings.tenants);
         settings.cache.iter_mut().for_each(from_here);
         settings.tls.iter_mut().for_each(|tls| [&mut tls.certificate, &mut tls.key].into_iter().for_each(from_here));
-        settings.records.iter_mut().filter(|path| *path != Path::new("stdout")).for_each(from_here);
+        settings
+            .records
+            .iter_mut()
+            .filter(|path| !STREAMS.iter().any(|stream| *path == Path::new(stream)))
+            .for_each(from_here);
         for address in settings.listen.iter_mut().chain(&mut settings.admin) {
             if let Address::Unix(path) = address {
                 from_here(path);
@@ -276,6 +286,9 @@ impl Settings {
 
     fn check(&self) -> Result<(), SettingsError> {
         let open = self.listen.iter().chain(&self.admin).find(|address| !address.is_local());
+        if self.records_required && self.records.is_none() {
+            return Err(SettingsError::NoRecords);
+        }
         match open {
             Some(address) if self.tls.is_none() && !self.insecure => Err(SettingsError::Open(address.clone())),
             _ => Ok(()),

@@ -20,6 +20,7 @@ pub struct Serve {
 impl Serve {
     pub fn run(self) -> anyhow::Result<Exit> {
         let settings = Settings::load(&self.config).map_err(|error| Exit::Config.error(error.to_string()))?;
+        print::queue()?;
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(settings))
     }
 }

@@ -1,0 +1,49 @@
+//! The daemon's log: lines on stderr that nothing waits for.
+
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
+
+use crate::queue::{Queue, Sink};
+
+/// A log whose reader may stop reading: then lines are lost and counted, and nothing waits.
+#[derive(Debug, Clone)]
+pub struct Log(Queue);
+
+impl Log {
+    /// On stderr.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn start() -> io::Result<Self> {
+        Queue::start("log", Stderr).map(Self)
+    }
+
+    /// Adds a line, without its line break.
+    pub fn line(&self, line: &str) {
+        self.0.push(line);
+    }
+
+    /// Waits until all lines are written, so long at most.
+    pub fn flush(&self, at_most: Duration) {
+        self.0.flush(at_most);
+    }
+}
+
+struct Stderr;
+
+impl Sink for Stderr {
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        let mut stderr = io::stderr().lock();
+        stderr.write_all(line).and_then(|()| stderr.flush())
+    }
+
+    fn lost(&mut self, _: bool, _: &str) {
+        metrics::counter!("hookbox_log_lines_lost_total").increment(1);
+    }
+
+    fn recovered(&mut self, lost: u64) {
+        tracing::error!("{lost} lines of the log were lost before this one: its reader did not read");
+    }
+}
