@@ -141,3 +141,19 @@ fn every_promise_has_its_test() {
     }
     assert!(tests > 40, "{tests}");
 }
+
+/// `host/cli/src/user_file.rs` is the one place that writes files of the user. What a build keeps in its own folder, and
+/// temporary files, are written where they are made.
+#[test]
+fn files_of_the_user_are_written_in_one_place() {
+    let dir = root().join("host/cli/src");
+    let elsewhere = ["user_file.rs", "commands/build/", "commands/scratch.rs"];
+    for (path, text) in sources(&dir) {
+        let name = path.strip_prefix(&dir).unwrap().to_string_lossy().into_owned();
+        let product = text.split("#[cfg(test)]").next().unwrap();
+        for call in ["fs::write", "File::create", "OpenOptions", "fs::rename", "fs::copy", "remove_file", "persist("] {
+            let allowed = elsewhere.iter().any(|prefix| name.starts_with(prefix)) || !product.contains(call);
+            assert!(allowed, "{name} calls {call}: files of the user are written by user_file");
+        }
+    }
+}

@@ -3,4 +3,5 @@
 
 mod doctor;
 mod install;
+mod links;
 mod machine;

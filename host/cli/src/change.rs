@@ -1,14 +1,14 @@
 //! A change to somebody's file: shown before it is made, and made whole or not at all.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context;
 use similar::TextDiff;
 
-use crate::{exit::Exit, print};
+use crate::{exit::Exit, print, user_file};
 
 /// What is to become of one file.
 #[derive(Debug)]
@@ -39,13 +39,8 @@ pub enum Backup {
 /// # Errors
 /// It is not text: nothing that we could edit.
 pub fn read(file: &Path) -> anyhow::Result<Option<String>> {
-    match fs::read(file) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| Exit::Config.error(format!("{}: it is not UTF-8; the file is left as it is", file.display()))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
-    }
+    let text = user_file::read(file)?.map(String::from_utf8).transpose();
+    text.map_err(|_| Exit::Config.error(format!("{}: it is not UTF-8; the file is left as it is", file.display())))
 }
 
 /// Where the backup of a file is.
@@ -65,7 +60,8 @@ impl Change {
     pub fn show(&self) {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let (before, after) = (text(&self.before), text(&self.after));
-        let name = |there: bool| if there { self.file.display().to_string() } else { "/dev/null".to_owned() };
+        let file = self.real().unwrap_or_else(|_| self.file.clone());
+        let name = |there: bool| if there { file.display().to_string() } else { "/dev/null".to_owned() };
         let diff = TextDiff::from_lines(&before, &after);
         let mut unified = diff.unified_diff();
         unified.header(&name(self.before.is_some()), &name(self.after.is_some())).missing_newline_hint(false);
@@ -77,45 +73,33 @@ impl Change {
     /// # Errors
     /// Also where the file is not any more what was shown.
     pub fn make(&self) -> anyhow::Result<()> {
-        // Where a link leads: people keep their settings elsewhere.
-        let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
+        let file = self.real()?;
         if read(&file)? != self.before {
             return Err(Exit::Software.error(format!("{} has changed meanwhile; do it again", file.display())));
         }
         let backup = backup(&self.file);
         match (self.backup, &self.before) {
-            (Backup::Make, Some(before)) => write(&backup, before, &file)?,
-            (Backup::Drop, _) => drop(fs::remove_file(&backup)),
+            (Backup::Make, Some(before)) => user_file::write_beside(&backup, before.as_bytes(), &file)?,
+            (Backup::Drop, _) => drop(user_file::remove(&backup)?),
             _ => {}
         }
         match &self.after {
-            Some(after) => write(&file, after, &file),
-            None => fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display())),
+            Some(after) => user_file::write(&file, after.as_bytes()),
+            None => user_file::remove(&file).map(drop),
         }
     }
-}
 
-/// Writes a file under another name first, so that no client reads half of it, with the mode of `like`.
-fn write(file: &Path, text: &str, like: &Path) -> anyhow::Result<()> {
-    let written = || -> io::Result<()> {
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut name = file.as_os_str().to_owned();
-        name.push(format!(".{}", std::process::id()));
-        let temporary = PathBuf::from(name);
-        let done = fs::write(&temporary, text).and_then(|()| {
-            if let Ok(meta) = fs::metadata(like) {
-                fs::set_permissions(&temporary, meta.permissions())?;
-            }
-            fs::rename(&temporary, file)
-        });
-        if done.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        done
-    };
-    written().with_context(|| format!("cannot write {}", file.display()))
+    /// The path of the file without links: people keep their settings elsewhere.
+    fn real(&self) -> anyhow::Result<PathBuf> {
+        user_file::real(&self.file).with_context(|| format!("cannot read {}", self.file.display()))
+    }
+
+    /// The target of a change that a link leads out of `project`.
+    pub fn leads_out_of(&self, project: &Path) -> anyhow::Result<Option<PathBuf>> {
+        let real = self.real()?;
+        let root = project.canonicalize().with_context(|| format!("cannot read {}", project.display()))?;
+        Ok(Some(real).filter(|real| self.file.starts_with(project) && !real.starts_with(root)))
+    }
 }
 
 /// Shows what would change and asks, unless whoever called said yes beforehand. Whether it is to be made.

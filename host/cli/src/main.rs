@@ -11,6 +11,7 @@ mod report;
 mod sdk;
 mod stops;
 mod trust;
+mod user_file;
 mod warned;
 
 use std::{process::ExitCode, thread};

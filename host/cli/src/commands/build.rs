@@ -20,7 +20,7 @@ use wasm_metadata::AddMetadata;
 
 use self::language::{Compiled, Project};
 use super::inspect::describe;
-use crate::{exit::Exit, print};
+use crate::{exit::Exit, print, user_file};
 
 /// Compile a hook to a component.
 #[derive(Debug, Args)]
@@ -105,6 +105,6 @@ fn make(compiled: Compiled, source: Option<String>, output: &Path) -> anyhow::Re
     let name = compiled.name.clone();
     let component = component::make(compiled, &source).with_context(|| format!("{name} cannot become a component"))?;
     component::validate(&component)?;
-    component::write(output, &component)?;
+    user_file::replace(output, &component)?;
     Ok(true)
 }

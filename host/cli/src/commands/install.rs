@@ -41,6 +41,9 @@ pub struct Install {
     /// Write without asking
     #[arg(long, short)]
     yes: bool,
+    /// With --yes: write also to files outside the project that links in the project lead to
+    #[arg(long)]
+    follow_links: bool,
 }
 
 /// The client of that name, or which there are.
@@ -83,7 +86,7 @@ impl Install {
         if let Some(config) = planned.checked {
             check(config)?;
         }
-        if !self.make(&planned.changes)? {
+        if !self.make(&place, &planned.changes)? {
             return Ok(Exit::Told(1));
         }
         if client.name == "codex" {
@@ -102,11 +105,11 @@ impl Install {
             changes.extend(trust::forget(place, only)?);
         }
         changes.push(plan::remove(place, only)?);
-        Ok(if self.make(&changes)? { Exit::Ok } else { Exit::Told(1) })
+        Ok(if self.make(place, &changes)? { Exit::Ok } else { Exit::Told(1) })
     }
 
     /// Shows changes, asks, and makes them; false: they were not wanted.
-    fn make(&self, changes: &[Change]) -> anyhow::Result<bool> {
+    fn make(&self, place: &Place, changes: &[Change]) -> anyhow::Result<bool> {
         let changes: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
         if changes.is_empty() {
             print::out("nothing to change");
@@ -114,6 +117,9 @@ impl Install {
         }
         for change in &changes {
             change.show();
+            if let Some(target) = change.leads_out_of(&place.project)? {
+                self.tell_of_link(&change.file, &target)?;
+            }
         }
         if !change::consent(self.yes)? {
             print::out("nothing was written");
@@ -127,6 +133,22 @@ impl Install {
             print::out(format_args!("{word}: {}{}", change.file.display(), kept.unwrap_or_default()));
         }
         Ok(true)
+    }
+}
+
+impl Install {
+    /// Names the target of a link out of the project, which a stranger may have put there.
+    ///
+    /// # Errors
+    /// Nobody is asked before it is written, and `--follow-links` does not say that it may be.
+    fn tell_of_link(&self, file: &Path, target: &Path) -> anyhow::Result<()> {
+        let link = format!("{} is a link out of the project, to {}", file.display(), target.display());
+        if self.yes && !self.follow_links {
+            let message = format!("nothing was written: {link}");
+            return Err(Exit::Usage.advised(message, &["to write there, add --follow-links, or leave out --yes"]));
+        }
+        print::out(link);
+        Ok(())
     }
 }
 

@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use hookbox::EventKind;
 
 use self::{case::Tried, event::Shape, template::Template};
-use crate::{exit::Exit, print};
+use crate::{exit::Exit, print, user_file};
 
 /// Begin a hook.
 #[derive(Debug, Args)]
@@ -153,8 +153,7 @@ fn lay(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
     }
     for (name, text) in files {
         let path = folder.join(name);
-        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        user_file::replace(&path, text.as_bytes())?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ use self::{
     run::{Went, run},
     state::Stories,
 };
-use crate::{exit::Exit, print};
+use crate::{exit::Exit, print, user_file};
 
 /// Run a hook's cases: events, and what they must lead to.
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ impl Test {
             update::write(&files, &tested)?;
         }
         if let Some(path) = &self.junit {
-            fs::write(path, junit::report(&tested)).with_context(|| path.display().to_string())?;
+            user_file::replace(path, junit::report(&tested).as_bytes())?;
         }
         let failed = tested.iter().filter(|tested| !tested.holds(self.update)).count();
         let cases = if tested.len() == 1 { "1 case".to_owned() } else { format!("{} cases", tested.len()) };

@@ -1,12 +1,7 @@
 //! From what a compiler made to a component on disk: described, adapted, encoded, marked, validated, written whole.
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::Path,
-};
+use std::{fs, path::Path};
 
-use anyhow::Context;
 use hookbox::{
     folders,
     sandbox::{CompileLimits, Compiler, Component, Engine, EngineOptions, Permissions},
@@ -77,22 +72,4 @@ pub fn validate(component: &[u8]) -> anyhow::Result<()> {
         Ok(_) => Ok(()),
         Err(error) => Err(Exit::Config.advised(format!("the hook cannot be used: {error}"), &[&error.help()])),
     }
-}
-
-/// Writes a file that is there as a whole or not at all.
-pub fn write(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = file.file_name().with_context(|| format!("{} is not a file name", file.display()))?.to_string_lossy();
-    let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = write_through(&draft, bytes).and_then(|()| fs::rename(&draft, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written.with_context(|| format!("cannot write {}", file.display()))
-}
-
-fn write_through(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create(file)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use wasm_metadata::AddMetadata;
 
 use super::{
-    component, contract,
+    contract,
     language::{Compiled, Fingerprint, Language, Project},
     tool,
 };
@@ -144,7 +144,7 @@ fn engine(scratch: &Path) -> anyhow::Result<PathBuf> {
     if !file.is_file() {
         let addons = scratch.join(ADDONS);
         let addon = addon(&addons).with_context(|| format!("there is no addon in {}", addons.display()))?;
-        component::write(&file, &engine::of(&fs::read(addon)?)?)?;
+        crate::user_file::replace(&file, &engine::of(&fs::read(addon)?)?)?;
     }
     Ok(file)
 }

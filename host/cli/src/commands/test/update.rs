@@ -1,13 +1,12 @@
 //! `--update`: what was found becomes what is expected, and the rest of the file stays as its author wrote it.
 
-use std::{fs, ops::Range, slice};
+use std::{ops::Range, slice};
 
-use anyhow::Context;
 use saphyr_parser::{Event, Parser, ScanError, Span};
 use serde_json::{Map, Value};
 
 use super::{Tested, case::File, expect::Found, run::StepWent};
-use crate::commands::yaml;
+use crate::{commands::yaml, user_file};
 
 /// A part of a file: its place in bytes.
 pub struct Node {
@@ -124,7 +123,7 @@ pub fn write(files: &[File], tested: &[Tested<'_>]) -> anyhow::Result<()> {
             text.replace_range(place, &new);
         }
         if text != file.text {
-            fs::write(&file.path, text).with_context(|| file.path.display().to_string())?;
+            user_file::replace(&file.path, text.as_bytes())?;
         }
     }
     Ok(())
