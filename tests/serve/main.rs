@@ -11,6 +11,7 @@
 
 mod answers;
 mod connect;
+mod crowds;
 mod daemon;
 mod load;
 mod processes;

@@ -61,6 +61,7 @@ async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
     let gauges = [
         ("hookbox_components", app.runtime.components()),
         ("hookbox_pool_running", app.runtime.running()),
+        ("hookbox_body_bytes", app.bodies.taken()),
         ("hookbox_tenants", serving.len()),
         ("hookbox_tenants_refused", app.tenants.refused().len()),
     ];

@@ -20,6 +20,7 @@ use tokio::{
 
 use crate::{
     admin,
+    bodies::Bodies,
     gate::Gate,
     hosts,
     listen::{self, Connections, Listener},
@@ -37,6 +38,8 @@ use crate::{
 const LOOK: Duration = Duration::from_secs(1);
 /// How often what was counted is put into its buckets.
 const UPKEEP: Duration = Duration::from_secs(5);
+/// Connections at once of a listener of its own for `admin`.
+const ADMIN_CONNECTIONS: u32 = 64;
 /// For answers to those whose requests are given up.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -80,6 +83,7 @@ pub struct App {
     pub tenants: Arc<Tenants>,
     pub runtime: Runtime,
     pub gate: Gate,
+    pub bodies: Bodies,
     pub processor: Processor,
     pub metrics: PrometheusHandle,
     pub recent: Recent,
@@ -169,11 +173,13 @@ impl Server {
         let records = settings.records.as_ref().map(open).transpose()?;
         let recent = Recent::default();
         let gate = Gate::new(settings.concurrency as usize);
+        let bodies = Bodies::new(settings.body_memory());
         let app = Arc::new(App {
             settings,
             tenants,
             runtime,
             gate,
+            bodies,
             processor: Processor::start(),
             metrics,
             recent,
@@ -200,6 +206,8 @@ impl Server {
     /// Serves until `end`, and then what is under way.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let connections = Connections::new(self.app.settings.max_connections, self.app.phase.subscribe());
+        // Probes and scrapers find room whatever clients do.
+        let for_admin = Connections::new(ADMIN_CONNECTIONS, self.app.phase.subscribe());
         let mut router = routes::api();
         // Beyond this machine they are on a listener of their own or nowhere.
         if self.admin.is_none() && self.app.settings.is_local() {
@@ -218,7 +226,7 @@ impl Server {
         if let Some(listener) = self.admin {
             let router = guarded(&listener, admin::alone().with_state(Arc::clone(&self.app)));
             let tls = self.tls.clone().filter(|_| !listener.is_local());
-            serving.spawn(connections.clone().serve(listener, tls, router));
+            serving.spawn(for_admin.serve(listener, tls, router));
         }
         for listener in self.listeners {
             let router = guarded(&listener, router.clone());

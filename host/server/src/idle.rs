@@ -1,148 +1,400 @@
-//! Connections on which nobody waits for an answer. When there is no room for a new one, one of these is asked to leave:
-//! whoever only holds connections does not keep others out.
+//! Connections that may be closed when there is no room for a new one: first those that were refused, then others
+//! that never brought a token, then idle ones that did, then those whose request's body does not arrive. Connections whose events are judged stay.
+//!
+//! Of strangers' connections those of the address with the most go first, of unfinished bodies those of the tenant with the
+//! most: neither an address nor a tenant that holds many keeps others out. A connection that brought a token is never closed
+//! because of its address, which a proxy's clients share.
 
 use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    collections::{BTreeMap, HashMap},
+    hash::Hash,
+    net::{IpAddr, Ipv6Addr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use tokio::sync::Notify;
 
-/// The idle connections of a daemon: first those that never asked anything, and each time those first that have been idle
-/// for the longest.
-#[derive(Debug, Default)]
-pub struct Idle(Mutex<Queue>);
+/// Strangers' connections that one address may have in any case.
+const PER_ADDRESS: usize = 16;
 
-/// What is added to the number of one that asked something.
-const ASKED: u64 = 1 << 63;
+/// Time in which a new connection can bring a token before it may be closed for another: a burst of new ones must not close
+/// each other before any of them was served.
+pub const GRACE: Duration = Duration::from_millis(250);
+
+/// The origin of a connection, as far as its owner can be told by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// An address; of IPv6 the network, in which one machine has as many addresses as it likes.
+    Address(IpAddr),
+    /// A socket of this machine's file system.
+    Local,
+}
+
+impl Source {
+    /// The source of a TCP connection.
+    pub fn of(address: IpAddr) -> Self {
+        Self::Address(match address.to_canonical() {
+            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+            address @ IpAddr::V4(_) => address,
+        })
+    }
+}
+
+/// The connections of a daemon that may be closed for another.
+#[derive(Debug)]
+pub struct Idle {
+    queue: Mutex<Queue>,
+    /// Strangers' connections of one address at most, apart from those that are new.
+    per_address: usize,
+    grace: Duration,
+}
+
+/// The result of [`Idle::ask_one_to_leave`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// One leaves.
+    One,
+    /// Some may leave, though not yet.
+    Later,
+    /// None may.
+    None,
+}
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// The last number that was given.
+    /// The last number that was given. The lowest one has been in its place for the longest.
     last: u64,
-    lines: BTreeMap<u64, Arc<Notify>>,
+    refused: ByOwner<Source>,
+    strangers: ByOwner<Source>,
+    resting: BTreeMap<u64, Arc<Signals>>,
+    reading: ByOwner<Arc<str>>,
+}
+
+/// Connections of one kind by their owner.
+#[derive(Debug)]
+struct ByOwner<K>(HashMap<K, BTreeMap<u64, Arc<Signals>>>);
+
+impl<K> Default for ByOwner<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Clone + Eq + Hash> ByOwner<K> {
+    fn add(&mut self, owner: &K, number: u64, signals: Arc<Signals>) {
+        self.0.entry(owner.clone()).or_default().insert(number, signals);
+    }
+
+    fn remove(&mut self, owner: &K, number: u64) {
+        if let Some(own) = self.0.get_mut(owner) {
+            own.remove(&number);
+            if own.is_empty() {
+                self.0.remove(owner);
+            }
+        }
+    }
+
+    fn count_of(&self, owner: &K) -> usize {
+        self.0.get(owner).map_or(0, BTreeMap::len)
+    }
+
+    /// Takes the oldest connection of an owner.
+    fn pop_of(&mut self, owner: &K) -> Option<Arc<Signals>> {
+        let own = self.0.get_mut(owner)?;
+        let (number, signals) = own.pop_first()?;
+        self.remove(owner, number);
+        Some(signals)
+    }
+
+    /// Takes the oldest connection of the owner with the most, of those whose oldest is old enough.
+    fn pop(&mut self, grace: Duration) -> Option<Arc<Signals>> {
+        let ripe =
+            self.0.iter().filter(|(_, own)| own.first_key_value().is_some_and(|(_, first)| first.is_older(grace)));
+        let owner = ripe.max_by_key(|(_, own)| own.len())?.0.clone();
+        self.pop_of(&owner)
+    }
+}
+
+/// The ways to tell a connection that it has to make room.
+#[derive(Debug)]
+struct Signals {
+    /// The connection's beginning.
+    since: Instant,
+    /// For the task that serves it.
+    leave: Notify,
+    /// For the request that reads a body.
+    hurry: Notify,
+}
+
+impl Signals {
+    fn is_older(&self, grace: Duration) -> bool {
+        self.since.elapsed() >= grace
+    }
 }
 
 impl Idle {
-    /// Asks the first one to leave; false when there is none.
-    pub fn ask_one_to_leave(&self) -> bool {
-        let first = self.lock().lines.pop_first();
-        if let Some((_, leave)) = &first {
-            leave.notify_one();
+    /// For a daemon of so many connections, none of which leaves sooner than this.
+    pub fn new(connections: usize, grace: Duration) -> Self {
+        Self { queue: Mutex::default(), per_address: PER_ADDRESS.max(connections / 4), grace }
+    }
+
+    /// Asks the first one to leave.
+    pub fn ask_one_to_leave(&self) -> Asked {
+        let mut queue = self.lock();
+        let resting = |queue: &mut Queue| queue.resting.pop_first().map(|(_, signals)| signals);
+        let first = queue.refused.pop(Duration::ZERO).or_else(|| queue.strangers.pop(self.grace));
+        if first.is_none() && !queue.strangers.0.is_empty() {
+            return Asked::Later;
         }
-        first.is_some()
+        let Some(signals) = first.or_else(|| resting(&mut queue)).or_else(|| queue.reading.pop(Duration::ZERO)) else {
+            return Asked::None;
+        };
+        signals.leave.notify_one();
+        signals.hurry.notify_one();
+        Asked::One
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One connection, idle until it is told otherwise.
+/// The place of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    /// It never brought a token.
+    Stranger,
+    /// Neither did this one, and a request of it was refused.
+    Refused,
+    /// It did once, and no admitted request is under way.
+    Resting,
+    /// The body of a request of this tenant is on its way.
+    Reading(Arc<str>),
+    /// An event is judged.
+    Busy,
+}
+
+/// One connection.
 #[derive(Debug)]
 pub struct Line {
     all: Arc<Idle>,
-    leave: Arc<Notify>,
-    /// Its number among the idle ones; 0 while it is busy.
-    number: AtomicU64,
+    source: Source,
+    signals: Arc<Signals>,
+    /// Its place, and its number there.
+    place: Mutex<(Place, u64)>,
 }
 
 impl Line {
-    /// A new one.
-    pub fn new(all: &Arc<Idle>) -> Self {
-        let line = Self { all: Arc::clone(all), leave: Arc::default(), number: AtomicU64::new(0) };
-        line.rest(0);
-        line
+    /// A new one, of a stranger. Where its address has too many of these, the oldest of them is asked to leave.
+    pub fn new(all: &Arc<Idle>, source: Source) -> Self {
+        let signals = Arc::new(Signals { since: Instant::now(), leave: Notify::new(), hurry: Notify::new() });
+        let mut queue = all.lock();
+        queue.last += 1;
+        let number = queue.last;
+        queue.strangers.add(&source, number, Arc::clone(&signals));
+        let crowded = queue.strangers.count_of(&source) + queue.refused.count_of(&source) > all.per_address;
+        let oldest = || {
+            let ripe = queue.strangers.0.get(&source)?.first_key_value()?.1.is_older(all.grace);
+            queue.refused.pop_of(&source).or_else(|| ripe.then(|| queue.strangers.pop_of(&source)).flatten())
+        };
+        if let Some(oldest) = crowded.then(oldest).flatten() {
+            metrics::counter!("hookbox_connections_made_room_total").increment(1);
+            oldest.leave.notify_one();
+        }
+        drop(queue);
+        Self { all: Arc::clone(all), source, signals, place: Mutex::new((Place::Stranger, number)) }
     }
 
-    /// It is busy until the value is dropped.
-    pub fn work(self: &Arc<Self>) -> Busy {
-        self.leave_queue();
-        Busy(Arc::clone(self))
+    /// A request of this tenant brought a token. It is under way until the value is dropped.
+    pub fn admit(self: &Arc<Self>, tenant: &str) -> Admitted {
+        self.go_to(Place::Reading(tenant.into()));
+        Admitted(Arc::clone(self))
     }
 
-    /// It may leave as soon as it has its answer, for which there is nothing left to do.
+    /// A request brought another token that is known, and needs nothing more.
+    pub fn know(&self) {
+        self.go_to(Place::Resting);
+    }
+
+    /// The connection may leave: its client has its answer, for which there is nothing left to do.
     pub fn done(&self) {
-        self.rest(ASKED);
+        self.go_to(if self.is_strange() { Place::Refused } else { Place::Resting });
     }
 
-    /// Whether nobody waits for an answer on it.
+    /// It brought no token yet.
+    pub fn is_strange(&self) -> bool {
+        matches!(self.place().0, Place::Stranger | Place::Refused)
+    }
+
+    /// No admitted request is under way on it.
     pub fn is_idle(&self) -> bool {
-        self.number.load(Ordering::Acquire) != 0
+        matches!(self.place().0, Place::Stranger | Place::Refused | Place::Resting)
     }
 
     /// Waits until it is to make room.
     pub async fn asked_to_leave(&self) {
-        self.leave.notified().await;
+        self.signals.leave.notified().await;
     }
 
-    fn rest(&self, class: u64) {
+    fn place(&self) -> MutexGuard<'_, (Place, u64)> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn go_to(&self, place: Place) {
         let mut queue = self.all.lock();
+        let mut own = self.place();
+        self.take_out(&mut queue, &own);
         queue.last += 1;
-        let number = queue.last | class;
-        queue.lines.insert(number, Arc::clone(&self.leave));
-        let before = self.number.swap(number, Ordering::AcqRel);
-        queue.lines.remove(&before);
+        let (number, signals) = (queue.last, Arc::clone(&self.signals));
+        match &place {
+            Place::Stranger => queue.strangers.add(&self.source, number, signals),
+            Place::Refused => queue.refused.add(&self.source, number, signals),
+            Place::Resting => drop(queue.resting.insert(number, signals)),
+            Place::Reading(tenant) => queue.reading.add(tenant, number, signals),
+            Place::Busy => {}
+        }
+        *own = (place, number);
     }
 
-    fn leave_queue(&self) {
-        let number = self.number.swap(0, Ordering::AcqRel);
-        self.all.lock().lines.remove(&number);
+    fn take_out(&self, queue: &mut Queue, (place, number): &(Place, u64)) {
+        match place {
+            Place::Stranger => queue.strangers.remove(&self.source, *number),
+            Place::Refused => queue.refused.remove(&self.source, *number),
+            Place::Resting => drop(queue.resting.remove(number)),
+            Place::Reading(tenant) => queue.reading.remove(tenant, *number),
+            Place::Busy => {}
+        }
     }
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        self.leave_queue();
+        let mut queue = self.all.lock();
+        self.take_out(&mut queue, &self.place());
     }
 }
 
-/// See [`Line::work`].
+/// See [`Line::admit`].
 #[derive(Debug)]
-pub struct Busy(Arc<Line>);
+pub struct Admitted(Arc<Line>);
 
-impl Drop for Busy {
+impl Admitted {
+    /// The body is there: from now on the connection stays.
+    pub fn is_read(&self) {
+        self.0.go_to(Place::Busy);
+    }
+
+    /// Waits until the body has to be given up, because its connection is to make room.
+    pub async fn hurried(&self) {
+        self.0.signals.hurry.notified().await;
+    }
+}
+
+impl Drop for Admitted {
     fn drop(&mut self) {
-        self.0.rest(ASKED);
+        self.0.go_to(Place::Resting);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::indexing_slicing)]
     use std::{
+        net::{IpAddr, Ipv4Addr, Ipv6Addr},
         pin::pin,
         sync::Arc,
         task::{Context, Waker},
+        time::Duration,
     };
 
-    use super::{Idle, Line};
+    use super::{Asked, Idle, Line, PER_ADDRESS, Source};
 
     fn is_asked(line: &Line) -> bool {
         pin!(line.asked_to_leave()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 
+    fn asks(all: &Idle) -> bool {
+        all.ask_one_to_leave() == Asked::One
+    }
+
+    fn line(all: &Arc<Idle>, source: u8) -> Arc<Line> {
+        Arc::new(Line::new(all, Source::of(Ipv4Addr::new(10, 0, 0, source).into())))
+    }
+
     #[test]
-    fn who_never_asked_leaves_first_and_then_who_is_idle_for_the_longest() {
-        let all = Arc::new(Idle::default());
-        let [first, second, busy, new] = [(); 4].map(|()| Arc::new(Line::new(&all)));
-        drop(second.work());
-        drop(first.work());
-        let working = busy.work();
-        for leaves in [&new, &second, &first] {
-            assert!(leaves.is_idle() && all.ask_one_to_leave() && is_asked(leaves));
+    fn strangers_leave_first_then_idle_ones_then_slow_bodies() {
+        let all = Arc::new(Idle::new(100, Duration::ZERO));
+        let [known, other, slow, busy, stranger] = [(); 5].map(|()| line(&all, 1));
+        drop(known.admit("acme"));
+        drop(other.admit("acme"));
+        drop(known.admit("acme"));
+        let (reading, judged) = (slow.admit("acme"), busy.admit("acme"));
+        judged.is_read();
+        for leaves in [&stranger, &other, &known, &slow] {
+            assert!(asks(&all) && is_asked(leaves), "{leaves:?}");
         }
-        assert!(!all.ask_one_to_leave() && !is_asked(&busy) && !busy.is_idle());
-        drop(working);
-        assert!(busy.is_idle() && all.ask_one_to_leave() && is_asked(&busy));
-        let working = busy.work();
-        busy.done();
-        drop(working);
-        assert!(all.ask_one_to_leave() && is_asked(&busy) && !all.ask_one_to_leave());
-        let gone = Line::new(&all);
-        drop(gone);
-        assert!(!all.ask_one_to_leave());
+        assert!(pin!(reading.hurried()).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        assert!(!asks(&all) && !is_asked(&busy) && !busy.is_idle());
+        drop(judged);
+        assert!(busy.is_idle() && asks(&all) && is_asked(&busy) && !asks(&all));
+        drop(line(&all, 1));
+        assert!(!asks(&all));
+    }
+
+    #[test]
+    fn a_refused_request_makes_no_connection_known() {
+        let all = Arc::new(Idle::new(100, Duration::ZERO));
+        let [silent, refused, known] = [(); 3].map(|()| line(&all, 1));
+        drop(known.admit("acme"));
+        refused.done();
+        assert!(refused.is_strange() && asks(&all) && is_asked(&refused));
+        assert!(asks(&all) && is_asked(&silent) && !is_asked(&known));
+    }
+
+    #[test]
+    fn the_address_and_the_tenant_with_the_most_make_room() {
+        let all = Arc::new(Idle::new(100, Duration::ZERO));
+        let (early, many) = (line(&all, 1), [(); 3].map(|()| line(&all, 2)));
+        assert!(asks(&all) && asks(&all));
+        assert!(!is_asked(&early) && is_asked(&many[0]) && is_asked(&many[1]) && !is_asked(&many[2]));
+        let all = Arc::new(Idle::new(100, Duration::ZERO));
+        let lines = [(); 4].map(|()| line(&all, 1));
+        let reading: Vec<_> =
+            lines.iter().zip(["small", "large", "large", "large"]).map(|(line, tenant)| line.admit(tenant)).collect();
+        assert!(asks(&all) && asks(&all));
+        assert!(!is_asked(&lines[0]) && is_asked(&lines[1]) && is_asked(&lines[2]) && !is_asked(&lines[3]));
+        drop(reading);
+    }
+
+    #[test]
+    fn an_address_has_a_bound_that_known_connections_do_not_count_for() {
+        let all = Arc::new(Idle::new(8, Duration::ZERO));
+        let known: Vec<_> = (0..2 * PER_ADDRESS).map(|_| line(&all, 1)).inspect(|line| line.know()).collect();
+        let strangers: Vec<_> = (0..=PER_ADDRESS).map(|_| line(&all, 1)).collect();
+        let asked = |lines: &[Arc<Line>]| lines.iter().filter(|line| is_asked(line)).count();
+        assert!(asked(&known) == 0 && is_asked(&strangers[0]) && asked(&strangers) == 0);
+    }
+
+    #[test]
+    fn a_new_connection_has_time_to_bring_a_token() {
+        let all = Arc::new(Idle::new(8, Duration::from_hours(1)));
+        assert_eq!(all.ask_one_to_leave(), Asked::None);
+        let known = line(&all, 1);
+        known.know();
+        let new: Vec<_> = (0..2 * PER_ADDRESS).map(|_| line(&all, 1)).collect();
+        // Neither does it make one leave that brought a token.
+        assert!(all.ask_one_to_leave() == Asked::Later && !is_asked(&known) && !new.iter().any(|line| is_asked(line)));
+        new[1].done();
+        assert!(asks(&all) && is_asked(&new[1]) && !is_asked(&known));
+    }
+
+    #[test]
+    fn a_network_is_one_source() {
+        let of = |text: &str| Source::of(text.parse().unwrap_or(IpAddr::V6(Ipv6Addr::LOCALHOST)));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:2"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+        assert_ne!(of("10.0.0.1"), of("10.0.0.2"));
     }
 }

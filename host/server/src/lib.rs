@@ -6,6 +6,7 @@
 mod admin;
 mod agree;
 mod app;
+mod bodies;
 mod closed;
 mod files;
 mod gate;

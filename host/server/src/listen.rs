@@ -29,7 +29,7 @@ use tokio::{
 use crate::{
     app::Phase,
     hosts::Verified,
-    idle::{Idle, Line},
+    idle::{Asked, GRACE, Idle, Line, Source},
     settings::Address,
     tls::Tls,
 };
@@ -148,11 +148,11 @@ impl Connections {
     /// So many at once, until it closes.
     pub fn new(most: u32, closing: watch::Receiver<Phase>) -> Self {
         let (room, waiting) = (Arc::new(Semaphore::new(most as usize)), Arc::new(Semaphore::new(WAITING)));
-        Self { most, room, waiting, idle: Arc::default(), closing }
+        Self { most, room, waiting, idle: Arc::new(Idle::new(most as usize, GRACE)), closing }
     }
 
-    /// Takes connections until it is told to close. Where there is no room, an idle one makes some; where none is idle, the
-    /// new one is closed at once.
+    /// Takes connections until it is told to close. Where there is no room, one that may be closed makes some; where none may,
+    /// the new one is closed at once.
     pub async fn serve(mut self, listener: Listener, tls: Option<Arc<Tls>>, router: Router) {
         loop {
             // Those that were asked to make room go soon, if they go.
@@ -161,8 +161,8 @@ impl Connections {
                 () = self.closed() => return,
                 taken = accept(&listener) => taken,
             };
-            let stream = match taken {
-                Ok(stream) => stream,
+            let (stream, source) = match taken {
+                Ok(taken) => taken,
                 Err(error) => {
                     tracing::warn!("a connection could not be taken: {error}");
                     tokio::time::sleep(PAUSE).await;
@@ -170,15 +170,26 @@ impl Connections {
                 }
             };
             let room = Arc::clone(&self.room);
-            let place = Arc::clone(&room).try_acquire_owned().ok();
-            if place.is_none() {
-                if waits.is_err() || !self.idle.ask_one_to_leave() {
+            let (place, asked) = loop {
+                if let Ok(place) = Arc::clone(&room).try_acquire_owned() {
+                    break (Some(place), Asked::None);
+                }
+                let asked = if waits.is_ok() { self.idle.ask_one_to_leave() } else { Asked::None };
+                if asked != Asked::Later {
+                    break (None, asked);
+                }
+                // New ones have their time, and those behind this one wait meanwhile where they are.
+                tokio::time::sleep(PAUSE / 10).await;
+            };
+            match (&place, asked) {
+                (Some(_), _) => {}
+                (None, Asked::One) => metrics::counter!("hookbox_connections_made_room_total").increment(1),
+                (None, _) => {
                     metrics::counter!("hookbox_connections_refused_total").increment(1);
                     continue;
                 }
-                metrics::counter!("hookbox_connections_made_room_total").increment(1);
             }
-            let line = Arc::new(Line::new(&self.idle));
+            let line = Arc::new(Line::new(&self.idle, source));
             let (this, tls, router) = (self.clone(), tls.clone(), router.clone());
             tokio::spawn(async move {
                 let waiting = async {
@@ -253,12 +264,7 @@ impl Connections {
             // For whoever has its answer.
             request.extensions_mut().insert(Arc::clone(&own));
             verified.clone().map(|name| request.extensions_mut().insert(name));
-            let (busy, answer) = (own.work(), service.call(request));
-            async move {
-                let answer = answer.await;
-                drop(busy);
-                answer
-            }
+            service.call(request)
         });
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
@@ -273,7 +279,11 @@ impl Connections {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
+            // A request without a token is not waited for.
             () = line.asked_to_leave() => {
+                if line.is_strange() {
+                    return;
+                }
                 connection.as_mut().graceful_shutdown();
                 loop {
                     match tokio::time::timeout(LEAVING, connection.as_mut()).await {
@@ -295,14 +305,14 @@ impl Connections {
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-async fn accept(listener: &Listener) -> io::Result<Box<dyn Stream>> {
+async fn accept(listener: &Listener) -> io::Result<(Box<dyn Stream>, Source)> {
     Ok(match listener {
         Listener::Tcp(listener) => {
-            let (stream, _) = listener.accept().await?;
-            // Answers are small and somebody waits for them.
+            let (stream, address) = listener.accept().await?;
+            // Answers are small, and the client waits for them.
             stream.set_nodelay(true)?;
-            Box::new(stream)
+            (Box::new(stream), Source::of(address.ip()))
         }
-        Listener::Unix(listener, _) => Box::new(listener.accept().await?.0),
+        Listener::Unix(listener, _) => (Box::new(listener.accept().await?.0), Source::Local),
     })
 }

@@ -17,17 +17,17 @@ use axum::{
     routing::post,
 };
 use futures_util::{StreamExt, stream};
-use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tracing::{Instrument, Span};
 
 use crate::{
     app::App,
-    idle::Line,
+    bodies::{Bounds, Read},
+    idle::{Admitted, Line},
     judge::{Answer, Asked, Time, judge, without_hooks},
     problem::Problem,
-    tenant::Tenant,
+    tenant::{Quotas, Tenant},
     tenants::Found,
     token::Token,
     traces,
@@ -75,11 +75,9 @@ async fn one(
         Ok(hooks) => {
             let judging = async {
                 let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
-                let (wire, failed) = match body_of(&app, body, hooks.time).await {
-                    Ok(wire) => (wire, None),
-                    Err((wire, problem)) => (wire, Some(problem)),
-                };
-                Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, failed).await)
+                let admitted = hooks.admit(&extensions);
+                let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
+                Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, problem).await)
             };
             judging.instrument(hooks.span(&headers)).await.unwrap_or_else(Answer::Problem)
         }
@@ -101,8 +99,10 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
         Err(problem) => Err(problem.clone()),
         Ok(hooks) => {
             let judging = async {
-                let body = body_of(&app, body, hooks.time).await.map_err(|(_, problem)| problem)?;
-                let judged = events(&body)?.into_iter().map(|wire| {
+                let admitted = hooks.admit(&extensions);
+                let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
+                problem.map_or(Ok(()), Err)?;
+                let judged = events(&wire)?.into_iter().map(|wire| {
                     let (app, refused) = (&app, &refused);
                     async move {
                         let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
@@ -240,6 +240,23 @@ impl Hooks {
         span
     }
 
+    /// Notes that the connection brought a token.
+    fn admit(&self, extensions: &Extensions) -> Option<Admitted> {
+        Some(extensions.get::<Arc<Line>>()?.admit(self.admitted.as_deref()?))
+    }
+
+    /// Reads the body, within the memory that there is for the tenant's.
+    async fn body(&self, app: &App, body: Body, line: Option<&Admitted>) -> Read {
+        let tenant = match (&self.tenant, &self.admitted) {
+            (Some(tenant), _) => tenant.usage.body_memory(),
+            (None, Some(_)) => Quotas::default().body_memory(),
+            // Strangers' events are blocked by their names, one large one at a time.
+            (None, None) => 0,
+        };
+        let bounds = Bounds { max_kib: app.settings.max_body_kib, tenant, by: self.time.deadline() };
+        app.bodies.read(self.admitted.as_deref().unwrap_or_default(), body, bounds, line).await
+    }
+
     /// Judges an event, unless there is a problem with it already.
     async fn judge(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
         if let Some(tenant) = &self.tenant
@@ -275,24 +292,4 @@ fn asked_time(headers: &HeaderMap) -> Result<Option<Duration>, Problem> {
         .filter(|time| !time.is_zero())
         .map(Some)
         .ok_or_else(|| Problem::Request("`Hookbox-Timeout` is a number of seconds, more than 0".into()))
-}
-
-/// The whole body, or as much of it as there may be and why no more.
-async fn body_of(app: &App, mut body: Body, time: Time) -> Result<Bytes, (Bytes, Problem)> {
-    let kib = app.settings.max_body_kib;
-    let limit = usize::try_from(kib).unwrap_or(usize::MAX).saturating_mul(1024);
-    let mut read = Vec::new();
-    let problem = loop {
-        match tokio::time::timeout_at(time.deadline(), body.frame()).await {
-            Ok(None) => return Ok(read.into()),
-            Ok(Some(Ok(frame))) => read.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
-            Ok(Some(Err(error))) => break Problem::Request(format!("the body broke off: {error}")),
-            Err(_) => break Problem::Slow,
-        }
-        if read.len() > limit {
-            read.truncate(limit);
-            break Problem::TooLarge(kib);
-        }
-    };
-    Err((read.into(), problem))
 }

@@ -46,6 +46,10 @@ pub struct Settings {
     /// The largest body, in KiB.
     #[serde(default = "defaults::body", rename = "maxBodyKiB")]
     pub max_body_kib: u32,
+    /// Memory for the bodies of requests, from before they are read until they are answered, in MiB. It has room for one of
+    /// the largest in any case.
+    #[serde(default = "defaults::body_memory", rename = "bodyMemoryMiB")]
+    pub body_memory_mib: u32,
     /// Connections at once: for one more an idle one is closed.
     #[serde(default = "defaults::connections")]
     pub max_connections: u32,
@@ -113,6 +117,9 @@ mod defaults {
     }
     pub(super) const fn body() -> u32 {
         8 * 1024
+    }
+    pub(super) const fn body_memory() -> u32 {
+        256
     }
     pub(super) const fn connections() -> u32 {
         4096
@@ -282,6 +289,12 @@ impl Settings {
     /// Whether everything it listens on is for this machine alone.
     pub fn is_local(&self) -> bool {
         self.listen.iter().all(Address::is_local)
+    }
+
+    /// Bytes of memory for the bodies of requests.
+    pub(crate) fn body_memory(&self) -> usize {
+        let kib = u64::from(self.max_body_kib).max(u64::from(self.body_memory_mib) * 1024);
+        usize::try_from(kib.saturating_mul(1024)).unwrap_or(usize::MAX)
     }
 
     fn check(&self) -> Result<(), SettingsError> {

@@ -73,6 +73,11 @@ impl Usage {
         }
     }
 
+    /// Bytes of memory for the bodies of its requests.
+    pub fn body_memory(&self) -> usize {
+        self.quotas.body_memory()
+    }
+
     /// Counts a request.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::{Query, State},
     http::{HeaderMap, HeaderName, Response, header},
@@ -12,7 +12,7 @@ use axum::{
 };
 use serde::Deserialize;
 
-use crate::{app::App, problem::Problem, routes::bearer, token::Token};
+use crate::{app::App, idle::Line, problem::Problem, routes::bearer, token::Token};
 
 /// Its own files and nothing else; nothing in it is ever taken for code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
@@ -36,10 +36,18 @@ struct Wanted {
 }
 
 /// The last verdicts, for whoever has an operator's token.
-async fn verdicts(State(app): State<Arc<App>>, Query(wanted): Query<Wanted>, headers: HeaderMap) -> Response<Body> {
+async fn verdicts(
+    State(app): State<Arc<App>>,
+    Query(wanted): Query<Wanted>,
+    line: Option<Extension<Arc<Line>>>,
+    headers: HeaderMap,
+) -> Response<Body> {
     let token = bearer(&headers).map(Token::of);
     if !token.is_some_and(|token| token.is_among(&app.settings.operators)) {
         return Problem::Token.into_response();
+    }
+    if let Some(Extension(line)) = line {
+        line.know();
     }
     let found = app.recent.since(wanted.first, wanted.tenant.as_deref());
     ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], found.to_string())

@@ -53,6 +53,9 @@ pub struct Quotas {
     pub concurrency: usize,
     /// Events that wait for that; more are refused.
     pub queue: usize,
+    /// Memory for the bodies of its requests at once, in MiB. One at a time may be larger.
+    #[serde(rename = "bodyMemoryMiB")]
+    pub body_memory_mib: u32,
     /// What its hooks keep in their state, in KiB.
     #[serde(rename = "stateKiB")]
     pub state_kib: u64,
@@ -60,7 +63,21 @@ pub struct Quotas {
 
 impl Default for Quotas {
     fn default() -> Self {
-        Self { requests_per_second: None, fuel_per_second: None, concurrency: 16, queue: 256, state_kib: 64 << 10 }
+        Self {
+            requests_per_second: None,
+            fuel_per_second: None,
+            concurrency: 16,
+            queue: 256,
+            body_memory_mib: 64,
+            state_kib: 64 << 10,
+        }
+    }
+}
+
+impl Quotas {
+    /// Bytes of memory for the bodies of requests.
+    pub fn body_memory(&self) -> usize {
+        (self.body_memory_mib as usize).saturating_mul(1 << 20)
     }
 }
 

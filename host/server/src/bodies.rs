@@ -1,0 +1,267 @@
+//! The memory of requests' bodies: a budget for all tenants together and one for each, taken before a body is read and given
+//! back with the answer.
+//!
+//! As with places of the gate, a tenant has no more of the whole budget than is left free while it takes more. The first
+//! bytes of a body cost nothing, so that an event can be told by its name, and be blocked, where the rest finds no room.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::body::{Body, Bytes};
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+use tokio::{sync::Notify, time::Instant};
+
+use crate::{idle::Admitted, problem::Problem};
+
+/// Bytes of a body that are not counted.
+const FREE: usize = 16 << 10;
+
+/// The budget of all tenants.
+#[derive(Debug, Clone)]
+pub struct Bodies(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Something was given back.
+    freed: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    free: usize,
+    /// Bytes of each tenant that has any.
+    held: HashMap<Arc<str>, usize>,
+}
+
+/// The bounds of one body.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// The largest body, in KiB.
+    pub max_kib: u32,
+    /// Bytes that its tenant may have at once. One body at a time may be larger.
+    pub tenant: usize,
+    /// When it has to be there.
+    pub by: Instant,
+}
+
+/// A part of the budget, until it is dropped.
+#[derive(Debug)]
+pub struct Held {
+    shared: Arc<Shared>,
+    tenant: Arc<str>,
+    bytes: usize,
+}
+
+/// A body as far as it was read, why no more, and its part of the budget.
+#[derive(Debug)]
+pub struct Read {
+    /// Its bytes.
+    pub wire: Bytes,
+    /// The reason why the rest is missing.
+    pub problem: Option<Problem>,
+    /// To be kept for as long as the bytes are.
+    pub held: Held,
+}
+
+impl Bodies {
+    /// A budget of so many bytes.
+    pub fn new(bytes: usize) -> Self {
+        let state = Mutex::new(State { free: bytes, held: HashMap::new() });
+        Self(Arc::new(Shared { state, freed: Notify::new() }))
+    }
+
+    /// Bytes that are taken.
+    pub fn taken(&self) -> usize {
+        self.0.lock().held.values().fold(0, |sum, held| sum.saturating_add(*held))
+    }
+
+    /// Reads the body of an admitted request.
+    pub async fn read(&self, tenant: &str, body: Body, bounds: Bounds, line: Option<&Admitted>) -> Read {
+        let mut reading = Reading {
+            body,
+            limit: usize::try_from(bounds.max_kib).unwrap_or(usize::MAX).saturating_mul(1024),
+            bounds,
+            read: Vec::new(),
+            held: Held { shared: Arc::clone(&self.0), tenant: tenant.into(), bytes: 0 },
+        };
+        let hurried = async {
+            match line {
+                Some(line) => line.hurried().await,
+                None => std::future::pending().await,
+            }
+        };
+        let problem = tokio::select! {
+            biased;
+            done = reading.all() => done.err(),
+            () = hurried => Some(Problem::Busy("there is no room for a body that arrives so slowly")),
+        };
+        if problem.is_none()
+            && let Some(line) = line
+        {
+            line.is_read();
+        }
+        Read { wire: reading.read.into(), problem, held: reading.held }
+    }
+}
+
+struct Reading {
+    body: Body,
+    limit: usize,
+    bounds: Bounds,
+    read: Vec<u8>,
+    held: Held,
+}
+
+impl Reading {
+    async fn all(&mut self) -> Result<(), Problem> {
+        let Bounds { by, .. } = self.bounds;
+        // What its head says that it has.
+        let declared = self.body.size_hint().exact().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let mut promised = declared.map_or(0, |bytes| bytes.min(self.limit));
+        if promised > FREE && !self.held.take(promised, self.bounds.tenant) {
+            self.some(FREE).await?;
+            let full = Problem::Busy("other bodies of this tenant take all memory that it may have for them");
+            tokio::time::timeout_at(by, self.held.wait(promised, self.bounds.tenant)).await.map_err(|_| full)?;
+        }
+        loop {
+            let Some(frame) = self.frame().await? else { return Ok(()) };
+            let needed = self.read.len().saturating_add(frame.len());
+            if needed > self.limit {
+                let fits = frame.get(..self.limit.saturating_sub(self.read.len())).unwrap_or_default();
+                self.read.extend_from_slice(fits);
+                return Err(Problem::TooLarge(self.bounds.max_kib));
+            }
+            // One that does not say how long it is takes as much again, each time.
+            if needed > FREE.max(promised) {
+                promised = needed.saturating_mul(2).min(self.limit);
+                if !self.held.take(promised, self.bounds.tenant) {
+                    return Err(Problem::Busy("bodies take all the memory that there is for them"));
+                }
+            }
+            self.add(&frame, promised);
+        }
+    }
+
+    /// Reads until there are so many bytes, or all of them.
+    async fn some(&mut self, bytes: usize) -> Result<(), Problem> {
+        while self.read.len() < bytes {
+            let Some(frame) = self.frame().await? else { break };
+            self.add(&frame, bytes);
+        }
+        Ok(())
+    }
+
+    /// Appends without more memory than was promised, and without copying everything for every frame.
+    fn add(&mut self, frame: &Bytes, promised: usize) {
+        let needed = self.read.len().saturating_add(frame.len());
+        if needed > self.read.capacity() {
+            let capacity = self.read.capacity().saturating_mul(2).min(promised).max(needed);
+            self.read.reserve_exact(capacity.saturating_sub(self.read.len()));
+        }
+        self.read.extend_from_slice(frame);
+    }
+
+    async fn frame(&mut self) -> Result<Option<Bytes>, Problem> {
+        match tokio::time::timeout_at(self.bounds.by, self.body.frame()).await {
+            Ok(None) => Ok(None),
+            Ok(Some(Ok(frame))) => Ok(Some(frame.into_data().unwrap_or_default())),
+            Ok(Some(Err(error))) => Err(Problem::Request(format!("the body broke off: {error}"))),
+            Err(_) => Err(Problem::Slow),
+        }
+    }
+}
+
+impl Held {
+    /// Grows to so many bytes, if there is room for them.
+    fn take(&mut self, bytes: usize, of_tenant: usize) -> bool {
+        let more = bytes.saturating_sub(self.bytes);
+        let mut state = self.shared.lock();
+        let own = state.held.get(&self.tenant).copied().unwrap_or_default();
+        let (others, wanted) = (own.saturating_sub(self.bytes), own.saturating_add(more));
+        let left = state.free.checked_sub(more);
+        // One body at a time may have whatever is free: a budget that is smaller than a body would refuse it for ever.
+        let fits = left.is_some_and(|left| others == 0 || (wanted <= of_tenant && wanted <= left));
+        if fits {
+            state.free = left.unwrap_or_default();
+            state.held.insert(Arc::clone(&self.tenant), wanted);
+            self.bytes = self.bytes.saturating_add(more);
+        }
+        fits
+    }
+
+    /// Waits until there is room.
+    async fn wait(&mut self, bytes: usize, of_tenant: usize) {
+        let shared = Arc::clone(&self.shared);
+        loop {
+            let mut freed = std::pin::pin!(shared.freed.notified());
+            freed.as_mut().enable();
+            if self.take(bytes, of_tenant) {
+                return;
+            }
+            freed.await;
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
+        let mut state = self.shared.lock();
+        state.free = state.free.saturating_add(self.bytes);
+        let left = state.held.get(&self.tenant).copied().unwrap_or_default().saturating_sub(self.bytes);
+        if left == 0 {
+            state.held.remove(&self.tenant);
+        } else {
+            state.held.insert(Arc::clone(&self.tenant), left);
+        }
+        drop(state);
+        self.shared.freed.notify_waiters();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Bodies, Held};
+
+    fn held(bodies: &Bodies, tenant: &str) -> Held {
+        Held { shared: Arc::clone(&bodies.0), tenant: tenant.into(), bytes: 0 }
+    }
+
+    #[test]
+    fn a_tenant_has_its_own_bound_and_leaves_room_for_others() {
+        let bodies = Bodies::new(100);
+        let [mut first, mut second, mut third, mut other] = ["a", "a", "a", "b"].map(|name| held(&bodies, name));
+        assert!(first.take(20, 40) && second.take(20, 40) && !third.take(1, 40));
+        // No more than is left free.
+        assert!(!third.take(20, 1000) && third.take(10, 1000));
+        assert!(other.take(50, 10), "one at a time, however large");
+        assert_eq!(bodies.taken(), 100);
+        drop((first, second, third, other));
+        assert_eq!(bodies.taken(), 0);
+        assert!(bodies.0.lock().held.is_empty() && bodies.0.lock().free == 100);
+    }
+
+    #[test]
+    fn a_body_grows_within_the_bounds() {
+        let bodies = Bodies::new(100);
+        let [mut body, mut other] = ["a", "a"].map(|name| held(&bodies, name));
+        assert!(body.take(20, 40) && body.take(80, 40) && !body.take(101, 40), "alone it may have all");
+        assert!(!other.take(1, 40));
+        drop(body);
+        assert!(other.take(1, 40));
+    }
+}

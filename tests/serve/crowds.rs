@@ -1,0 +1,205 @@
+//! Many connections and large bodies of one owner, and the room that is left for others.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::{
+    daemon::{Daemon, Files, bash, closed, denies, hooks, read, tenant, token},
+    reload::metric,
+    strangers::raw,
+};
+
+/// `acme` with the guard, and `greedy` with the same; both block when something fails.
+fn two(settings: serde_json::Value, quotas: serde_json::Value) -> Files {
+    let files = Files::new();
+    files.settings(settings);
+    files.write("tenants/acme-hooks.json", &closed(hooks("guard.wasm")));
+    let mut greedy = tenant("greedy");
+    greedy["quotas"] = quotas;
+    files.write("tenants/greedy.json", &greedy);
+    files.write("tenants/greedy-hooks.json", &closed(hooks("guard.wasm")));
+    files
+}
+
+/// Each request has a connection of its own, as that of a hook process has.
+fn fresh() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap()
+}
+
+fn head(tenant: &str, more: &str) -> String {
+    let bearer = token(tenant);
+    format!("POST /v1/{tenant}/claude HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {bearer}\r\n{more}\r\n")
+}
+
+fn send(daemon: &Daemon, bytes: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(&daemon.addresses[0]).unwrap();
+    stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    // What the daemon does not read does not get further.
+    let _ = stream.write_all(bytes);
+    stream
+}
+
+/// An event of some MiB whose command is denied.
+fn large(mib: usize) -> serde_json::Value {
+    let mut event = bash("rm -rf /");
+    event["tool_input"]["description"] = "x".repeat(mib << 20).into();
+    event
+}
+
+fn memory(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+#[tokio::test]
+async fn refused_connections_make_room() {
+    let files = Files::new();
+    files.settings(json!({ "maxConnections": 100 }));
+    let mut daemon = files.start();
+    daemon.client = fresh();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    // One that brought a token, and is idle since.
+    let mut known = send(&daemon, format!("{}{}", head("acme", "content-length: 2\r\n"), "{}").as_bytes());
+    assert!(known.read(&mut [0; 4096]).unwrap() > 0);
+    let (ended, tried) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let strangers: Vec<_> = (0..120)
+        .map(|n| {
+            let (ended, tried, address) = (Arc::clone(&ended), Arc::clone(&tried), daemon.addresses[0].clone());
+            std::thread::spawn(move || {
+                let guess = if n % 2 == 0 { "authorization: Bearer guess\r\n" } else { "" };
+                let asked = format!("POST /v1/acme/claude HTTP/1.1\r\nhost: x\r\n{guess}content-length: 2\r\n\r\n{{}}");
+                // A test that fails leaves no flood behind.
+                let begin = std::time::Instant::now();
+                while !ended.load(Ordering::SeqCst) && begin.elapsed() < Duration::from_secs(20) {
+                    let Ok(mut stream) = TcpStream::connect(&address) else { continue };
+                    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+                    while !ended.load(Ordering::SeqCst) && stream.write_all(asked.as_bytes()).is_ok() {
+                        tried.fetch_add(1, Ordering::SeqCst);
+                        if !matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
+                            break;
+                        }
+                    }
+                }
+            })
+        })
+        .collect();
+    daemon.until("crowded", async || tried.load(Ordering::SeqCst) > 500).await;
+    for n in 0..50 {
+        let asked = daemon.ask("acme", bash("rm -rf /")).send().await.unwrap_or_else(|error| panic!("{n}: {error}"));
+        assert!(denies(&read(asked).await), "{n}");
+    }
+    // Its place was never taken.
+    known.write_all(format!("{}{}", head("acme", "content-length: 2\r\n"), "{}").as_bytes()).unwrap();
+    assert!(known.read(&mut [0; 4096]).unwrap() > 0);
+    ended.store(true, Ordering::SeqCst);
+    for stranger in strangers {
+        stranger.join().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn half_sent_bodies_keep_no_neighbour_out() {
+    let files = two(json!({ "maxConnections": 60 }), json!({}));
+    let mut daemon = files.start();
+    daemon.client = fresh();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    for more in
+        ["content-length: 100\r\n", "transfer-encoding: chunked\r\n", "content-length: 100\r\nexpect: 100-continue\r\n"]
+    {
+        let body = if more.starts_with("transfer") { "1\r\n{\r\n" } else { "{" };
+        let slow: Vec<_> =
+            (0..200).map(|_| send(&daemon, format!("{}{body}", head("greedy", more)).as_bytes())).collect();
+        for tenant in ["acme", "greedy"] {
+            for n in 0..10 {
+                assert!(denies(&daemon.verdict(tenant, bash("rm -rf /")).await), "{more} {tenant} {n}");
+            }
+        }
+        assert!(metric(&daemon, "hookbox_connections").await <= 60.0);
+        drop(slow);
+    }
+}
+
+#[tokio::test]
+async fn the_memory_of_bodies_has_a_bound() {
+    let files = two(json!({ "bodyMemoryMiB": 32, "timeout": 600 }), json!({ "bodyMemoryMiB": 16 }));
+    let mut daemon = files.start();
+    daemon.client = fresh();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    let before = memory(&daemon);
+    let half = vec![b' '; 4 << 20];
+    let mut held = Vec::new();
+    for more in [
+        "content-length: 8388608\r\n",
+        "transfer-encoding: chunked\r\n",
+        "content-length: 8388608\r\nexpect: 100-continue\r\n",
+    ] {
+        let begin = if more.starts_with("transfer") { "800000\r\n" } else { "" };
+        let sent = [format!("{}{begin}", head("greedy", more)).as_bytes(), &half].concat();
+        held.extend((0..8).map(|_| send(&daemon, &sent)));
+    }
+    let batch = format!("{}[", head("greedy", "content-length: 8388608\r\n").replace("/claude", "/claude/batch"));
+    held.extend((0..8).map(|_| send(&daemon, [batch.as_bytes(), &half].concat().as_slice())));
+    assert!(metric(&daemon, "hookbox_body_bytes").await <= f64::from(16 << 20));
+    let after = memory(&daemon);
+    assert!(after < before + 100, "{before} MiB, then {after}");
+    // The neighbour has room, and what it took it gives back.
+    for _ in 0..10 {
+        assert!(denies(&daemon.verdict("acme", large(5)).await));
+    }
+    // The first bytes tell the event, and it is blocked.
+    let asked = daemon.ask("greedy", large(5)).header("hookbox-timeout", "2").send().await.unwrap();
+    assert_eq!(asked.headers()["hookbox-problem"], "busy");
+    assert!(denies(&read(asked).await));
+    // A small event needs none of that memory.
+    assert!(denies(&daemon.verdict("greedy", bash("rm -rf /")).await));
+    drop(held);
+    daemon.until("given back", async || metric(&daemon, "hookbox_body_bytes").await == 0.0).await;
+    assert!(denies(&daemon.verdict("greedy", large(5)).await));
+}
+
+#[tokio::test]
+async fn a_body_larger_than_the_tenants_memory_comes_alone() {
+    let files = two(json!({ "bodyMemoryMiB": 1 }), json!({ "bodyMemoryMiB": 0 }));
+    let daemon = files.start();
+    assert!(denies(&daemon.verdict("greedy", large(6)).await));
+    let event = large(3).to_string();
+    let chunks: String = event
+        .as_bytes()
+        .chunks(10_000)
+        .fold(String::new(), |sent, part| format!("{sent}{:x}\r\n{}\r\n", part.len(), String::from_utf8_lossy(part)));
+    let head = head("greedy", "transfer-encoding: chunked\r\nconnection: close\r\n");
+    let answer = raw(&daemon.addresses[0], &format!("{head}{chunks}0\r\n\r\n"));
+    assert!(answer.contains("hookbox-verdict: deny") && !answer.contains("hookbox-problem"), "{answer}");
+    assert_eq!(metric(&daemon, "hookbox_body_bytes").await, 0.0);
+}
+
+#[tokio::test]
+async fn a_body_that_waits_for_memory_is_not_asked_for() {
+    let files = two(json!({ "bodyMemoryMiB": 8 }), json!({ "bodyMemoryMiB": 8 }));
+    let daemon = files.start();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    let expecting = |tenant: &str| head(tenant, "content-length: 8388608\r\nexpect: 100-continue\r\n");
+    let mut first = send(&daemon, expecting("greedy").as_bytes());
+    let mut answer = [0; 4096];
+    let length = first.read(&mut answer).unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 100"), "{}", String::from_utf8_lossy(&answer[..length]));
+    drop(first);
+    daemon.until("given back", async || metric(&daemon, "hookbox_body_bytes").await == 0.0).await;
+    // One that never comes is given up, and one that is announced as too large is refused.
+    let slow = head("greedy", "content-length: 100\r\nhookbox-timeout: 0.5\r\nconnection: close\r\n");
+    assert!(raw(&daemon.addresses[0], &slow).starts_with("HTTP/1.1 408"));
+    let huge =
+        format!("{}{}", head("greedy", "content-length: 99999999999\r\nhookbox-timeout: 0.5\r\n"), " ".repeat(9 << 20));
+    assert!(raw(&daemon.addresses[0], &huge).is_empty() || raw(&daemon.addresses[0], &huge).starts_with("HTTP/1.1 4"));
+}
