@@ -203,3 +203,57 @@ async fn spans_go_to_a_collector_as_part_of_the_clients_trace() {
         assert!(sent.contains(name), "{name}: {sent:?}");
     }
 }
+
+/// A hooks file of so many components with names of their own.
+fn named(count: usize, name: impl Fn(usize) -> String) -> Value {
+    let hooks: Vec<Value> =
+        (0..count).map(|n| json!({ "type": "wasm", "component": "guard.wasm", "name": name(n) })).collect();
+    json!({ "hooks": { "PreToolUse": [ { "hooks": hooks } ] } })
+}
+
+#[tokio::test]
+async fn series_go_with_their_hooks_and_tenants() {
+    let daemon = Files::new().start();
+    let loads = |count: usize| {
+        let daemon = &daemon;
+        async move { daemon.until("loaded", async || daemon.log().matches("is loaded").count() == count).await }
+    };
+    let page = async || get(&daemon, "/metrics").await.text().await.unwrap();
+    loads(1).await;
+    for round in 0..4 {
+        daemon.files.write("tenants/acme-hooks.json", &named(20, |n| format!("round-{round}-{n}")));
+        loads(round + 2).await;
+        daemon.verdict("acme", bash("ls")).await;
+        let page = page().await;
+        assert!(page.contains(&format!(r#"hook="round-{round}-19""#)), "{page}");
+        assert!((0..round).all(|before| !page.contains(&format!("round-{before}-"))), "{page}");
+    }
+    // More than there are labels for are one.
+    daemon.files.write(
+        "tenants/acme-hooks.json",
+        &named(400, |n| format!("many-{n}-\u{1b}[2J\u{202e}{}", "x".repeat(190 - 20))),
+    );
+    loads(6).await;
+    daemon.verdict("acme", bash("ls")).await;
+    let text = page().await;
+    let calls = text.lines().filter(|line| line.starts_with("hookbox_hook_calls_total{"));
+    assert_eq!(calls.clone().count(), 251, "{text}");
+    assert!(calls.clone().all(|line| line.chars().count() < 400 && !line.contains(char::is_control)), "{text}");
+    assert!(!text.contains('\u{202e}') && text.contains(r#"hook="(others)""#));
+    std::fs::remove_file(daemon.files.path("tenants/acme.json")).unwrap();
+    daemon.until("gone", async || !page().await.contains(r#""acme""#)).await;
+}
+
+#[tokio::test]
+async fn a_name_that_is_too_long_is_an_error() {
+    let files = Files::new();
+    files.write("tenants/acme-hooks.json", &named(1, |_| "x".repeat(4 << 20)));
+    let daemon = files.start();
+    daemon.until("refused", async || daemon.log().contains("is refused")).await;
+    let log = daemon.log();
+    assert!(log.contains("the hook's name has 4194304 characters, and may have 200"), "{}", &log[..2000]);
+    assert!(log.len() < 10_000, "{}", log.len());
+    daemon.files.write("tenants/acme-hooks.json", &named(1, |_| "é".repeat(200)));
+    daemon.until("loaded", async || daemon.log().contains("is loaded")).await;
+    daemon.verdict("acme", bash("ls")).await;
+}

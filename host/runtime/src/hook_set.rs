@@ -74,6 +74,11 @@ impl HookSet {
         self.hooks.tenant()
     }
 
+    /// The labels of its hooks in metrics: a program that forgets the series of a hook set that is gone knows them by these.
+    pub fn metric_labels(&self) -> impl Iterator<Item = &str> {
+        self.hooks.entries().iter().map(|entry| &*entry.label)
+    }
+
     /// Dispatches one event: wire JSON in, verdict out.
     ///
     /// # Errors

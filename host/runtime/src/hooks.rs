@@ -10,7 +10,7 @@ use crate::{
     error::HookError,
     handler::SharedHandler,
     loader::Loader,
-    series::Series,
+    series::{Series, label},
 };
 
 /// A configuration whose hooks can be called.
@@ -27,6 +27,8 @@ pub(crate) struct Entry {
     pub(crate) hook: config::Hook,
     /// What each of its reports has of it.
     pub(crate) name: Arc<str>,
+    /// Its name in metrics.
+    pub(crate) label: Arc<str>,
     pub(crate) pointer: Arc<str>,
     pub(crate) matcher: Option<Arc<str>>,
     /// What it may decide.
@@ -39,9 +41,10 @@ pub(crate) struct Entry {
 impl Hooks {
     /// Those of the configuration, and after them those that come from code.
     pub(crate) fn new(config: Config, loader: Loader, from_code: Vec<(config::Hook, SharedHandler)>) -> Self {
-        let written = config.hooks.iter().map(|hook| Entry::new(hook.clone(), None));
-        let made = from_code.into_iter().map(|(hook, handler)| Entry::new(hook, Some(handler)));
-        let entries = written.chain(made).collect();
+        let written = config.hooks.iter().map(|hook| (hook.clone(), None));
+        let made = from_code.into_iter().map(|(hook, handler)| (hook, Some(handler)));
+        let all = written.chain(made).enumerate();
+        let entries = all.map(|(place, (hook, handler))| Entry::new(place, hook, handler)).collect();
         Self { config, loader, entries, series: Series::default() }
     }
 
@@ -82,9 +85,10 @@ impl Entry {
         self.handler.get()
     }
 
-    fn new(hook: config::Hook, handler: Option<SharedHandler>) -> Self {
+    fn new(place: usize, hook: config::Hook, handler: Option<SharedHandler>) -> Self {
         Self {
             name: hook.name.as_str().into(),
+            label: label(place, &hook.name),
             pointer: hook.pointer.as_str().into(),
             matcher: hook.matcher_text.as_deref().map(Into::into),
             bounds: hook.bounds(),

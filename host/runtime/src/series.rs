@@ -2,8 +2,27 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hookbox_protocol::EventKind;
+use hookbox_protocol::{EventKind, json::shorten};
 use metrics::Key;
+
+/// Hooks of one configuration that have series of their own.
+const HOOKS: usize = 250;
+/// The label of all others.
+const OTHERS: &str = "(others)";
+/// Characters of a label at most.
+const LABEL: usize = 100;
+
+/// The label of a configuration's hook by its place and name: short, and without characters that a terminal obeys or that
+/// turn the text around.
+pub(crate) fn label(place: usize, name: &str) -> Arc<str> {
+    if place >= HOOKS {
+        return OTHERS.into();
+    }
+    let unsafe_ = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    shorten(name, LABEL).replace(unsafe_, "\u{fffd}").into()
+}
 
 /// What an event came to: its kind, the verdict and the cause of a failure.
 type CameTo = (EventKind, &'static str, &'static str);
@@ -40,4 +59,17 @@ impl<const N: usize> Series<N> {
 /// Whether they are the same: by where the words are, which is faster. Of a word that is in two places there are two entries.
 fn is((kind, verdict, cause): CameTo, (other, verdicts, causes): CameTo) -> bool {
     kind == other && std::ptr::eq(verdict, verdicts) && std::ptr::eq(cause, causes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HOOKS, LABEL, label};
+
+    #[test]
+    fn a_label_is_short_and_plain() {
+        assert_eq!(&*label(0, "guard.wasm"), "guard.wasm");
+        assert_eq!(&*label(0, "a\nb\u{1b}[2J\u{202e}\u{9b}"), "a\u{fffd}b\u{fffd}[2J\u{fffd}\u{fffd}");
+        assert_eq!(label(0, &"é".repeat(1 << 20)).chars().count(), LABEL + 1);
+        assert_eq!(label(HOOKS, "one too many"), label(HOOKS + 1, "another"));
+    }
 }

@@ -1,7 +1,7 @@
 //! Metrics, through the `metrics` facade: a process that installs a recorder has them.
 //!
 //! Labels are the configuration's and the contract's words, never the event's, so that no client and no hook can make
-//! series without end.
+//! series without end. Of one configuration 250 hooks have series of their own, and a label has at most 100 characters.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) fn hook_ran(hooks: &Hooks, entry: &Entry, kind: EventKind, report: &H
             Mode::Monitor => "monitor",
         };
         let mut labels = of_event(hooks, kind);
-        labels.push(Label::new("hook", Arc::clone(&report.name)));
+        labels.push(Label::new("hook", Arc::clone(&entry.label)));
         let told = [("verdict", report.word()), ("cause", cause), ("mode", mode)];
         let told = told.map(|(key, word)| Label::from_static_parts(key, word));
         let calls = [labels.as_slice(), &told].concat();

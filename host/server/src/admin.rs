@@ -1,6 +1,6 @@
 //! For whoever runs the daemon: whether it lives, whether it serves, and what it has done.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -10,39 +10,12 @@ use axum::{
     response::IntoResponse,
     routing::get,
 };
-use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
-use metrics_util::MetricKindMask;
 use serde_json::json;
 
 use crate::{
     app::{App, Phase},
     problem::Problem,
 };
-
-/// Seconds; from what a component takes to what a model does.
-const SECONDS: [f64; 14] =
-    [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
-/// Fuel; up to the default limit and beyond.
-const FUEL: [f64; 8] = [1e3, 1e4, 1e5, 1e6, 1e7, 5e7, 1e9, 1e10];
-/// A series that nothing was added to for so long is forgotten: that of a tenant or a hook that is gone.
-const IDLE: Duration = Duration::from_hours(1);
-
-/// Collects what the library and the daemon count, from now on and for the whole process.
-///
-/// # Errors
-/// Only those of lists of buckets that are empty.
-pub fn recorder() -> Result<PrometheusHandle, BuildError> {
-    let recorder = PrometheusBuilder::new()
-        .idle_timeout(MetricKindMask::ALL, Some(IDLE))
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
-        .set_buckets_for_metric(Matcher::Suffix("_fuel".into()), &FUEL)?
-        .build_recorder();
-    let handle = recorder.handle();
-    if metrics::set_global_recorder(recorder).is_err() {
-        tracing::warn!("this process has a recorder of metrics already: /metrics shows nothing");
-    }
-    Ok(handle)
-}
 
 /// The three paths that need no token.
 pub fn routes() -> Router<Arc<App>> {
@@ -81,7 +54,7 @@ async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
     for (from, count) in [("memory", loads.memory), ("cache", loads.cache), ("compiler", loads.compiler)] {
         metrics::counter!("hookbox_component_loads_total", "from" => from).absolute(count);
     }
-    app.metrics.run_upkeep();
+    app.forget_series();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.render()).into_response()
 }
 

@@ -10,7 +10,6 @@ use hookbox::{
         state::{RedisStore, SqliteStore},
     },
 };
-use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::Value;
 use thiserror::Error;
 use tokio::{
@@ -24,6 +23,7 @@ use crate::{
     gate::Gate,
     hosts,
     listen::{self, Connections, Listener},
+    metrics::Metrics,
     processor::Processor,
     recent::Recent,
     records::{Records, Unwritten},
@@ -36,7 +36,7 @@ use crate::{
 
 /// How often the certificate is looked at.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often what was counted is put into its buckets.
+/// Between two looks at which series have lost their tenant or hook.
 const UPKEEP: Duration = Duration::from_secs(5);
 /// Connections at once of a listener of its own for `admin`.
 const ADMIN_CONNECTIONS: u32 = 64;
@@ -69,9 +69,6 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
-    /// Metrics cannot be collected.
-    #[error("metrics: {0}")]
-    Metrics(#[from] metrics_exporter_prometheus::BuildError),
     /// The runtime cannot be built.
     #[error(transparent)]
     Runtime(#[from] hookbox::BuildError),
@@ -85,7 +82,7 @@ pub struct App {
     pub gate: Gate,
     pub bodies: Bodies,
     pub processor: Processor,
-    pub metrics: PrometheusHandle,
+    pub metrics: Metrics,
     pub recent: Recent,
     records: Option<Records>,
     /// What the daemon is about to do.
@@ -127,6 +124,19 @@ impl App {
         }
     }
 
+    /// Forgets the series of tenants that are gone, and of hooks that no hook set has any more.
+    pub fn forget_series(&self) {
+        let known = self.tenants.hooks();
+        self.metrics.retain(|key| {
+            let label = |name| key.labels().find(|label| label.key() == name).map(metrics::Label::value);
+            let Some(tenant) = label("tenant").filter(|tenant| !tenant.is_empty()) else { return true };
+            let Some(hooks) = known.get(tenant) else { return false };
+            label("hook").is_none_or(|hook| {
+                label("dialect").and_then(|dialect| hooks.get(dialect)).is_some_and(|hooks| hooks.contains(hook))
+            })
+        });
+    }
+
     /// Waits until it is no use to go on.
     pub async fn ending(&self) {
         // The sender is ours.
@@ -161,7 +171,7 @@ impl Server {
         };
         let tls = settings.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
         // Before anything is counted.
-        let metrics = admin::recorder()?;
+        let metrics = Metrics::install();
         let runtime = build(&settings, runtime)?;
         let tenants = Tenants::new(settings.tenants.clone(), runtime.clone());
         let reload = Arc::new(Notify::new());
@@ -239,11 +249,10 @@ impl Server {
             }
             std::future::pending::<()>().await;
         };
-        // Or it would keep every value until somebody asks.
         let upkeep = async {
             loop {
                 tokio::time::sleep(UPKEEP).await;
-                self.app.metrics.run_upkeep();
+                self.app.forget_series();
             }
         };
         tokio::select! {

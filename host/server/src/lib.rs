@@ -15,6 +15,7 @@ mod idle;
 mod judge;
 mod listen;
 mod log;
+mod metrics;
 mod problem;
 mod processor;
 mod queue;

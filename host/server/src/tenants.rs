@@ -115,6 +115,16 @@ impl Tenants {
         slots.iter().filter(|(_, slot)| slot.serving.is_some()).map(|(name, _)| name.clone()).collect()
     }
 
+    /// The labels of hooks in metrics, by tenant and dialect; of tenants that do not serve there are none.
+    pub fn hooks(&self) -> HashMap<String, HashMap<&'static str, HashSet<String>>> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let of = |tenant: &Arc<Tenant>| {
+            let sets = tenant.sets.values();
+            sets.map(|set| (set.dialect().name(), set.metric_labels().map(str::to_owned).collect())).collect()
+        };
+        slots.iter().map(|(name, slot)| (name.clone(), slot.serving.as_ref().map(of).unwrap_or_default())).collect()
+    }
+
     /// Whose files cannot be used as they are, and why.
     pub fn refused(&self) -> BTreeMap<String, String> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);

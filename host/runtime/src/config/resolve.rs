@@ -168,7 +168,10 @@ impl Resolver {
             self.entry(place, entry.options, entry.runs);
             if let Some(hook) = self.hooks.get_mut(at) {
                 hook.sequential = group.sequential;
-                hook.name = entry.name.unwrap_or_else(|| std::mem::take(&mut hook.name));
+                if let Some(name) = entry.name {
+                    let pointer = hook.pointer.clone();
+                    hook.name = name::bounded(name, &pointer, &mut self.found);
+                }
             }
         }
     }
@@ -260,8 +263,12 @@ impl Resolver {
                 (handler::seconds(given.or(commands).unwrap_or(self.limits.timeout)), given.is_some())
             }
         };
+        let name = match options.name.or(place.name) {
+            Some(name) => name::bounded(name, &place.pointer, &mut self.found),
+            None => hookbox_protocol::json::shorten(&name, name::LIMIT),
+        };
         self.hooks.push(Hook {
-            name: options.name.or(place.name).unwrap_or(name),
+            name,
             pointer: place.pointer,
             events: place.events,
             matcher: place.matcher,

@@ -2,7 +2,24 @@
 
 use std::path::Path;
 
+use hookbox_protocol::json::shorten;
 use url::Url;
+
+use super::Finding;
+
+/// Characters of a name at most: it stands in every record, metric and message about its hook.
+pub(super) const LIMIT: usize = 200;
+
+/// A name that was given, cut where it is too long, which is an error.
+pub(super) fn bounded(name: String, pointer: &str, found: &mut Vec<Finding>) -> String {
+    let length = name.chars().count();
+    if length <= LIMIT {
+        return name;
+    }
+    let message = format!("the hook's name has {length} characters, and may have {LIMIT}: `{}`", shorten(&name, 40));
+    found.push(Finding::error(pointer, message).help("give it a shorter name"));
+    shorten(&name, LIMIT)
+}
 
 /// The file's name, without its folders.
 pub(super) fn of_file(path: &str) -> String {
