@@ -290,6 +290,67 @@ fn an_event_that_cannot_be_read_opens_nothing_it_was_not_to_shut() {
     });
 }
 
+/// Ends of an event that are beyond a limit of its reader, and that a model can write.
+fn beyond_limits() -> [String; 3] {
+    let (deep, many) = ("[".repeat(1001), "0,".repeat(250_000));
+    [format!(",\"a\":{deep}"), format!(",\"a\":{deep}{}}}}}", "]".repeat(1001)), format!(",\"a\":[{many}0]}}}}")]
+}
+
+/// decisions.md#failures: "A component that may only hold back, and uses up one of its limits before a tool runs, has denied";
+/// "The reader's limits are such limits".
+#[test]
+fn an_event_beyond_the_readers_limits_does_not_open_a_gate() {
+    let gate = json!({ "type": "wasm", "component": examples::component("command-guard") });
+    each(|dir, dialect, event, block| {
+        let shut = matches!(
+            event.trim_start_matches("hook."),
+            "PreToolUse"
+                | "preToolUse"
+                | "BeforeTool"
+                | "before_tool"
+                | "PermissionRequest"
+                | "approve_tool"
+                | "canUseTool"
+        );
+        // Reading 250,000 values takes its time.
+        let tried = if dialect == "claude" { 3 } else { 1 };
+        for (number, end) in beyond_limits().into_iter().enumerate().take(tried) {
+            let wire = [head(dialect, event).as_bytes(), end.as_bytes()].concat();
+            let place = format!("{dialect} {event} {number}");
+            write(dir, &config(dialect, event, &json!({}), &gate));
+            let told = run(dir, &[], &wire);
+            if shut {
+                assert_blocked(&told, block, &place);
+                assert!(told.stderr.contains("event-too-large"), "{place}: {}", told.stderr);
+            } else if told.code == Some(2) {
+                panic!("{place}: {}", told.stderr);
+            }
+            // A policy that is written goes before.
+            let mut ignored = gate.clone();
+            ignored["onFailure"] = "ignore".into();
+            write(dir, &config(dialect, event, &json!({}), &ignored));
+            assert_open(&run(dir, &[], &wire), dialect, 65, &place);
+            // A command is not a gate that only holds back; Copilot and PicoClaw's approvals block by themselves.
+            if dialect != "copilot" && event != "hook.approve_tool" {
+                write(dir, &config(dialect, event, &json!({}), &json!({})));
+                assert_open(&run(dir, &[], &wire), dialect, 65, &format!("{place}: a command"));
+            }
+        }
+    });
+}
+
+#[test]
+fn an_event_of_more_than_64_mib_does_not_open_a_gate() {
+    let dir = tempfile::tempdir().unwrap();
+    let gate = json!({ "type": "wasm", "component": examples::component("command-guard") });
+    write(dir.path(), &config("claude", "PreToolUse", &json!({}), &gate));
+    let long = "x".repeat(64 << 20);
+    let wire = format!(r#"{},"tool_input":{{"command":"{long}"}}}}"#, head("claude", "PreToolUse"));
+    let told = run(dir.path(), &[], wire.as_bytes());
+    assert_blocked(&told, Code, "64 MiB");
+    assert!(told.stderr.contains("event-too-large"), "{}", told.stderr);
+}
+
 #[test]
 fn a_hook_of_another_tool_has_no_say_in_a_broken_event() {
     let dir = tempfile::tempdir().unwrap();

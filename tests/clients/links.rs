@@ -57,14 +57,14 @@ fn a_link_out_of_the_project_is_named_and_asked_about() {
         (".claude", "home/.claude"),
     ] {
         let machine = Machine::new(&guard("claude", "PreToolUse", 2));
-        let theirs = machine.write("home/.claude/settings.json", "{\"theme\":\"dark\"}\n");
+        let before = machine.write("home/.claude/settings.json", "{\"theme\":\"dark\"}\n");
         let target = machine.path(target);
         let link = machine.project().join(link);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(&target, &link).unwrap();
         let file = if target.is_dir() { target.join("settings.json") } else { target.clone() };
         let untouched = || {
-            assert_eq!(fs::read_to_string(&theirs).unwrap(), "{\"theme\":\"dark\"}\n");
+            assert_eq!(fs::read_to_string(&before).unwrap(), "{\"theme\":\"dark\"}\n");
             assert!(!machine.path("home/missing.json").exists());
         };
 

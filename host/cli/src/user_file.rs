@@ -153,7 +153,7 @@ fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
     let mut open = File::from(openat(&folder, &draft, flags, mode)?);
     let written = open.write_all(content).and_then(|()| {
         if let Some(like) = like {
-            // Another user's file stays theirs where this user may give it to them.
+            // Another user's file stays that user's where this user may give it to them.
             let _ = fchown(&open, Some(Uid::from_raw(like.uid())), Some(Gid::from_raw(like.gid())));
             fchmod(&open, Mode::from_raw_mode(like.mode() & PERMISSIONS))?;
         }

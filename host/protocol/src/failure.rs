@@ -86,6 +86,8 @@ causes! {
     Load "load",
     /// The event could not be read, so the hook was not asked.
     Event "event",
+    /// The event is beyond a limit of its reader, so the hook was not asked.
+    EventTooLarge "event-too-large",
 }
 
 impl Cause {
@@ -100,6 +102,7 @@ impl Cause {
                 | Self::OutputTooLarge
                 | Self::LogFlood
                 | Self::TooManyHostCalls
+                | Self::EventTooLarge
         )
     }
 }

@@ -28,9 +28,12 @@ pub type Object = Map<String, Value>;
 /// Why a text is not an event or an output of a dialect. The message names the place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DecodeError {
-    /// The text is not JSON, is nested deeper than [`MAX_DEPTH`], has more than [`MAX_NODES`] or repeats a key.
+    /// The text is not JSON, or repeats a key.
     #[error("not valid JSON: {0}")]
     Syntax(String),
+    /// The text is nested deeper than [`MAX_DEPTH`] or has more than [`MAX_NODES`] values and keys.
+    #[error("too large to be read: {0}")]
+    Limit(String),
     /// The bytes are not UTF-8.
     #[error("not UTF-8: byte {0} starts no character")]
     Utf8(usize),
@@ -207,7 +210,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_levels_are_an_error_not_a_crash() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert!(matches!(parse(deep.as_bytes()), Err(DecodeError::Syntax(m)) if m.contains("deeper than 1,000")));
+        assert!(matches!(parse(deep.as_bytes()), Err(DecodeError::Limit(m)) if m.contains("deeper than 1,000")));
     }
 
     /// Whatever is read can be cloned, compared, written and dropped on a stack of 2 MiB, which a test has too.

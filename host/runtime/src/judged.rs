@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use hookbox_protocol::{Cause, Dialect, Event, Failure, FailurePolicy, OwnFailure};
+use hookbox_protocol::{Cause, Dialect, Event, Failure, FailurePolicy, OwnFailure, json::DecodeError};
 
 use crate::{
     config::Mode,
@@ -28,7 +28,7 @@ pub const EVENT_LIMIT: usize = 64 << 20;
 pub struct Asked<'a> {
     wire: &'a [u8],
     name: Option<&'a str>,
-    unread: Option<&'a str>,
+    unread: Option<(Cause, &'a str)>,
     since: Instant,
     within: Option<Duration>,
 }
@@ -66,7 +66,12 @@ impl<'a> Asked<'a> {
 
     /// The wire ends before the event does; `why` says what kept the rest from being read.
     pub fn unread(self, why: Option<&'a str>) -> Self {
-        Self { unread: why, ..self }
+        Self { unread: why.map(|why| (Cause::Event, why)), ..self }
+    }
+
+    /// The wire ends before the event does, because the event is beyond a limit that `why` names.
+    pub fn too_large(self, why: &'a str) -> Self {
+        Self { unread: Some((Cause::EventTooLarge, why)), ..self }
     }
 
     /// When the verdict is due.
@@ -87,14 +92,17 @@ impl<'a> Asked<'a> {
 
     /// The event, or why it cannot be read.
     fn read(&self, dialect: &dyn Dialect) -> Result<Event, Failure> {
-        let failure = |why: String| Failure::new(Cause::Event, why);
-        if let Some(why) = self.unread {
-            return Err(failure(why.into()));
+        if let Some((cause, why)) = self.unread {
+            return Err(Failure::new(cause, why));
         }
         if self.wire.len() > EVENT_LIMIT {
-            return Err(failure(format!("it is larger than {} MiB", EVENT_LIMIT >> 20)));
+            let message = format!("the event is larger than {} MiB", EVENT_LIMIT >> 20);
+            return Err(Failure::new(Cause::EventTooLarge, message));
         }
-        dialect.decode_event(self.wire, self.name).map_err(|error| failure(error.to_string()))
+        dialect.decode_event(self.wire, self.name).map_err(|error| {
+            let cause = if matches!(error, DecodeError::Limit(_)) { Cause::EventTooLarge } else { Cause::Event };
+            Failure::new(cause, error.to_string())
+        })
     }
 }
 

@@ -6,13 +6,13 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use hookbox::{ComponentSource, HookSet, LoadError, Runtime, Tenant, async_trait};
+use hookbox::{Asked, ComponentSource, HookSet, LoadError, Runtime, Tenant, async_trait};
 use hookbox_testing::guest;
 use serde_json::{Value, json};
 
 /// What a component does when it is asked, and the body of its `handle`. In each interface that decides, the decision's case
 /// stands at 4: `allow` 1, `ask` 2, `deny` 3.
-const BODIES: [(&str, &str); 7] = [
+const BODIES: [(&str, &str); 10] = [
     ("pass", ""),
     ("allow", "(i32.store8 (i32.const 4) (i32.const 1))"),
     ("ask", "(i32.store8 (i32.const 4) (i32.const 2))"),
@@ -20,7 +20,36 @@ const BODIES: [(&str, &str); 7] = [
     ("trap", "(unreachable)"),
     ("out-of-fuel", "(loop $again (br $again))"),
     ("timeout", "(loop $again (br $again))"),
+    ("log-flood", "(loop $again (call $log (i32.const 0) (i32.const 4096) (i32.const 4096)) (br $again))"),
+    (
+        "too-many-host-calls",
+        "(loop $again (global.set $free (i32.const 16384)) (call $config (i32.const 8192)) (br $again))",
+    ),
+    // A decision whose reason is longer than any output.
+    (
+        "output-too-large",
+        "(drop (memory.grow (i32.const 40))) (i32.store8 (i32.const 4) (i32.const 3))
+         (call $say (i32.const 4) (i32.const 8) (i32.const 131072) (i32.const 2000000))",
+    ),
 ];
+
+/// Causes that count as a limit.
+const LIMITS: [&str; 6] =
+    ["out-of-fuel", "timeout", "log-flood", "too-many-host-calls", "output-too-large", "event-too-large"];
+
+/// Host functions that floods need.
+const FUNCTIONS: &str = r#"
+    (import "hookbox:hooks/log@0.2.0" "log" (func $log (param i32 i32 i32)))
+    (import "hookbox:hooks/config@0.2.0" "get" (func $config (param i32)))"#;
+const IMPORTS: &str = "import hookbox:hooks/log@0.2.0; import hookbox:hooks/config@0.2.0;";
+
+/// The ways in which an event arrives: whole, broken off, or nested deeper than its reader reads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Wire {
+    Whole,
+    Broken,
+    TooLarge,
+}
 
 /// Of an event: its dialect, its name in a configuration, its interface, and how its client writes it.
 const EVENTS: [(&str, &str, &str, &str); 8] = [
@@ -86,8 +115,11 @@ impl ComponentSource for Components {
 fn components() -> Components {
     let interfaces = ["pre-tool-use", "permission-request", "can-use-tool"];
     let of = |interface: &str, (name, body): &(&str, &str)| {
-        let module = guest::gate(body, "").replace("pre-tool-use", interface);
-        let bytes = guest::encode(&module, &guest::GATE.replace("pre-tool-use", interface), "");
+        let (functions, imports) =
+            if body.contains("call $log") || body.contains("call $config") { (FUNCTIONS, IMPORTS) } else { ("", "") };
+        let module = guest::gate(body, functions).replace("pre-tool-use", interface);
+        let world = format!("{imports} {}", guest::GATE.replace("pre-tool-use", interface));
+        let bytes = guest::encode(&module, &world, "");
         (format!("{interface}/{name}.wasm"), bytes)
     };
     Components(interfaces.iter().flat_map(|interface| BODIES.iter().map(move |body| of(interface, body))).collect())
@@ -128,6 +160,7 @@ struct Hook {
 
 #[derive(Debug)]
 struct Case {
+    wire: Wire,
     event: (&'static str, &'static str, &'static str, &'static str),
     closed: bool,
     /// blade: what stands for all hooks, in its own words.
@@ -142,7 +175,19 @@ fn hook(dice: &mut Dice, dialect: &str) -> Hook {
     let does = if dice.once_in(40) {
         "timeout"
     } else {
-        dice.one(&["pass", "allow", "ask", "deny", "trap", "out-of-fuel", "load", "event"])
+        dice.one(&[
+            "pass",
+            "allow",
+            "ask",
+            "deny",
+            "trap",
+            "out-of-fuel",
+            "log-flood",
+            "too-many-host-calls",
+            "output-too-large",
+            "load",
+            "event",
+        ])
     };
     Hook {
         does,
@@ -164,6 +209,7 @@ fn case(dice: &mut Dice) -> Case {
         if blade && callback.is_none() { dice.one(&words) } else { None }
     };
     Case {
+        wire: dice.one(&[Wire::Whole, Wire::Whole, Wire::Whole, Wire::Whole, Wire::Broken, Wire::TooLarge]),
         event,
         closed: dice.once_in(2),
         failures: behavior(dice),
@@ -194,7 +240,8 @@ impl Hook {
             put("timeoutMs", json!(20));
             put("limits", json!({ "fuel": 1_u64 << 50 }));
         } else {
-            put("limits", json!({ "fuel": 100_000 }));
+            let fuel = if self.does == "too-many-host-calls" { 50_000_000 } else { 100_000 };
+            put("limits", json!({ "fuel": fuel }));
         }
         entry
     }
@@ -205,7 +252,14 @@ impl Hook {
             return "";
         }
         let (_, granted, only_holds_back) = self.authority;
-        let failure = match self.does {
+        // decisions.md#failures: "An event that cannot be read is one that every hook subscribed to it has failed on"; "The
+        // reader's limits are such limits".
+        let does = match case.wire {
+            Wire::Whole => self.does,
+            Wire::Broken => "event",
+            Wire::TooLarge => "event-too-large",
+        };
+        let failure = match does {
             word @ ("allow" | "ask" | "deny") if granted.contains(&word) => return word,
             // decisions.md#authority: "A component may deny, ask and add context, and nothing else, unless its configuration
             // says so"; what is not granted is the nearest safer thing that is.
@@ -227,7 +281,7 @@ impl Hook {
             None if case.closed => "deny",
             // "4. for a component that may only hold back … before a tool runs and on a permission request: `block`, when it
             // used up one of its limits, the timeout among them".
-            None if only_holds_back && ["out-of-fuel", "timeout"].contains(&failure) => "deny",
+            None if only_holds_back && LIMITS.contains(&failure) => "deny",
             // "5. the dialect's own: `ignore`, except for picoclaw's `approve_tool`, where it is `block`".
             None if case.event.1 == "approve_tool" => "deny",
             None => "",
@@ -266,9 +320,30 @@ impl Case {
         config
     }
 
+    /// The event as its client writes it.
+    fn text(&self) -> String {
+        let whole = self.event.3;
+        match self.wire {
+            Wire::Whole => whole.to_owned(),
+            Wire::Broken => format!("{whole} trailing"),
+            Wire::TooLarge => {
+                let open = whole.trim_end_matches('}');
+                let levels = open.matches('{').count() - open.matches('}').count();
+                format!("{open}\"deep\":{}{}{}", "[".repeat(1001), "]".repeat(1001), "}".repeat(levels))
+            }
+        }
+    }
+
     /// What the client is told: a word, or nothing.
     fn expected(&self) -> &'static str {
         let (dialect, event, ..) = self.event;
+        // decisions.md#failures: "Where its configuration says `ignore`, a hook that cannot be loaded is as if it had said
+        // nothing; without that word, nothing less than a restriction of the others is said".
+        let ignored = |hook: &Hook| hook.on_failure.or(self.failures) == Some("ignore");
+        let missing = |hook: &Hook| hook.does == "load" && !hook.watched && !hook.observes && !ignored(hook);
+        let asked = self.callback.iter().filter(|hook| ["allow", "deny"].contains(&hook.settled(self))).count() == 0;
+        let incomplete =
+            self.wire == Wire::Whole && (self.callback.iter().any(missing) || asked && self.hooks.iter().any(missing));
         let sayable = |word: &'static str| match (dialect, word) {
             ("claude" | "blade", word) => word,
             // decisions.md#what-a-dialect-cannot-say: "An `ask` where nobody can be asked is a block; an `allow` where nothing
@@ -286,6 +361,9 @@ impl Case {
             ["deny", "ask", "allow"].into_iter().find(|word| words.contains(word)).unwrap_or_default()
         });
         match (event, merged) {
+            // decisions.md#failures: "Where none blocks, nothing is said."
+            (_, "") if self.wire != Wire::Whole => "",
+            (_, "" | "allow") if incomplete => "",
             // "A callback that says nothing asks."
             ("canUseTool", "") => "ask",
             // decisions.md#picoclaw: "No opinion on `approve_tool` is `approved: true`".
@@ -320,16 +398,23 @@ async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
     let runtime = Runtime::builder().cache_dir(folder.path().join("cache")).components(components()).build().unwrap();
     // Held, so that each component is compiled once.
     let (mut dice, mut held, mut seen) = (Dice(11), Vec::new(), BTreeMap::new());
-    for number in 0..2_000 {
+    for number in 0..3_000 {
         let case = case(&mut dice);
         let text = case.config().to_string();
         let loaded = runtime.reader().text(&text, &folder.path().join("hooks.json"));
         let config = loaded.unwrap_or_else(|errors| panic!("{errors}\n{text}")).config;
         let hooks = HookSet::builder(&runtime, Tenant::new("oracle"), config).lazy().load().await.unwrap();
-        let verdict = hooks.dispatch(case.event.3).await.unwrap();
-        let wire = verdict.wire.clone().unwrap_or_default();
-        let (expected, found) = (case.expected(), found(case.event.0, &wire));
-        assert_eq!(found, expected, "{number}: {wire}\n{case:#?}\n{:#?}", verdict.hooks);
+        let text = case.text();
+        let judged = hooks.judge(&Asked::new(text.as_bytes())).await;
+        let wire = judged.verdict.as_ref().and_then(|verdict| verdict.wire.clone()).unwrap_or_default();
+        let found = match &judged.failed {
+            Some(failed) if failed.blocks => "deny",
+            // The client is told nothing, and does as it would without hooks.
+            Some(_) => "",
+            None => found(case.event.0, &wire),
+        };
+        let expected = case.expected();
+        assert_eq!(found, expected, "{number}: {wire}\n{case:#?}\n{judged:#?}");
         *seen.entry((case.event.0, case.event.1, found)).or_insert(0_u32) += 1;
         if number < 100 {
             held.push(hooks);
@@ -345,7 +430,7 @@ async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
         };
         for word in words {
             let times = seen.get(&(dialect, event, *word)).copied().unwrap_or_default();
-            assert!(times > 5, "{dialect} {event} {word:?}: {times} times");
+            assert!(times > 2, "{dialect} {event} {word:?}: {times} times");
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct Bounds {
     pub max_kib: u32,
     /// Bytes that its tenant may have at once. One body at a time may be larger.
     pub tenant: usize,
-    /// When it has to be there.
+    /// The deadline for the whole body.
     pub by: Instant,
 }
 

@@ -95,7 +95,11 @@ pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pro
             let why = problem.to_string();
             let asked = asked.of_library();
             // Whoever asks when the time is over learns that each hook ran out of it.
-            let asked = if matches!(problem, Problem::Deadline(_)) { asked } else { asked.unread(Some(&why)) };
+            let asked = match problem {
+                Problem::Deadline(_) => asked,
+                Problem::TooLarge(_) => asked.too_large(&why),
+                _ => asked.unread(Some(&why)),
+            };
             (set.judge(&asked).await, Some(problem))
         }
     };

@@ -56,7 +56,7 @@ impl<'a> Checked<'a> {
         let Some(token) = self.scanner.next()? else { return Ok(None) };
         self.nodes += usize::from(token != Token::Close);
         if self.nodes > MAX_NODES {
-            return Err(self.scanner.fault("more than 250,000 values and keys"));
+            return Err(self.scanner.limit("more than 250,000 values and keys"));
         }
         match token {
             Token::Open(_) => self.open.push(self.names.len()),
@@ -109,7 +109,8 @@ impl<'a> Checked<'a> {
 
     /// What is wrong with the text, in words.
     pub(super) fn syntax(&self, fault: &Fault) -> DecodeError {
-        DecodeError::Syntax(fault.within(self.text.as_bytes()))
+        let words = fault.within(self.text.as_bytes());
+        if fault.is_limit() { DecodeError::Limit(words) } else { DecodeError::Syntax(words) }
     }
 
     /// The bytes of the key or string that was the last token, and whether it has escapes.

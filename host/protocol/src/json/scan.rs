@@ -36,16 +36,21 @@ pub(crate) enum Container {
 
 /// What is not JSON, and at which byte. In a box, since a place for it comes with each token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault(Box<(String, usize)>);
+pub(crate) struct Fault(Box<(String, usize, bool)>);
 
 impl Fault {
     pub(crate) fn new(what: impl Into<String>, at: usize) -> Self {
-        Self(Box::new((what.into(), at)))
+        Self(Box::new((what.into(), at, false)))
+    }
+
+    /// True where the text may be JSON, but is beyond a limit of the reader.
+    pub(crate) fn is_limit(&self) -> bool {
+        self.0.2
     }
 
     /// In words, with line and column from 1.
     pub(crate) fn within(&self, text: &[u8]) -> String {
-        let (what, at) = &*self.0;
+        let (what, at, _) = &*self.0;
         let before = text.get(..(*at).min(text.len())).unwrap_or_default();
         let line = before.split(|byte| *byte == b'\n');
         let column = line.clone().next_back().map_or(0, <[u8]>::len);
@@ -160,7 +165,7 @@ impl<'a> Scanner<'a> {
 
     fn open(&mut self, container: Container, expect: Expect) -> Result<Token, Fault> {
         if self.open.len() >= MAX_DEPTH && !self.tolerant {
-            return Err(self.fault("nested deeper than 1,000 levels"));
+            return Err(self.limit("nested deeper than 1,000 levels"));
         }
         self.at += 1;
         self.open.push(container);
@@ -292,6 +297,11 @@ impl<'a> Scanner<'a> {
 
     pub(crate) fn fault(&self, what: &str) -> Fault {
         Fault::new(what, self.at)
+    }
+
+    /// The text is beyond this limit.
+    pub(crate) fn limit(&self, what: &str) -> Fault {
+        Fault(Box::new((what.to_owned(), self.at, true)))
     }
 
     fn ended(&self) -> Fault {

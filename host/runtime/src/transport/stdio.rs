@@ -186,7 +186,7 @@ async fn read<S: Source>(
                 server.say(format!("a line that is not a message: {}", error.message));
                 match (id, method) {
                     // The hooks that would have been asked have a say.
-                    (Some(id), Some(method)) => (id, method, Some(error)),
+                    (Some(id), Some(method)) => (id, method, Some(Incomplete { error, too_large: cut })),
                     (Some(id), None) => {
                         server.send(error.reply(&id)).await;
                         continue;
@@ -259,7 +259,7 @@ impl<S: Source> Server<S> {
     }
 
     /// The reply to a request, in the client's time. `broken`: why it is none that can be read.
-    async fn request(&self, id: &Value, method: &str, line: &[u8], broken: Option<RpcError>) -> Value {
+    async fn request(&self, id: &Value, method: &str, line: &[u8], broken: Option<Incomplete>) -> Value {
         let current = self.source.current().await;
         // decisions.md#picoclaw: "A method nobody knows is an interceptor", where a hook names it.
         let named =
@@ -267,8 +267,12 @@ impl<S: Source> Server<S> {
         if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
             return RpcError::method(method).reply(id);
         }
-        let unread = broken.as_ref().map(|error| error.message.as_str());
-        let asked = Asked::new(line).unread(unread).within(Some(self.budget.of(method)));
+        let asked = Asked::new(line).within(Some(self.budget.of(method)));
+        let asked = match &broken {
+            Some(Incomplete { error, too_large: true }) => asked.too_large(&error.message),
+            Some(Incomplete { error, .. }) => asked.unread(Some(&error.message)),
+            None => asked,
+        };
         let judged = match current {
             Ok(host) => host.judge(&asked).await,
             Err(broken) => {
@@ -282,7 +286,7 @@ impl<S: Source> Server<S> {
         };
         self.say(format!("{method}: {}", failed.message));
         let error = match (broken, failed.fault) {
-            (Some(error), _) => error,
+            (Some(broken), _) => broken.error,
             (None, Fault::Event) => RpcError::params(&failed.message),
             (None, _) => RpcError::ours(&failed.message),
         };
@@ -309,6 +313,13 @@ impl<S: Source> Server<S> {
             self.say(format!("{dropped} notifications dropped so far: observers are slower than the client"));
         }
     }
+}
+
+/// A request that cannot be read to its end.
+struct Incomplete {
+    error: RpcError,
+    /// The line is longer than any that is read.
+    too_large: bool,
 }
 
 /// An error by id. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*"; an
