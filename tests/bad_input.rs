@@ -200,6 +200,38 @@ fn a_hook_that_cannot_be_loaded_does_not_open_the_gate() {
     }
 }
 
+/// decisions.md#failures: "Where its configuration says `ignore`, a hook that cannot be loaded is as if it had said nothing".
+#[test]
+fn a_hook_that_cannot_be_loaded_and_may_fail_takes_no_word_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hooks.json");
+    let says = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "allow",
+        "permissionDecisionReason": "safe now", "updatedInput": { "command": "ls" } } });
+    let rewrites = json!({ "type": "command", "command": format!("cat >/dev/null; echo '{says}'") });
+    let missing = |policy: serde_json::Value| {
+        let mut hook = json!({ "type": "wasm", "component": "missing.wasm" });
+        hook.as_object_mut().unwrap().extend(policy.as_object().unwrap().clone());
+        hook
+    };
+    for (closed, policy, code) in [
+        (false, json!({ "onFailure": "ignore" }), 0),
+        (true, json!({ "onFailure": "ignore" }), 0),
+        (false, json!({}), 78),
+        (false, json!({ "onTimeout": "ignore" }), 78),
+        (true, json!({}), 2),
+    ] {
+        let hooks = json!([{ "hooks": [missing(policy.clone()), rewrites] }]);
+        fs::write(&path, json!({ "failClosed": closed, "hooks": { "PreToolUse": hooks } }).to_string()).unwrap();
+        let output =
+            run(&path, br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm"}}"#);
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{policy} {closed}: {stderr}");
+        let expected = if code == 0 { format!("{says}\n") } else { String::new() };
+        assert_eq!(stdout, expected, "{policy} {closed}");
+        assert!(stderr.contains("`missing.wasm`: cannot read"), "{policy} {closed}: {stderr}");
+    }
+}
+
 #[test]
 fn a_large_event_that_is_valid_is_judged() {
     let dir = tempfile::tempdir().unwrap();

@@ -194,13 +194,13 @@ impl Judged {
     /// What becomes of an event that the hooks have judged; `unread`: that they could not be asked about, so that all of
     /// them count as failed.
     fn settle(hooks: &Hooks, asked: &Asked<'_>, mut verdict: Verdict, unread: Option<&Failure>) -> Self {
-        let unusable: Vec<String> = verdict.unusable().map(ToString::to_string).collect();
+        let missing: Vec<String> = verdict.missing().map(ToString::to_string).collect();
         let (fault, message) = match unread {
             Some(failure) => (Fault::Event, failure.to_string()),
-            None => (Fault::Config, unusable.join("\n")),
+            None => (Fault::Config, missing.join("\n")),
         };
         let closed = hooks.config.fail_closed;
-        let ours = unread.is_some() || !unusable.is_empty();
+        let ours = unread.is_some() || !missing.is_empty();
         let blocks = verdict.blocks() && !verdict.usable_restrict() && (unread.is_some() || closed);
         let failed = if ours && blocks {
             let reason = verdict.reason().unwrap_or(&message).to_owned();

@@ -69,6 +69,7 @@ impl<'a> Selected<'a> {
             watched: None,
             digest: None,
             unusable: None,
+            may_fail: hook.on_failure == Some(FailurePolicy::Ignore),
         }
     }
 

@@ -74,6 +74,12 @@ impl Verdict {
         self.hooks.iter().filter(|hook| hook.mode == Mode::Enforce).filter_map(|hook| hook.unusable.as_deref())
     }
 
+    /// As [`Verdict::unusable`], without hooks whose failures the configuration ignores in so many words.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &Diagnostic> {
+        let hooks = self.hooks.iter().filter(|hook| hook.mode == Mode::Enforce && !hook.may_fail);
+        hooks.filter_map(|hook| hook.unusable.as_deref())
+    }
+
     /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
     pub fn restricts(&self) -> bool {
         self.output().restricts()
@@ -134,13 +140,15 @@ pub struct HookReport {
     pub digest: Option<Arc<str>>,
     /// Why it could not be loaded, if it failed for that.
     pub unusable: Option<Box<Diagnostic>>,
+    /// The configuration says `ignore` of its failures.
+    pub(crate) may_fail: bool,
 }
 
 impl HookReport {
     /// Whether it failed before it could be asked.
     fn was_not_asked(&self) -> bool {
         let failure = self.run().and_then(|run| run.result.as_ref().err());
-        failure.is_some_and(|failure| matches!(failure.cause, Cause::Load | Cause::Event))
+        failure.is_some_and(|failure| matches!(failure.cause, Cause::Load | Cause::Event | Cause::EventTooLarge))
     }
 
     /// Takes its decision out, because another stage is asked; what else it said still counts.
