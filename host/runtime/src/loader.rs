@@ -130,9 +130,12 @@ impl Loader {
         }
         let engine = self.runtime.engine().await?;
         let (permissions, folder) = (&wasm.permissions, config.folder());
-        let component = match self.runtime.source() {
-            None => Component::load(engine, &wasm.component, permissions, folder).await?,
-            Some(source) => {
+        let component = match (self.runtime.source(), self.tenant.own_folder()) {
+            (None, None) => Component::load(engine, &wasm.component, permissions, folder).await?,
+            (None, Some(within)) => {
+                Component::load_beneath(engine, within, &wasm.component, permissions, folder).await?
+            }
+            (Some(source), _) => {
                 let bytes = source.fetch(&wasm.name, &wasm.component).await?;
                 Component::from_bytes(engine, bytes, permissions, folder).await?
             }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hookbox_sandbox::beneath::Beneath;
+
 use crate::{
     capability::llm::Model,
     ceiling::Ceiling,
@@ -18,13 +20,14 @@ pub struct Tenant {
     ceiling: Option<Arc<Ceiling>>,
     model: Option<Arc<dyn Model>>,
     state_bytes: Option<u64>,
+    folder: Option<Arc<Beneath>>,
 }
 
 impl Tenant {
     /// A tenant of this name, which keeps its state apart from that of others. It has no ceiling yet: its configuration
     /// is trusted as that of a user on their own machine.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None }
+        Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None, folder: None }
     }
 
     /// The tenant of a configuration that is its own operator.
@@ -51,6 +54,12 @@ impl Tenant {
         self
     }
 
+    /// Keeps the files of its components below this folder: what leads out of it, by its path or by a link, is not loaded.
+    pub fn folder(mut self, folder: Arc<Beneath>) -> Self {
+        self.folder = Some(folder);
+        self
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -63,6 +72,10 @@ impl Tenant {
 
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.state_bytes
+    }
+
+    pub(crate) fn own_folder(&self) -> Option<Arc<Beneath>> {
+        self.folder.clone()
     }
 
     pub(crate) fn bound(&self) -> Option<&Ceiling> {

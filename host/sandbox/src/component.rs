@@ -5,8 +5,9 @@ mod size;
 
 use std::{
     fmt,
+    fs::File,
     future::poll_fn,
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
     pin::pin,
     sync::Arc,
@@ -22,6 +23,7 @@ use tokio::{
 use wasmtime::Store;
 
 use crate::{
+    beneath::Beneath,
     cache,
     call::{Call, Failed, Reader},
     code::Code,
@@ -67,6 +69,21 @@ impl Component {
     ) -> Result<Self, LoadError> {
         let path = path.to_owned();
         Self::made_of(move || read(&path), engine, permissions, folder).await
+    }
+
+    /// As [`Component::load`], for a file that has to be below a folder.
+    ///
+    /// # Errors
+    /// As [`Component::load`]; also when the path or a link in it leads out of that folder.
+    pub async fn load_beneath(
+        engine: &Engine,
+        within: Arc<Beneath>,
+        path: &Path,
+        permissions: &Permissions,
+        folder: &Path,
+    ) -> Result<Self, LoadError> {
+        let path = path.to_owned();
+        Self::made_of(move || read_open(&path, within.file(&path)), engine, permissions, folder).await
     }
 
     /// As [`Component::load`], for a component in memory. Other tasks go on while it compiles.
@@ -264,8 +281,12 @@ impl fmt::Debug for Component {
 /// # Errors
 /// [`LoadError::Read`], [`LoadError::TooLarge`].
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    read_open(path, crate::private::open_regular(path))
+}
+
+fn read_open(path: &Path, file: io::Result<File>) -> Result<Vec<u8>, LoadError> {
     let failed = |error| LoadError::Read { path: PathBuf::from(path), error };
-    let file = crate::private::open_regular(path).map_err(failed)?;
+    let file = file.map_err(failed)?;
     // Most often it is that long.
     let length = file.metadata().map_err(failed)?.len().min(MAX_BYTES);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);

@@ -3,6 +3,7 @@
 //! Nothing here knows a configuration file, a store, an HTTP client or a model: what a hook may reach beyond its call is
 //! handed in as [`capability`] traits. Whoever wants hooks from a configuration takes the crate `hookbox`.
 
+pub mod beneath;
 mod bindings;
 mod cache;
 mod call;
