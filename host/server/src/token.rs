@@ -1,15 +1,22 @@
 //! Bearer tokens: what clients have, and what of it is kept.
 
-use std::fmt;
+use std::{collections::HashSet, fmt, sync::OnceLock};
 
 use hookbox::sha256;
-use serde::{Deserialize, de};
+use serde::{Deserialize, Serialize, Serializer, de};
 use subtle::ConstantTimeEq;
 
 /// Random bytes of a token.
 const BYTES: usize = 32;
 /// What the hash of a token begins with in a file.
 const PREFIX: &str = "sha256:";
+/// Words that people put where a token belongs, in examples and in haste.
+const WORDS: [&str; 40] = [
+    "", "0", "1", "1234", "12345", "123456", "12345678", "123456789", "abc", "abc123", "acme", "admin", "bar", "baz",
+    "bearer", "change-me", "changeme", "default", "demo", "example", "foo", "hello", "hookbox", "key", "letmein", "none",
+    "null", "operator", "pass", "password", "placeholder", "qwerty", "root", "secret", "secrets", "tenant", "test",
+    "testing", "token", "user",
+];
 
 /// A token as a file has it: its hash. Two tokens of a tenant are how one replaces the other.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -36,6 +43,11 @@ impl Token {
         Ok((secret, token))
     }
 
+    /// Whether anybody can guess it: a word of examples, or a hash that was typed and not computed.
+    pub fn is_guessable(&self) -> bool {
+        is_typed(&self.hash) || guessable().contains(&self.hash)
+    }
+
     /// Whether it is one of these, in a time that does not tell which, nor how much of it fits.
     pub fn is_among(&self, tokens: &[Self]) -> bool {
         let same = tokens
@@ -58,17 +70,50 @@ impl fmt::Debug for Token {
     }
 }
 
+impl Serialize for Token {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl<'de> Deserialize<'de> for Token {
     fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let hash = text.strip_prefix(PREFIX).map(str::to_ascii_lowercase);
-        hash.filter(|hash| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        let token = hash
+            .filter(|hash| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
             .map(|hash| Self { hash })
             // Not the text itself: somebody may have written the secret here.
             .ok_or_else(|| {
                 de::Error::custom("expected `sha256:` and 64 hexadecimal digits; `hookbox token` prints a new one")
-            })
+            })?;
+        if token.is_guessable() {
+            return Err(de::Error::custom(
+                "this hash is a placeholder, or that of a word that anybody can guess; `hookbox token` prints a new one",
+            ));
+        }
+        Ok(token)
     }
+}
+
+/// Hashes of words as examples have them, with the newline that `echo` adds and without.
+fn guessable() -> &'static HashSet<String> {
+    static HASHES: OnceLock<HashSet<String>> = OnceLock::new();
+    HASHES.get_or_init(|| {
+        let forms = WORDS.iter().flat_map(|word| {
+            let upper = word.to_ascii_uppercase();
+            let title = word.split_at_checked(1).map(|(first, rest)| first.to_ascii_uppercase() + rest);
+            [(*word).to_owned(), upper].into_iter().chain(title)
+        });
+        forms.flat_map(|word| [sha256(format!("{word}\n")), sha256(word)]).collect()
+    })
+}
+
+/// Whether 64 digits are some that a person types: one block again and again, or few different ones. A hash is neither, but
+/// for one in 2^80.
+fn is_typed(hash: &str) -> bool {
+    let repeats = |block: &usize| hash.as_bytes().iter().zip(hash.as_bytes().iter().skip(*block)).all(|(a, b)| a == b);
+    (1..=32).any(|block| repeats(&block)) || hash.bytes().collect::<HashSet<_>>().len() <= 4
 }
 
 #[cfg(test)]
@@ -84,6 +129,31 @@ mod tests {
         assert!(Token::of(&secret).is_among(&[other.clone(), token]));
         assert!(!Token::of(&secret).is_among(&[other]));
         assert!(!Token::of("").is_among(&[]));
+    }
+
+    #[test]
+    fn placeholders_and_hashes_of_words_are_refused() {
+        let typed = [
+            "0".repeat(64),
+            "f".repeat(64),
+            "deadbeef".repeat(8),
+            "0123456789abcdef".repeat(4),
+            // `test`, as the documentation had it once, and `echo token | sha256sum`.
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
+            "9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08".to_owned(),
+            hookbox::sha256("token\n"),
+            hookbox::sha256("Password"),
+            hookbox::sha256("TOKEN"),
+            hookbox::sha256(""),
+        ];
+        for hash in typed {
+            let error = serde_json::from_value::<Token>(format!("sha256:{hash}").into()).unwrap_err().to_string();
+            assert!(error.contains("hookbox token") && !error.contains(&hash), "{error}");
+        }
+        for _ in 0..100 {
+            assert!(!Token::new().unwrap().1.is_guessable());
+        }
+        assert!(Token::of("test").is_guessable() && !Token::of("secret of acme").is_guessable());
     }
 
     #[test]

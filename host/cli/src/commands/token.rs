@@ -21,7 +21,11 @@ impl Token {
             if secret.is_empty() {
                 return Err(Exit::Usage.error("there is no token on stdin"));
             }
-            print::out(hookbox_server::Token::of(secret));
+            let token = hookbox_server::Token::of(secret);
+            if token.is_guessable() {
+                return Err(Exit::Usage.error("anybody can guess this token: `hookbox token` prints a new one"));
+            }
+            print::out(token);
             return Ok(Exit::Ok);
         }
         let (secret, token) = hookbox_server::Token::new().context("there is no randomness to be had")?;
