@@ -13,6 +13,8 @@ mod answers;
 mod connect;
 mod crowds;
 mod daemon;
+mod files;
+mod known;
 mod load;
 mod processes;
 mod records;

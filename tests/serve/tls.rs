@@ -77,6 +77,28 @@ async fn with_a_certificate_it_serves_beyond_loopback() {
     assert!(denies(&read(ask(&daemon, &client(true)).await.unwrap()).await));
 }
 
+#[tokio::test]
+async fn a_pipe_in_the_place_of_the_certificate_or_key_is_not_waited_for() {
+    for name in ["certificate.pem", "key.pem"] {
+        let pipe = |path: &Path| {
+            fs::remove_file(path).unwrap();
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).unwrap();
+        };
+        let daemon = encrypted().start();
+        pipe(&daemon.files.path(name));
+        daemon.until("looked at", async || daemon.log().contains("not a regular file")).await;
+        assert!(denies(&read(ask(&daemon, &client(true)).await.unwrap()).await));
+        daemon.signal("TERM");
+        let mut child = daemon;
+        let ended = tokio::task::spawn_blocking(move || child.child.wait().unwrap().code());
+        assert_eq!(tokio::time::timeout(crate::daemon::PATIENCE, ended).await.unwrap().unwrap(), Some(0));
+        let files = encrypted();
+        pipe(&files.path(name));
+        let said = files.command().output().unwrap();
+        assert!(!said.status.success() && String::from_utf8_lossy(&said.stderr).contains("not a regular file"));
+    }
+}
+
 #[test]
 fn without_its_files_it_does_not_start() {
     for missing in ["certificate.pem", "key.pem"] {

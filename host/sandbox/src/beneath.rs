@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 
 pub use cap_primitives::fs::{Metadata as MetadataBeneath, MetadataExt};
 
-/// A folder, held open. Whatever takes its place later is another folder.
+/// A folder, held open. A folder that takes its place later is another one.
 #[derive(Debug)]
 pub struct Beneath {
     path: PathBuf,
@@ -53,7 +53,7 @@ impl Beneath {
         if meta.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
     }
 
-    /// What is known of a file without opening it.
+    /// Returns the metadata of a file without opening it.
     ///
     /// # Errors
     /// As [`Beneath::file`].
@@ -119,7 +119,9 @@ mod tests {
             assert_eq!(read(&at("a").join(inside)).unwrap(), "inside", "{inside}");
             assert!(folder.metadata(Path::new(inside)).is_ok(), "{inside}");
         }
-        for out in ["relative.json", "absolute.json", "folder/hooks.json", "../b/hooks.json", "../a/hooks.json", "magic/etc"] {
+        for out in
+            ["relative.json", "absolute.json", "folder/hooks.json", "../b/hooks.json", "../a/hooks.json", "magic/etc"]
+        {
             for path in [Path::new(out).to_owned(), at("a").join(out)] {
                 let error = read(&path).unwrap_err().to_string();
                 assert!(error.contains("leads out"), "{out}: {error}");
@@ -127,7 +129,7 @@ mod tests {
             }
         }
         assert!(read(&at("b/hooks.json")).unwrap_err().to_string().contains("leads out"));
-        // What takes the folder's place later is another one.
+        // A folder that takes its place later is another one.
         fs::rename(at("a"), at("c")).unwrap();
         symlink("b", at("a")).unwrap();
         assert_eq!(read(Path::new("hooks.json")).unwrap(), "inside");

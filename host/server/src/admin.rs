@@ -10,12 +10,15 @@ use axum::{
     response::IntoResponse,
     routing::get,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::{
     app::{App, Phase},
     problem::Problem,
 };
+
+/// The reason at `/readyz` for a tenant whose files cannot be used.
+const REFUSED: &str = "its files cannot be used; the daemon's log says why";
 
 /// The three paths that need no token.
 pub fn routes() -> Router<Arc<App>> {
@@ -70,7 +73,8 @@ async fn readyz(State(app): State<Arc<App>>) -> Response<Body> {
         "ready": ready,
         "draining": phase > Phase::Serving,
         "tenants": app.tenants.serving().len(),
-        "refused": app.tenants.refused(),
+        // Anybody may ask this, so the reasons, which may quote files, are in the log alone.
+        "refused": app.tenants.refused().into_iter().map(|name| (name, REFUSED.into())).collect::<Map<_, Value>>(),
     });
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response()

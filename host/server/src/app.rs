@@ -173,7 +173,7 @@ impl Server {
         // Before anything is counted.
         let metrics = Metrics::install();
         let runtime = build(&settings, runtime)?;
-        let tenants = Tenants::new(settings.tenants.clone(), runtime.clone());
+        let tenants = Tenants::new(settings.tenants.clone(), settings.grace, runtime.clone());
         let reload = Arc::new(Notify::new());
         tenants.watch(Arc::clone(&reload));
         let required = settings.records_required;
@@ -245,7 +245,9 @@ impl Server {
         let watching = async {
             while let Some(tls) = &self.tls {
                 tokio::time::sleep(LOOK).await;
-                tls.look();
+                let tls = Arc::clone(tls);
+                // Its files are read where that keeps nobody waiting.
+                let _ = tokio::task::spawn_blocking(move || tls.look()).await;
             }
             std::future::pending::<()>().await;
         };

@@ -1,35 +1,103 @@
-//! Which files something was made of, and whether they have changed since.
+//! Files that others write: read without waiting and with a bound, and looked at for changes.
 
 use std::{
     fs,
+    io::{self, Read},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+};
+
+use hookbox::{
+    private::open_regular,
+    sandbox::beneath::{Beneath, MetadataExt as _},
 };
 
 /// What changes when a file does: device, number, times and length. `None`: there is none.
 pub type Stamp = Option<(u64, u64, i64, i64, u64)>;
 
+/// The place of a file, and the folder that it has to be in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its path.
+    pub path: PathBuf,
+    /// The folder.
+    pub within: Option<PathBuf>,
+}
+
+impl Place {
+    /// A file of the operator, which may be anywhere.
+    pub fn anywhere(path: &Path) -> Self {
+        Self { path: path.to_owned(), within: None }
+    }
+
+    /// A file of a tenant.
+    pub fn within(path: &Path, folder: &Path) -> Self {
+        Self { path: path.to_owned(), within: Some(folder.to_owned()) }
+    }
+
+    /// The file as it is now. Links are followed, as they are when it is read.
+    pub fn stamp(&self) -> Stamp {
+        let Some(folder) = &self.within else { return stamp(&self.path) };
+        let meta = Beneath::open(folder).and_then(|folder| folder.metadata(&self.path)).ok()?;
+        let times = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
+        Some(stamp_of(meta.dev(), meta.ino(), times, meta.len()))
+    }
+
+    /// Its bytes, if there are no more than this.
+    ///
+    /// # Errors
+    /// It cannot be read, is not a regular file, is larger, or leads out of its folder.
+    pub fn read(&self, limit: u64) -> io::Result<Vec<u8>> {
+        let file = match &self.within {
+            None => open_regular(&self.path),
+            Some(folder) => Beneath::open(folder)?.file(&self.path),
+        };
+        read(file?, limit)
+    }
+}
+
 /// Files with their stamps. Each is added before it is read, so that no change is missed.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Their paths.
-    pub paths: Vec<PathBuf>,
+    /// Where they are.
+    pub places: Vec<Place>,
     /// As they were.
     pub stamps: Vec<Stamp>,
 }
 
 impl Files {
     /// Adds a file that is about to be read.
-    pub fn add(&mut self, path: &Path) {
-        self.stamps.push(stamp(path));
-        self.paths.push(path.to_owned());
+    pub fn add(&mut self, place: Place) {
+        self.stamps.push(place.stamp());
+        self.places.push(place);
     }
 }
 
-/// A file as it is now. Links are followed, as whoever reads it does.
+/// A file as it is now.
 pub fn stamp(path: &Path) -> Stamp {
-    let meta = fs::metadata(path).ok()?;
+    fs::metadata(path).ok().map(|meta| stamp_of_meta(&meta))
+}
+
+/// A file whose metadata are known.
+pub fn stamp_of_meta(meta: &fs::Metadata) -> (u64, u64, i64, i64, u64) {
+    let times = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
+    stamp_of(meta.dev(), meta.ino(), times, meta.len())
+}
+
+fn stamp_of(dev: u64, ino: u64, times: (i64, i64, i64, i64), length: u64) -> (u64, u64, i64, i64, u64) {
     let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
-    let (modified, changed) = (nanos(meta.mtime(), meta.mtime_nsec()), nanos(meta.ctime(), meta.ctime_nsec()));
-    Some((meta.dev(), meta.ino(), modified, changed, meta.len()))
+    (dev, ino, nanos(times.0, times.1), nanos(times.2, times.3), length)
+}
+
+/// The bytes of an open file, if there are no more than this.
+///
+/// # Errors
+/// It cannot be read, or is larger.
+pub fn read(file: fs::File, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::other(format!("it is larger than {} KiB", limit >> 10)));
+    }
+    Ok(bytes)
 }

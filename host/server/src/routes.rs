@@ -28,7 +28,7 @@ use crate::{
     judge::{Answer, Asked, Time, judge, without_hooks},
     problem::Problem,
     tenant::{Quotas, Tenant},
-    tenants::Found,
+    tenants::{Found, Standing},
     token::Token,
     traces,
 };
@@ -77,6 +77,7 @@ async fn one(
                 let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
                 let admitted = hooks.admit(&extensions);
                 let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
+                let hooks = hooks.settled(&app).await?;
                 Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, problem).await)
             };
             judging.instrument(hooks.span(&headers)).await.unwrap_or_else(Answer::Problem)
@@ -102,8 +103,9 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
                 let admitted = hooks.admit(&extensions);
                 let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
                 problem.map_or(Ok(()), Err)?;
+                let hooks = hooks.settled(&app).await?;
                 let judged = events(&wire)?.into_iter().map(|wire| {
-                    let (app, refused) = (&app, &refused);
+                    let (app, hooks, refused) = (&app, &hooks, &refused);
                     async move {
                         let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
                         refused.fetch_or(answer.problem().is_some_and(Problem::is_refusal), Ordering::Relaxed);
@@ -173,56 +175,100 @@ fn answered(tenant: &str, began: Instant, answer: &Answer) {
 }
 
 /// Whose hooks a request is for, and by when.
+#[derive(Clone)]
 struct Hooks {
+    owner: String,
+    token: Option<Token>,
     tenant: Option<Arc<Tenant>>,
     dialect: &'static dyn hookbox::Dialect,
     name: String,
-    /// Why there are none, and whether that blocks.
-    broken: Option<(String, bool)>,
+    /// Why there are none, and whether that blocks. Nothing while they are still loaded.
+    broken: Option<(Problem, bool)>,
     /// The tenant's name, where the request brought one of its tokens.
     admitted: Option<String>,
     time: Time,
 }
 
 impl Hooks {
-    /// Finds them for whoever has the tenant's token.
+    /// Finds the tenant, for a client that has its token.
     async fn find(app: &App, names: &(String, String), headers: &HeaderMap, began: Instant) -> Result<Self, Problem> {
-        let (tenant, dialect) = names;
+        let (owner, dialect) = names;
         let given = asked_time(headers);
         let most = app.settings.timeout;
         let limit = given.as_ref().map_or(most, |given| given.map_or(most, |given| given.min(most)));
-        let mut time = Time { began, limit };
-        let found = tokio::time::timeout_at(time.deadline(), app.tenants.wait(tenant)).await;
+        let time = Time { began, limit };
+        let found = tokio::time::timeout_at(time.deadline(), app.tenants.known(owner)).await;
+        let found = found.map_err(|_| Problem::Busy("the tenants are still being read"))?;
         let token = bearer(headers).map(Token::of);
-        let known = hookbox::dialect::by_name(dialect);
-        let unknown =
-            || Problem::Unknown(format!("the tenant has no hooks of the dialect `{}`", hookbox::shorten(dialect, 40)));
-        let this = |tenant, dialect, broken, admitted: bool, time| {
-            // A stranger learns nothing about its headers.
-            given?;
-            let admitted = admitted.then(|| names.0.clone());
-            Ok(Self { tenant, dialect, name: names.1.clone(), broken, admitted, time })
+        let Some(found) = found else {
+            // A client without its token does not learn that there is no such tenant.
+            return Err(admit(app, token.as_ref(), &[]).err().unwrap_or(Problem::Token));
         };
-        match found {
-            Err(_) => Err(Problem::Busy("the tenant is still being loaded")),
-            Ok(Some(Found::Serving(tenant))) => {
-                admit(app, token.as_ref(), &tenant.tokens)?;
-                let dialect = known.filter(|_| tenant.sets.contains_key(dialect)).ok_or_else(unknown)?;
-                time.limit = time.limit.min(tenant.timeout.unwrap_or(time.limit));
-                this(Some(tenant), dialect, None, true, time)
-            }
-            Ok(Some(Found::Broken(broken))) => {
-                // Where the tokens are not known either, a block does no harm and tells nothing.
-                let nobody_known = broken.closed && broken.tokens.is_empty();
-                if !nobody_known {
-                    admit(app, token.as_ref(), &broken.tokens)?;
-                }
-                let dialect = known.ok_or_else(unknown)?;
-                this(None, dialect, Some((broken.reason.clone(), broken.closed)), !nobody_known, time)
-            }
-            // Whether there is such a tenant is nobody's business who has no token of it.
-            Ok(Some(Found::Loading) | None) => Err(admit(app, token.as_ref(), &[]).err().unwrap_or(Problem::Token)),
+        let Some(known) = hookbox::dialect::by_name(dialect) else {
+            return Err(admit(app, token.as_ref(), &found.tokens).err().unwrap_or_else(|| unknown(dialect)));
+        };
+        let (owner, name) = (owner.clone(), dialect.clone());
+        let mut this = Self { owner, token, tenant: None, dialect: known, name, broken: None, admitted: None, time };
+        this.take(app, &found)?;
+        // A stranger learns nothing about its headers.
+        given?;
+        Ok(this)
+    }
+
+    /// Waits for the hooks, until the time for that is over.
+    async fn settled(&self, app: &App) -> Result<Self, Problem> {
+        let mut this = self.clone();
+        if this.tenant.is_some() || this.broken.is_some() {
+            return Ok(this);
         }
+        let settled = tokio::time::timeout_at(this.time.deadline(), app.tenants.settled(&this.owner)).await;
+        // The last word is what is known now: a token may be revoked meanwhile.
+        let found = settled.unwrap_or_else(|_| app.tenants.find(&this.owner)).ok_or(Problem::Token)?;
+        this.take(app, &found)?;
+        if this.tenant.is_none() && this.broken.is_none() {
+            this.fail(app, &found, Problem::Busy("the tenant is still being loaded"))?;
+        }
+        Ok(this)
+    }
+
+    /// Takes the present state of the tenant, if the token is one of its tokens.
+    fn take(&mut self, app: &App, found: &Found) -> Result<(), Problem> {
+        match &found.standing {
+            // While its tokens are not known either, nobody can be refused.
+            Standing::Loading if found.tokens.is_empty() => {}
+            Standing::Loading => self.open(app, found)?,
+            Standing::Serving(tenant) => {
+                self.open(app, found)?;
+                if !tenant.sets.contains_key(&self.name) {
+                    return Err(unknown(&self.name));
+                }
+                self.time.limit = self.time.limit.min(tenant.timeout.unwrap_or(self.time.limit));
+                self.tenant = Some(Arc::clone(tenant));
+            }
+            Standing::Broken(reason) => self.fail(app, found, Problem::Unusable(reason.to_string()))?,
+            Standing::Gone(_) => self.fail(app, found, Problem::Unusable("the file of the tenant is gone".into()))?,
+        }
+        Ok(())
+    }
+
+    /// Notes that there are no hooks, which blocks if the tenant fails closed.
+    fn fail(&mut self, app: &App, found: &Found, problem: Problem) -> Result<(), Problem> {
+        self.broken = Some(match self.open(app, found) {
+            Ok(()) => (problem, found.closed),
+            // When the tokens are unknown too, a block does no harm, and reveals nothing.
+            Err(_) if found.closed && found.tokens.is_empty() => {
+                (Problem::Unusable("the daemon's log says why".into()), true)
+            }
+            Err(refused) => return Err(refused),
+        });
+        Ok(())
+    }
+
+    /// Takes note of a token that opens the tenant.
+    fn open(&mut self, app: &App, found: &Found) -> Result<(), Problem> {
+        admit(app, self.token.as_ref(), &found.tokens)?;
+        self.admitted = Some(self.owner.clone());
+        Ok(())
     }
 
     /// The tenant as a label of metrics and traces.
@@ -264,9 +310,13 @@ impl Hooks {
         {
             return judge(app, tenant, set, asked, problem).await;
         }
-        let (reason, closed) = self.broken.clone().unwrap_or_default();
-        without_hooks(self.dialect, closed, asked, problem.unwrap_or(Problem::Unusable(reason)))
+        let (reason, closed) = self.broken.clone().unwrap_or((Problem::Busy("the tenant is still being loaded"), true));
+        without_hooks(self.dialect, closed, asked, problem.unwrap_or(reason))
     }
+}
+
+fn unknown(dialect: &str) -> Problem {
+    Problem::Unknown(format!("the tenant has no hooks of the dialect `{}`", hookbox::shorten(dialect, 40)))
 }
 
 fn admit(app: &App, token: Option<&Token>, tokens: &[Token]) -> Result<(), Problem> {

@@ -1,7 +1,7 @@
 //! `serve.json`: the operator's settings of the daemon.
 
 use std::{
-    fmt, fs, io,
+    fmt, io,
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
@@ -10,10 +10,10 @@ use std::{
 use serde::{Deserialize, de};
 use thiserror::Error;
 
-use crate::{records::STREAMS, token::Token};
+use crate::{files::Place, records::STREAMS, token::Token};
 
 /// A file of settings is small; a larger one is a mistake.
-const MAX_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_BYTES: u64 = 1 << 20;
 
 /// Settings of the daemon. Relative paths are relative to their file.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,6 +43,10 @@ pub struct Settings {
     /// Seconds that requests get to end when the daemon is told to.
     #[serde(default = "defaults::drain", deserialize_with = "seconds")]
     pub drain: Duration,
+    /// Seconds that a tenant whose file is gone is still known: its calls are refused or blocked, and not those of a
+    /// stranger.
+    #[serde(default = "defaults::grace", deserialize_with = "seconds")]
+    pub grace: Duration,
     /// The largest body, in KiB.
     #[serde(default = "defaults::body", rename = "maxBodyKiB")]
     pub max_body_kib: u32,
@@ -114,6 +118,9 @@ mod defaults {
     }
     pub(super) const fn drain() -> Duration {
         Duration::from_secs(25)
+    }
+    pub(super) const fn grace() -> Duration {
+        Duration::from_secs(30)
     }
     pub(super) const fn body() -> u32 {
         8 * 1024
@@ -311,21 +318,10 @@ impl Settings {
 
 /// Reads one of the operator's files.
 pub(crate) fn parse<T: de::DeserializeOwned>(file: &Path) -> Result<T, SettingsError> {
-    let text = read(file, MAX_BYTES)?;
-    serde_json::from_str(&text)
-        .map_err(|error| SettingsError::Parse { file: file.to_owned(), message: error.to_string() })
-}
-
-/// Reads a text file that may not be larger than this.
-pub(crate) fn read(file: &Path, limit: u64) -> Result<String, SettingsError> {
     let failed = |error| SettingsError::Read { file: file.to_owned(), error };
-    let opened = fs::File::open(file).map_err(failed)?;
-    let mut text = String::new();
-    let length = io::Read::read_to_string(&mut io::Read::take(opened, limit + 1), &mut text).map_err(failed)?;
-    if length as u64 > limit {
-        return Err(failed(io::Error::other(format!("it is larger than {} KiB", limit >> 10))));
-    }
-    Ok(text)
+    let bytes = Place::anywhere(file).read(MAX_BYTES).map_err(failed)?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| SettingsError::Parse { file: file.to_owned(), message: error.to_string() })
 }
 
 /// Those of an operator or of a tenant.

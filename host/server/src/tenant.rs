@@ -1,9 +1,12 @@
 //! One tenant, loaded: its hook sets, and what it may use.
 
 mod file;
+mod folder;
+mod glance;
 
 use std::{
     collections::HashMap,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -14,15 +17,17 @@ use hookbox::{
     capability::llm::HttpModel,
     config::{self, ConfigErrors, Handler},
     dialect,
+    sandbox::beneath::Beneath,
 };
+use serde::de::IgnoredAny;
 
 pub use file::{Quotas, TenantFile};
+pub use glance::{Glance, Told};
 
 use crate::{
-    files::Files,
+    files::{self, Files, Place},
     gate::Bounds,
     quota::Bucket,
-    settings::{SettingsError, Tokens, parse, read},
 };
 
 /// A file of hooks is smaller than this.
@@ -33,25 +38,12 @@ const MAX_HOOKS_BYTES: u64 = 16 << 20;
 pub struct Tenant {
     /// Its name.
     pub name: String,
-    /// Hashes of its tokens.
-    pub tokens: Tokens,
     /// What it may use.
     pub usage: Arc<Usage>,
     /// Answers are due within this time.
     pub timeout: Option<Duration>,
     /// Its hooks by dialect.
     pub sets: HashMap<String, HookSet>,
-}
-
-/// A tenant that could not be loaded, and none that was serves in its place.
-#[derive(Debug)]
-pub struct Broken {
-    /// Why.
-    pub reason: String,
-    /// As far as they could be read.
-    pub tokens: Tokens,
-    /// Whether some file of it says that failures block.
-    pub closed: bool,
 }
 
 /// What a tenant has used. It lives on when the tenant is loaded again.
@@ -108,64 +100,82 @@ impl Usage {
 /// Why a tenant cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum TenantError {
-    #[error(transparent)]
-    File(#[from] SettingsError),
+    /// The operator's part is wrong.
+    #[error("{0}")]
+    Own(String),
     #[error("{}: {message}", file.display())]
     Tenant { file: PathBuf, message: String },
+    #[error("{}: cannot be read: {error}", file.display())]
+    Read { file: PathBuf, error: io::Error },
     #[error(transparent)]
     Hooks(#[from] ConfigErrors),
     #[error(transparent)]
     Load(#[from] BuildError),
 }
 
+impl TenantError {
+    /// The reason for clients of the tenant. The tenant's file is the operator's, and is not quoted.
+    pub fn told(&self) -> String {
+        match self {
+            Self::Own(_) | Self::Tenant { .. } => {
+                "the file of the tenant cannot be used; the daemon's log says why".to_owned()
+            }
+            Self::Read { .. } | Self::Hooks(_) | Self::Load(_) => self.to_string(),
+        }
+    }
+}
+
 /// What came of loading a tenant, and the files that it depends on.
 pub struct Loading {
-    pub tenant: Result<Tenant, Broken>,
+    pub tenant: Result<Tenant, TenantError>,
     /// The tenant's own file first.
     pub files: Files,
 }
 
 impl Tenant {
-    /// Loads a tenant from its file. `usage` is what it used so far.
-    pub async fn load(runtime: &Runtime, name: &str, path: &Path, usage: Option<Arc<Usage>>) -> Loading {
+    /// Loads a tenant from its file at a glance. `usage` is what it used so far.
+    pub async fn load(
+        runtime: &Runtime,
+        name: &str,
+        path: &Path,
+        glance: &Glance,
+        usage: Option<Arc<Usage>>,
+    ) -> Loading {
         let mut files = Files::default();
-        files.add(path);
-        let tenant_file = match blocking({
-            let path = path.to_owned();
-            move || parse::<TenantFile>(&path)
-        })
-        .await
-        {
-            Ok(read) => read,
-            Err(error) => {
-                // A file that cannot be understood may still say what it wants in that case.
-                let closed = config::file_hints(path).fail_closed;
-                let broken = Broken { reason: error.to_string(), tokens: Vec::new(), closed };
-                return Loading { tenant: Err(broken), files };
-            }
+        files.places.push(Place::anywhere(path));
+        files.stamps.push(glance.stamp);
+        let tenant_file = match &glance.file {
+            Ok(file) => file,
+            Err(why) => return Loading { tenant: Err(TenantError::Own(why.clone())), files },
         };
-        let loaded = sets(runtime, name, path, &tenant_file, &mut files).await;
-        let tenant = match loaded {
-            Ok(sets) => {
-                let usage = usage.filter(|usage| usage.quotas == tenant_file.quotas);
-                let usage = usage.unwrap_or_else(|| Arc::new(Usage::new(&tenant_file.quotas, Instant::now())));
-                Ok(Self {
-                    name: name.to_owned(),
-                    tokens: tenant_file.tokens,
-                    usage,
-                    timeout: tenant_file.timeout,
-                    sets,
-                })
-            }
-            Err(error) => {
-                let says = |file: &PathBuf| config::file_hints(file).fail_closed;
-                let closed =
-                    tenant_file.fail_closed || tenant_file.hooks_files(path).iter().any(|(_, file)| says(file));
-                Err(Broken { reason: error.to_string(), tokens: tenant_file.tokens, closed })
-            }
-        };
+        let loaded = sets(runtime, name, path, tenant_file, &mut files).await;
+        let tenant = loaded.map(|sets| {
+            let usage = usage.filter(|usage| usage.quotas == tenant_file.quotas);
+            let usage = usage.unwrap_or_else(|| Arc::new(Usage::new(&tenant_file.quotas, Instant::now())));
+            Self { name: name.to_owned(), usage, timeout: tenant_file.timeout, sets }
+        });
         Loading { tenant, files }
     }
+}
+
+/// Locates a hooks file of a tenant.
+fn hooks_place(name: &str, path: &Path, written: &Path) -> Place {
+    let base = path.parent().unwrap_or(Path::new(""));
+    Place::within(&base.join(written), &folder::folder_of(name, base, written))
+}
+
+/// Reads each hooks file: true when it says that failures block, `None` when that cannot be read.
+pub async fn closed_hints(name: &str, path: &Path, glance: &Glance) -> Vec<Option<bool>> {
+    let places: Vec<Place> = glance.hooks.iter().map(|hooks| hooks_place(name, path, Path::new(hooks))).collect();
+    blocking(move || {
+        let says = |place: &Place| {
+            let bytes = place.read(MAX_HOOKS_BYTES).ok()?;
+            let is_whole = || serde_json::from_slice::<IgnoredAny>(&bytes).is_ok();
+            if config::hints(&bytes).fail_closed { Some(true) } else { is_whole().then_some(false) }
+        };
+        places.iter().map(says).collect()
+    })
+    .await
 }
 
 /// Loads every hook set of a tenant, or none.
@@ -187,23 +197,28 @@ async fn sets(
         let model = HttpModel::new(Arc::new(client), settings).map_err(|error| wrong(format!("`llm`: {error}")))?;
         owner = owner.model(model);
     }
-    let hooks_files = tenant.hooks_files(path);
+    let hooks: Vec<(&String, Place)> =
+        tenant.hooks.iter().map(|(dialect, file)| (dialect, hooks_place(name, path, file))).collect();
     // All of them first, so that a change of any is seen.
-    for (_, file) in &hooks_files {
-        files.add(file);
+    for (_, place) in &hooks {
+        files.add(place.clone());
     }
     let mut sets = HashMap::new();
-    for (dialect_name, file) in hooks_files {
-        if dialect::by_name(&dialect_name).is_none() {
+    for (dialect_name, place) in hooks {
+        if dialect::by_name(dialect_name).is_none() {
             let known: Vec<&str> = dialect::ALL.iter().map(|dialect| dialect.name()).collect();
             return Err(wrong(format!("`hooks` names the dialect `{dialect_name}`; there are {}", known.join(", "))));
         }
-        let reader = runtime.reader().dialect(&dialect_name);
-        let loaded = blocking(move || {
-            let text = read(&file, MAX_HOOKS_BYTES)?;
-            Ok::<_, TenantError>(reader.text(&text, &file)?)
-        });
-        let loaded = loaded.await?;
+        let reader = runtime.reader().dialect(dialect_name);
+        let (loaded, folder) = blocking(move || {
+            let Place { path: file, within } = place;
+            let failed = |error| TenantError::Read { file: file.clone(), error };
+            let folder = Beneath::open(&within.unwrap_or_default()).map_err(failed)?;
+            let bytes = folder.file(&file).and_then(|open| files::read(open, MAX_HOOKS_BYTES)).map_err(failed)?;
+            let text = String::from_utf8(bytes).map_err(|error| failed(io::Error::other(error)))?;
+            Ok::<_, TenantError>((reader.text(&text, &file)?, Arc::new(folder)))
+        })
+        .await?;
         for warning in &loaded.warnings {
             tracing::warn!(tenant = name, "{warning}");
         }
@@ -211,20 +226,22 @@ async fn sets(
         config.fail_closed |= tenant.fail_closed;
         for hook in &config.hooks {
             if let Handler::Wasm(wasm) = &hook.handler {
-                files.add(&wasm.component);
+                files.add(Place::within(&wasm.component, folder.path()));
             }
         }
-        sets.insert(dialect_name, HookSet::load(runtime, owner.clone(), config).await?);
+        sets.insert(dialect_name.clone(), HookSet::load(runtime, owner.clone().folder(folder), config).await?);
     }
     Ok(sets)
 }
 
 /// Reads files where that keeps nobody waiting.
-async fn blocking<T: Send + 'static, E: Send + 'static>(
-    read: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, E> {
+async fn blocking<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(read).await {
         Ok(read) => read,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The daemon ends, and nobody waits for this any more.
+            Err(_) => std::future::pending().await,
+        },
     }
 }

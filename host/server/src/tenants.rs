@@ -1,91 +1,101 @@
 //! The folder of tenants: who there is now, and what changes.
 
+mod folder;
+mod loaders;
+mod memory;
+mod slot;
+
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    fs, io,
-    path::{Path, PathBuf},
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    collections::{HashMap, HashSet},
+    io,
+    path::PathBuf,
+    sync::{
+        Arc, OnceLock, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use hookbox::Runtime;
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, watch};
 
+pub use self::slot::{Found, Standing};
+use self::{
+    folder::{Folder, Seen},
+    loaders::Loaders,
+    memory::{Known, Memory},
+    slot::{Past, Slot},
+};
 use crate::{
-    files::{Files, Stamp, stamp},
-    settings,
-    tenant::{Broken, Loading, Tenant, TenantFile},
+    tenant::{Loading, Tenant, closed_hints},
     token::Token,
 };
 
 /// How often files are looked at.
 const LOOK: Duration = Duration::from_millis(500);
-/// Tenants that are loaded at once: one whose components take long to compile keeps few others waiting.
-const LOADERS: usize = 4;
-/// A name of a tenant has this many characters at most.
-const NAME: usize = 63;
-
-/// From then on it is ready, whoever is still being loaded.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// The reason for clients of a tenant whose file another tenant names as its hooks.
+const DOUBTFUL: &str = "the file of the tenant is named as a hooks file of another; the daemon's log says which";
 
 /// All tenants.
 pub struct Tenants {
     folder: PathBuf,
+    /// The time for which a tenant whose file is gone is still known.
+    grace: Duration,
     runtime: Runtime,
     slots: RwLock<HashMap<String, Slot>>,
-    loaders: Arc<Semaphore>,
+    loaders: Loaders,
     /// Tells that something was loaded, refused or removed.
     changes: watch::Sender<()>,
-    /// Who was there at the first look.
+    /// True after the first look at the folder.
+    looked: AtomicBool,
+    /// The tenants of the first look that found any.
     first: OnceLock<Vec<String>>,
-    started: Instant,
 }
 
-/// A tenant's place: who serves in it, and what is known of its files.
-#[derive(Default)]
-struct Slot {
-    serving: Option<Arc<Tenant>>,
-    /// While nothing of it serves: why.
-    broken: Option<Arc<Broken>>,
-    /// Why the files as they are now are not used, though older ones are.
-    refused: Option<String>,
-    files: Files,
-    loading: bool,
-}
-
-/// Who answers for a name.
-#[derive(Clone)]
-pub enum Found {
-    /// The tenant.
-    Serving(Arc<Tenant>),
-    /// Nobody yet: why.
-    Broken(Arc<Broken>),
-    /// It is being loaded for the first time.
-    Loading,
+/// State of the watcher alone.
+struct Watcher {
+    folder: Folder,
+    memory: Memory,
+    /// The last error of reading the folder.
+    trouble: Option<String>,
 }
 
 impl Tenants {
     /// Of this folder. Nothing is read yet.
-    pub fn new(folder: PathBuf, runtime: Runtime) -> Arc<Self> {
+    pub fn new(folder: PathBuf, grace: Duration, runtime: Runtime) -> Arc<Self> {
         Arc::new(Self {
-            folder,
+            folder: std::path::absolute(&folder).unwrap_or(folder),
+            grace,
             runtime,
             slots: RwLock::default(),
-            loaders: Arc::new(Semaphore::new(LOADERS)),
+            loaders: Loaders::new(),
             changes: watch::Sender::new(()),
+            looked: AtomicBool::new(false),
             first: OnceLock::new(),
-            started: Instant::now(),
         })
     }
 
     /// Looks at the files for as long as the value lives, and loads what changed. `now` makes it look at once, and load
     /// everything again.
     pub fn watch(self: &Arc<Self>, now: Arc<Notify>) {
-        let watched = Arc::downgrade(self);
+        let this = Arc::downgrade(self);
+        let folder = self.folder.clone();
         tokio::spawn(async move {
+            let reading = tokio::task::spawn_blocking(move || {
+                let mut memory = Memory::of(&folder);
+                let known = memory.read();
+                (Watcher { folder: Folder::default(), memory, trouble: None }, known)
+            });
+            let Ok((mut watcher, known)) = reading.await else { return };
+            if let Some(tenants) = this.upgrade() {
+                watcher.folder.hooks_files = known.hooks_files;
+                let slots = known.tenants.into_iter().map(|(name, known)| (name, Slot::known(known, Instant::now())));
+                *tenants.slots.write().unwrap_or_else(PoisonError::into_inner) = slots.collect();
+            }
             let mut all = false;
-            while let Some(tenants) = watched.upgrade() {
-                tenants.look(all).await;
+            while let Some(tenants) = this.upgrade() {
+                let Some(next) = tenants.look(watcher, all).await else { return };
+                watcher = next;
                 drop(tenants);
                 all = tokio::time::timeout(LOOK, now.notified()).await.is_ok();
             }
@@ -95,69 +105,71 @@ impl Tenants {
     /// Who answers for a name.
     pub fn find(&self, name: &str) -> Option<Found> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let slot = slots.get(name)?;
-        Some(match (&slot.serving, &slot.broken) {
-            (Some(tenant), _) => Found::Serving(Arc::clone(tenant)),
-            (None, Some(broken)) => Found::Broken(Arc::clone(broken)),
-            (None, None) => Found::Loading,
-        })
+        slots.get(name).map(Slot::found)
     }
 
     /// Whether this token is that of some tenant.
     pub fn knows(&self, token: &Token) -> bool {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.values().filter_map(|slot| slot.serving.as_ref()).any(|tenant| token.is_among(&tenant.tokens))
+        slots.values().any(|slot| token.is_among(&slot.tokens()))
     }
 
     /// Who serves.
     pub fn serving(&self) -> Vec<String> {
-        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots.iter().filter(|(_, slot)| slot.serving.is_some()).map(|(name, _)| name.clone()).collect()
+        self.names(|slot| matches!(slot.standing, Standing::Serving(_)))
     }
 
     /// The labels of hooks in metrics, by tenant and dialect; of tenants that do not serve there are none.
     pub fn hooks(&self) -> HashMap<String, HashMap<&'static str, HashSet<String>>> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let of = |tenant: &Arc<Tenant>| {
-            let sets = tenant.sets.values();
-            sets.map(|set| (set.dialect().name(), set.metric_labels().map(str::to_owned).collect())).collect()
+        let of = |slot: &Slot| match &slot.standing {
+            Standing::Serving(tenant) => {
+                let sets = tenant.sets.values();
+                sets.map(|set| (set.dialect().name(), set.metric_labels().map(str::to_owned).collect())).collect()
+            }
+            _ => HashMap::new(),
         };
-        slots.iter().map(|(name, slot)| (name.clone(), slot.serving.as_ref().map(of).unwrap_or_default())).collect()
+        slots.iter().map(|(name, slot)| (name.clone(), of(slot))).collect()
     }
 
-    /// Whose files cannot be used as they are, and why.
-    pub fn refused(&self) -> BTreeMap<String, String> {
+    /// Names of tenants whose files cannot be used. The log has the reasons.
+    pub fn refused(&self) -> Vec<String> {
+        self.names(|slot| slot.is_refused || matches!(slot.standing, Standing::Broken(_)))
+    }
+
+    fn names(&self, wanted: impl Fn(&Slot) -> bool) -> Vec<String> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        slots
-            .iter()
-            .filter_map(|(name, slot)| {
-                let why = slot.refused.clone().or_else(|| slot.broken.as_ref().map(|broken| broken.reason.clone()))?;
-                Some((name.clone(), why))
-            })
-            .collect()
+        slots.iter().filter(|(_, slot)| wanted(slot)).map(|(name, _)| name.clone()).collect()
     }
 
     /// Whether everything that was there at the start has been tried once.
     pub fn is_ready(&self) -> bool {
         let Some(first) = self.first.get() else { return false };
-        let loading = |name: &String| matches!(self.find(name), Some(Found::Loading));
-        self.started.elapsed() > PATIENCE || !first.iter().any(loading)
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        !first.iter().any(|name| slots.get(name).is_some_and(|slot| matches!(slot.standing, Standing::Loading)))
     }
 
-    /// Who answers for a name, once that is known.
-    pub async fn wait(&self, name: &str) -> Option<Found> {
-        let known = || match self.find(name) {
-            Some(Found::Loading) => None,
-            None if self.first.get().is_none() => None,
-            found => Some(found),
-        };
-        if let Some(found) = known() {
+    /// Finds a tenant, after the first look at the folder.
+    pub async fn known(&self, name: &str) -> Option<Found> {
+        self.once(|| self.looked.load(Ordering::Acquire).then(|| self.find(name))).await
+    }
+
+    /// Finds a tenant, after its first load has ended.
+    pub async fn settled(&self, name: &str) -> Option<Found> {
+        let is_loading =
+            |found: &Option<Found>| found.as_ref().is_some_and(|found| matches!(found.standing, Standing::Loading));
+        self.once(|| Some(self.find(name)).filter(|found| !is_loading(found))).await
+    }
+
+    /// Waits for a value; tries after each change.
+    async fn once(&self, there: impl Fn() -> Option<Option<Found>>) -> Option<Found> {
+        if let Some(found) = there() {
             return found;
         }
         let mut changes = self.changes.subscribe();
         loop {
             // After each change, and once after the subscription.
-            if let Some(found) = known() {
+            if let Some(found) = there() {
                 return found;
             }
             // The sender is ours.
@@ -165,141 +177,147 @@ impl Tenants {
         }
     }
 
-    async fn look(self: &Arc<Self>, all: bool) {
-        let known: Vec<(String, Vec<PathBuf>)> = {
+    /// `None` when the daemon ends.
+    async fn look(self: &Arc<Self>, mut watcher: Watcher, all: bool) -> Option<Watcher> {
+        let known = {
             let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-            slots.iter().map(|(name, slot)| (name.clone(), slot.files.paths.clone())).collect()
+            slots.iter().map(|(name, slot)| slot.as_known(name)).collect::<Vec<_>>()
         };
-        let folder = self.folder.clone();
-        let seen = tokio::task::spawn_blocking(move || see(&folder, &known)).await.map_err(io::Error::other).flatten();
-        match seen {
-            Ok(seen) => self.follow(seen, all),
-            Err(error) => tracing::error!("the tenants in {} cannot be read: {error}", self.folder.display()),
+        let path = self.folder.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            let seen = watcher.folder.look(&path, &known);
+            (watcher, seen)
+        });
+        let (mut watcher, seen) = looked.await.ok()?;
+        watcher.tell(&self.folder, seen.as_ref().err());
+        if let Ok(seen) = seen {
+            self.follow(seen, all);
+            self.looked.store(true, Ordering::Release);
+            self.changes.send_replace(());
+            let known = self.to_keep(&watcher);
+            let kept = tokio::task::spawn_blocking(move || {
+                watcher.memory.write(&known);
+                watcher
+            });
+            return kept.await.ok();
         }
-        self.changes.send_replace(());
+        Some(watcher)
+    }
+
+    fn to_keep(&self, watcher: &Watcher) -> Known {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let tenants = slots.iter().filter_map(|(name, slot)| Some((name.clone(), slot.to_keep()?))).collect();
+        Known { tenants, hooks_files: watcher.folder.hooks_files.clone() }
     }
 
     /// Takes out who is gone, and loads who is new or changed.
     fn follow(self: &Arc<Self>, seen: Vec<Seen>, all: bool) {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
         let names: HashSet<&str> = seen.iter().map(|seen| seen.name.as_str()).collect();
         // Requests under way hold what they need; the rest goes with the last of them.
-        slots.retain(|name, _| {
-            let stays = names.contains(name.as_str());
+        slots.retain(|name, slot| {
+            if names.contains(name.as_str()) {
+                return true;
+            }
+            // A file that was never a tenant's, such as a hooks file that was there before its tenant, leaves no trace.
+            let stays = slot.past >= Past::Tenant
+                && !matches!(slot.standing, Standing::Gone(since) if now - since >= self.grace);
             if !stays {
                 tracing::info!(tenant = name, "is removed");
+            } else if !matches!(slot.standing, Standing::Gone(_)) {
+                tracing::warn!(tenant = name, "its file is gone; its calls are refused, or blocked if it fails closed");
+                slot.withdraw(Standing::Gone(now));
             }
             stays
         });
-        self.first.get_or_init(|| names.iter().map(|name| (*name).to_owned()).collect());
-        for Seen { name, path, stamps } in seen {
-            let slot = slots.entry(name.clone()).or_default();
-            if slot.loading || (slot.files.stamps == stamps && !all) {
+        // An empty folder may be one that is not mounted yet.
+        if !seen.is_empty() || slots.is_empty() {
+            self.first.get_or_init(|| names.iter().map(|name| (*name).to_owned()).collect());
+        }
+        for seen in seen {
+            let slot = slots.entry(seen.name.clone()).or_insert_with(Slot::new);
+            slot.come_back();
+            slot.heed(&seen.glance);
+            if seen.is_doubtful {
+                if !matches!(slot.standing, Standing::Broken(_)) {
+                    tracing::error!(
+                        tenant = seen.name,
+                        "is not loaded: it is named under `hooks` in the file of another tenant, which may not be its own"
+                    );
+                }
+                slot.settle(seen.glance.closed, &[]);
+                slot.withdraw(Standing::Broken(DOUBTFUL.into()));
                 continue;
             }
-            slot.loading = true;
-            let usage = slot.serving.as_ref().map(|tenant| Arc::clone(&tenant.usage));
-            let this = Arc::clone(self);
-            tokio::spawn(async move {
-                let place = Arc::clone(&this.loaders).acquire_owned().await;
-                let loading = Tenant::load(&this.runtime, &name, &path, usage).await;
-                drop(place);
-                this.loaded(&name, loading);
-            });
+            if !slot.loading && (slot.files.stamps != seen.stamps || all) {
+                slot.loading = true;
+                self.load(slot, seen);
+            }
         }
     }
 
-    fn loaded(&self, name: &str, Loading { tenant, files }: Loading) {
+    fn load(self: &Arc<Self>, slot: &Slot, seen: Seen) {
+        let (generation, was_slow, usage) = (slot.generation, slot.is_slow, slot.usage.clone());
+        let this = Arc::clone(self);
+        tokio::spawn(async move {
+            let Seen { name, path, glance, .. } = seen;
+            // First `failClosed`: answers may be due before the load has ended.
+            let hints = this.loaders.hint(closed_hints(&name, &path, &glance)).await;
+            this.with(&name, generation, |slot| slot.settle(glance.closed, &hints));
+            let load = Tenant::load(&this.runtime, &name, &path, &glance, usage);
+            let (loading, is_slow) = this.loaders.load(was_slow, load).await;
+            this.loaded(&name, generation, loading, is_slow);
+        });
+    }
+
+    /// Changes a slot, unless its tenant was gone since that generation.
+    fn with<T>(&self, name: &str, generation: u64, change: impl FnOnce(&mut Slot) -> T) -> Option<T> {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        // It may be gone by now.
-        let Some(slot) = slots.get_mut(name) else { return };
-        slot.loading = false;
-        slot.files = files;
-        let result = match tenant {
-            Ok(tenant) => {
-                tracing::info!(tenant = name, "is loaded");
-                (slot.broken, slot.refused) = (None, None);
-                slot.serving = Some(Arc::new(tenant));
-                "loaded"
+        slots.get_mut(name).filter(|slot| slot.generation == generation).map(change)
+    }
+
+    fn loaded(&self, name: &str, generation: u64, Loading { tenant, files }: Loading, is_slow: bool) {
+        let result = self.with(name, generation, |slot| {
+            slot.loading = false;
+            slot.files = files;
+            slot.is_slow = is_slow;
+            match tenant {
+                Ok(tenant) => {
+                    tracing::info!(tenant = name, "is loaded");
+                    slot.usage = Some(Arc::clone(&tenant.usage));
+                    slot.is_refused = false;
+                    slot.past = Past::Served;
+                    slot.standing = Standing::Serving(Arc::new(tenant));
+                    "loaded"
+                }
+                Err(error) => {
+                    let serves = matches!(slot.standing, Standing::Serving(_));
+                    let kept = if serves { "; what was loaded before goes on" } else { "" };
+                    tracing::error!(tenant = name, "is refused{kept}: {error}");
+                    slot.is_refused = true;
+                    if !serves {
+                        slot.standing = Standing::Broken(error.told().into());
+                    }
+                    "refused"
+                }
             }
-            Err(broken) => {
-                let kept = if slot.serving.is_some() { "; what was loaded before goes on" } else { "" };
-                tracing::error!(tenant = name, "is refused{kept}: {}", broken.reason);
-                slot.refused = Some(broken.reason.clone());
-                slot.broken = slot.serving.is_none().then(|| Arc::new(broken));
-                "refused"
-            }
-        };
-        drop(slots);
-        metrics::counter!("hookbox_tenant_loads_total", "tenant" => name.to_owned(), "result" => result).increment(1);
-        self.changes.send_replace(());
-    }
-}
-
-/// A tenant's file, and the state of all the files it depends on.
-struct Seen {
-    name: String,
-    path: PathBuf,
-    stamps: Vec<Stamp>,
-}
-
-/// All tenants of a folder as they are now.
-fn see(folder: &Path, known: &[(String, Vec<PathBuf>)]) -> io::Result<Vec<Seen>> {
-    let mut paths: BTreeMap<String, PathBuf> = BTreeMap::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_stem().and_then(|name| name.to_str());
-        if path.extension().is_some_and(|extension| extension == "json")
-            && let Some(name) = name.filter(|name| is_name(name))
-            && path.is_file()
-        {
-            paths.insert(name.to_owned(), path.clone());
+        });
+        if let Some(result) = result {
+            metrics::counter!("hookbox_tenant_loads_total", "tenant" => name.to_owned(), "result" => result)
+                .increment(1);
+            self.changes.send_replace(());
         }
     }
-    // A hooks file may stand beside the tenants' own. The first file of a tenant is its own.
-    let mut hooks: HashSet<PathBuf> = known.iter().flat_map(|(_, files)| files.iter().skip(1).cloned()).collect();
-    // Of one that is still being loaded for the first time nothing is known.
-    let known: HashMap<&str, &[PathBuf]> =
-        known.iter().filter(|(_, files)| !files.is_empty()).map(|(name, files)| (name.as_str(), &**files)).collect();
-    for (name, path) in &paths {
-        if !known.contains_key(name.as_str())
-            && let Ok(tenant) = settings::parse::<TenantFile>(path)
-        {
-            hooks.extend(tenant.hooks_files(path).into_iter().map(|(_, file)| file));
-        }
-    }
-    paths.retain(|_, path| !hooks.contains(path));
-    let seen = paths.into_iter().map(|(name, path)| {
-        let stamps = match known.get(name.as_str()) {
-            Some(files) => files.iter().map(|file| stamp(file)).collect(),
-            None => vec![stamp(&path)],
-        };
-        Seen { name, path, stamps }
-    });
-    Ok(seen.collect())
 }
 
-/// Whether a text is the name of a tenant.
-pub fn is_name(text: &str) -> bool {
-    (1..=NAME).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use std::fs;
-
-    use super::see;
-
-    #[test]
-    fn a_hooks_file_is_no_tenant_even_while_its_tenant_is_loaded() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("acme.json"), r#"{ "tokens": [], "hooks": { "claude": "acme-hooks.json" } }"#)
-            .unwrap();
-        fs::write(folder.path().join("acme-hooks.json"), r#"{ "hooks": {} }"#).unwrap();
-        for known in [vec![], vec![("acme".to_owned(), vec![])]] {
-            let seen = see(folder.path(), &known).unwrap();
-            assert_eq!(seen.iter().map(|seen| seen.name.as_str()).collect::<Vec<_>>(), ["acme"], "{known:?}");
+impl Watcher {
+    /// Logs once that the folder cannot be read.
+    fn tell(&mut self, folder: &std::path::Path, error: Option<&io::Error>) {
+        let trouble = error.map(ToString::to_string);
+        if let Some(error) = trouble.as_ref().filter(|_| trouble != self.trouble) {
+            tracing::error!("the tenants in {} cannot be read, and stay as they are: {error}", folder.display());
         }
+        self.trouble = trouble;
     }
 }

@@ -16,9 +16,12 @@ use tokio_rustls::{
 };
 
 use crate::{
-    files::{Stamp, stamp},
+    files::{Place, Stamp, stamp},
     settings::TlsFiles,
 };
+
+/// Bytes of a certificate chain or a key at most.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A certificate cannot be used.
 #[derive(Debug, Error)]
@@ -53,12 +56,14 @@ impl Tls {
     /// Takes another certificate when there is one; one that cannot be used is told of, and the one before it stays.
     pub fn look(&self) {
         let now = stamps(&self.files);
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if current.1 == now {
+        if self.current.read().unwrap_or_else(PoisonError::into_inner).1 == now {
             return;
         }
+        // Connections are taken while the files are read.
+        let replaced = acceptor(&self.files);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         current.1 = now;
-        match acceptor(&self.files) {
+        match replaced {
             Ok(acceptor) => {
                 tracing::info!("the certificate is replaced");
                 current.0 = acceptor;
@@ -74,9 +79,13 @@ fn stamps(files: &TlsFiles) -> [Stamp; 2] {
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let wrong = |file: &PathBuf, message: String| TlsError { file: file.clone(), message };
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(&files.certificate).and_then(Iterator::collect);
+    let read = |file: &PathBuf| {
+        Place::anywhere(file).read(MAX_BYTES).map_err(|error| wrong(file, format!("cannot be read: {error}")))
+    };
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(&files.certificate)?).collect();
     let chain = chain.map_err(|error| wrong(&files.certificate, error.to_string()))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error.to_string()))?;
+    let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?);
+    let key = key.map_err(|error| wrong(&files.key, error.to_string()))?;
     // The provider that reqwest brings, so that there is one.
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

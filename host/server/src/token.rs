@@ -12,10 +12,46 @@ const BYTES: usize = 32;
 const PREFIX: &str = "sha256:";
 /// Words that people put where a token belongs, in examples and in haste.
 const WORDS: [&str; 40] = [
-    "", "0", "1", "1234", "12345", "123456", "12345678", "123456789", "abc", "abc123", "acme", "admin", "bar", "baz",
-    "bearer", "change-me", "changeme", "default", "demo", "example", "foo", "hello", "hookbox", "key", "letmein", "none",
-    "null", "operator", "pass", "password", "placeholder", "qwerty", "root", "secret", "secrets", "tenant", "test",
-    "testing", "token", "user",
+    "",
+    "0",
+    "1",
+    "1234",
+    "12345",
+    "123456",
+    "12345678",
+    "123456789",
+    "abc",
+    "abc123",
+    "acme",
+    "admin",
+    "bar",
+    "baz",
+    "bearer",
+    "change-me",
+    "changeme",
+    "default",
+    "demo",
+    "example",
+    "foo",
+    "hello",
+    "hookbox",
+    "key",
+    "letmein",
+    "none",
+    "null",
+    "operator",
+    "pass",
+    "password",
+    "placeholder",
+    "qwerty",
+    "root",
+    "secret",
+    "secrets",
+    "tenant",
+    "test",
+    "testing",
+    "token",
+    "user",
 ];
 
 /// A token as a file has it: its hash. Two tokens of a tenant are how one replaces the other.
@@ -43,7 +79,7 @@ impl Token {
         Ok((secret, token))
     }
 
-    /// Whether anybody can guess it: a word of examples, or a hash that was typed and not computed.
+    /// True for a token that anybody can guess: a word of examples, or a hash that was typed and not computed.
     pub fn is_guessable(&self) -> bool {
         is_typed(&self.hash) || guessable().contains(&self.hash)
     }
@@ -109,7 +145,7 @@ fn guessable() -> &'static HashSet<String> {
     })
 }
 
-/// Whether 64 digits are some that a person types: one block again and again, or few different ones. A hash is neither, but
+/// True for 64 digits that a person types: one block again and again, or few different ones. A hash is neither, but
 /// for one in 2^80.
 fn is_typed(hash: &str) -> bool {
     let repeats = |block: &usize| hash.as_bytes().iter().zip(hash.as_bytes().iter().skip(*block)).all(|(a, b)| a == b);

@@ -21,7 +21,11 @@ impl Serve {
     pub fn run(self) -> anyhow::Result<Exit> {
         let settings = Settings::load(&self.config).map_err(|error| Exit::Config.error(error.to_string()))?;
         print::queue()?;
-        tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(settings))
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let ended = runtime.block_on(serve(settings));
+        // What still compiles, or reads a file on a disk that does not answer, is not waited for.
+        runtime.shutdown_background();
+        ended
     }
 }
 

@@ -1,10 +1,6 @@
 //! A tenant's file.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use hookbox::{Ceiling, capability::llm::LlmSettings};
 use serde::{Deserialize, de};
@@ -82,12 +78,6 @@ impl Quotas {
 }
 
 impl TenantFile {
-    /// The hooks files, by dialect.
-    pub fn hooks_files(&self, path: &Path) -> Vec<(String, PathBuf)> {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        self.hooks.iter().map(|(dialect, file)| (dialect.clone(), folder.join(file))).collect()
-    }
-
     /// The ceiling, with what is allowed. What `http` and `prompt` may reach, its permissions bound.
     pub fn ceiling(&self) -> Ceiling {
         let types = ["http", "prompt"].into_iter().chain(self.allow.iter().map(String::as_str));

@@ -1,0 +1,125 @@
+//! A tenant's file at a glance: its tokens and what it says about failures, also where it is not valid as a whole.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use hookbox::config;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::TenantFile;
+use crate::{
+    files::{Place, Stamp},
+    settings::{MAX_BYTES, Tokens},
+    token::Token,
+};
+
+/// The content of a tenant's file, as far as it can be read.
+#[derive(Debug)]
+pub struct Glance {
+    /// The file as it was when it was read.
+    pub stamp: Stamp,
+    /// All of it, or why it cannot be used. The reason quotes the file: it is for the operator.
+    pub file: Result<Arc<TenantFile>, String>,
+    /// Its tokens.
+    pub tokens: Told,
+    /// True when failures block; `None` when that cannot be read.
+    pub closed: Option<bool>,
+    /// The hooks files it names, as they are written.
+    pub hooks: Vec<String>,
+    /// True when it has `tokens`, which only a tenant's file has.
+    pub has_tokens: bool,
+    /// True for a file of hooks that is not a tenant's file with a mistake: it has no `tokens`, and its `hooks` are not paths.
+    pub is_hooks_file: bool,
+}
+
+/// The tokens of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Told {
+    /// All of them.
+    All(Tokens),
+    /// Some entries are invalid, and may be any token that was known before.
+    Some(Tokens),
+    /// No list of tokens can be read: these hashes are in the text.
+    Text(Tokens),
+}
+
+/// The parts of a tenant's file that are read on their own.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Parts {
+    tokens: Option<Value>,
+    #[serde(default)]
+    hooks: Value,
+}
+
+impl Glance {
+    /// Reads a file that had this stamp before.
+    pub fn at(path: &Path, stamp: Stamp) -> Self {
+        let bytes = match Place::anywhere(path).read(MAX_BYTES) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let why = format!("{}: cannot be read: {error}", path.display());
+                let (tokens, hooks) = (Told::Text(Vec::new()), Vec::new());
+                return Self {
+                    stamp,
+                    file: Err(why),
+                    tokens,
+                    closed: None,
+                    hooks,
+                    has_tokens: false,
+                    is_hooks_file: false,
+                };
+            }
+        };
+        let wrong = |error: serde_json::Error| format!("{}: {error}", path.display());
+        match serde_json::from_slice::<TenantFile>(&bytes) {
+            Ok(file) => Self {
+                stamp,
+                tokens: Told::All(file.tokens.clone()),
+                closed: Some(file.fail_closed),
+                hooks: file.hooks.values().map(|file| file.to_string_lossy().into_owned()).collect(),
+                has_tokens: true,
+                is_hooks_file: false,
+                file: Ok(Arc::new(file)),
+            },
+            Err(error) => {
+                let closed = config::hints(&bytes).fail_closed.then_some(true);
+                let file = Err(wrong(error));
+                let Ok(Parts { tokens, hooks }) = serde_json::from_slice::<Parts>(&bytes) else {
+                    let text = String::from_utf8_lossy(&bytes);
+                    let (tokens, has_tokens) = (Told::Text(hashes(&text)), text.contains("\"tokens\""));
+                    return Self { stamp, file, tokens, closed, hooks: Vec::new(), has_tokens, is_hooks_file: false };
+                };
+                let has_tokens = tokens.is_some();
+                let is_path = |value: &Value| value.is_string();
+                let are_paths = |hooks: &Map<String, Value>| !hooks.is_empty() && hooks.values().all(is_path);
+                let is_hooks_file = !has_tokens && hooks.as_object().is_some_and(|hooks| !are_paths(hooks));
+                let (tokens, hooks) = (told(tokens.as_ref(), &bytes), paths(hooks));
+                Self { stamp, file, tokens, closed, hooks, has_tokens, is_hooks_file }
+            }
+        }
+    }
+}
+
+fn told(tokens: Option<&Value>, bytes: &[u8]) -> Told {
+    let Some(Value::Array(entries)) = tokens else {
+        return Told::Text(hashes(&String::from_utf8_lossy(bytes)));
+    };
+    let read: Tokens = entries.iter().filter_map(|entry| Token::deserialize(entry).ok()).collect();
+    if read.len() == entries.len() { Told::All(read) } else { Told::Some(read) }
+}
+
+fn paths(hooks: Value) -> Vec<String> {
+    let hooks = serde_json::from_value::<BTreeMap<String, Value>>(hooks).unwrap_or_default();
+    hooks.into_values().filter_map(|path| Some(path.as_str()?.to_owned())).collect()
+}
+
+/// Finds the hashes of tokens in a text.
+fn hashes(text: &str) -> Tokens {
+    let parts = text.split("sha256:").skip(1);
+    let hash = |part: &str| Some(Value::from(format!("sha256:{}", part.get(..64)?)));
+    parts.filter_map(|part| Token::deserialize(hash(part)?).ok()).take(MOST).collect()
+}
+
+/// Hashes that are looked for in a text at most.
+const MOST: usize = 64;

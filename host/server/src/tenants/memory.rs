@@ -1,0 +1,92 @@
+//! The tenants that a daemon knew last, kept for its next start: hashes of tokens, and whether failures block.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use hookbox::{folders, private::Folder, sha256};
+use serde::{Deserialize, Serialize};
+
+use crate::settings::Tokens;
+
+/// Bytes of it at most; a tenant takes some hundred.
+const MAX_BYTES: usize = 16 << 20;
+
+/// The content of the file.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Known {
+    pub tenants: BTreeMap<String, KnownTenant>,
+    /// Names of files that were loaded as hooks files, and do not become tenants.
+    pub hooks_files: BTreeSet<String>,
+}
+
+/// One tenant in the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KnownTenant {
+    pub tokens: Tokens,
+    /// True when failures block.
+    pub closed: bool,
+    /// True when its hooks were ever loaded.
+    pub served: bool,
+}
+
+/// The file.
+pub struct Memory {
+    folder: Option<PathBuf>,
+    name: String,
+    /// The text in it.
+    written: String,
+}
+
+impl Memory {
+    /// Names the file of a folder of tenants, in the user's state folder.
+    pub fn of(tenants: &Path) -> Self {
+        let place = tenants.canonicalize().or_else(|_| std::path::absolute(tenants));
+        let place = place.unwrap_or_else(|_| tenants.to_owned());
+        let digest = sha256(place.as_os_str().as_encoded_bytes());
+        let name = format!("tenants-{}.json", digest.get(..16).unwrap_or_default());
+        let folder = folders::state();
+        if folder.is_none() {
+            tracing::warn!("there is no home and no XDG_STATE_HOME: what is known of tenants is forgotten at the end");
+        }
+        Self { folder, name, written: String::new() }
+    }
+
+    /// Reads the file; returns nothing when it cannot be read.
+    pub fn read(&mut self) -> Known {
+        let Some(path) = &self.folder else { return Known::default() };
+        let read = Folder::open(path).and_then(|folder| {
+            folder.tidy();
+            let Some(file) = folder.file(&self.name)? else { return Ok(Vec::new()) };
+            crate::files::read(file, MAX_BYTES as u64)
+        });
+        let bytes = read.unwrap_or_else(|error| {
+            tracing::warn!("{}: what was known of tenants cannot be read: {error}", path.join(&self.name).display());
+            Vec::new()
+        });
+        self.written = String::from_utf8(bytes).unwrap_or_default();
+        serde_json::from_str(&self.written).unwrap_or_default()
+    }
+
+    /// Writes the file, unless nothing has changed.
+    pub fn write(&mut self, known: &Known) {
+        let Some(path) = &self.folder else { return };
+        let Ok(text) = serde_json::to_string(known) else { return };
+        if text == self.written {
+            return;
+        }
+        let written = if text.len() > MAX_BYTES {
+            Err(std::io::Error::other(format!("it would be larger than {} MiB", MAX_BYTES >> 20)))
+        } else {
+            Folder::open(path).and_then(|folder| folder.write(&self.name, &[text.as_bytes()]))
+        };
+        if let Err(error) = written {
+            tracing::warn!("{}: what is known of tenants cannot be kept: {error}", path.join(&self.name).display());
+        }
+        // After an error too: it is logged once, and the next change is the next try.
+        self.written = text;
+    }
+}
