@@ -91,7 +91,7 @@ impl Dialect for Blade {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::BLADE
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

@@ -12,7 +12,7 @@ mod wire;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::{Event, EventKind},
     failure::OwnFailure,
@@ -67,7 +67,7 @@ impl Dialect for BladeCallback {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::BLADE_CALLBACK
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

@@ -73,7 +73,7 @@ impl Dialect for Claude {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::CLAUDE
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

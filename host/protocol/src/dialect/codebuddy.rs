@@ -71,7 +71,7 @@ impl Dialect for CodeBuddy {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::CODEBUDDY
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

@@ -2,6 +2,7 @@
 
 mod alias;
 mod form;
+pub(crate) mod known_keys;
 
 use serde_json::{Value, json};
 

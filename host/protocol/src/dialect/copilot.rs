@@ -14,7 +14,7 @@ use core::time::Duration;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage, common};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
@@ -94,7 +94,7 @@ impl Dialect for Copilot {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::COPILOT
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

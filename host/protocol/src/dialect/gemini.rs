@@ -79,7 +79,7 @@ impl Dialect for Gemini {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::GEMINI
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

@@ -70,7 +70,7 @@ impl Dialect for OpenCode {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::OPENCODE
     }
 
     /// opencode.md#payloads: "A call as OpenCode made it, `{"input": …, "output": …}`, is understood too."

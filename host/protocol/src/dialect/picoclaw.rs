@@ -18,7 +18,7 @@ pub use events::HELLO;
 use serde_json::Value;
 pub use tell::{MODES, mode, said, tell, tells};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::{Event, EventKind},
     failure::{Cause, FailurePolicy, OwnFailure},
@@ -81,7 +81,7 @@ impl Dialect for Picoclaw {
     }
 
     fn known_keys(&self) -> &'static [&'static str] {
-        output::KNOWN_KEYS
+        common::known_keys::PICOCLAW
     }
 
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

@@ -5,38 +5,13 @@ use serde_json::Value;
 use super::observed::unwrap_result;
 use crate::{
     dialect::common::{
-        FieldReader, MARK, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_specific,
+        FieldReader, MARK, decide, keep_extra, known_keys, mark_form, report_misplaced, shows_form, take_common,
+        take_specific,
     },
     event::{Event, EventKind, fields::FieldType},
     json::{DecodeError, Object},
     output::{Decision, HookOutput, Note, join},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &[
-    "continue",
-    "stopReason",
-    "suppressOutput",
-    "systemMessage",
-    "decision",
-    "reason",
-    "hookEventName",
-    "permissionDecision",
-    "permissionDecisionReason",
-    "updatedInput",
-    "updatedPrompt",
-    "updatedOutput",
-    "additionalContext",
-    "contextInjection",
-    "env",
-    "continueReason",
-    "blockCompletion",
-    "blockCompaction",
-    "blockReason",
-    "behavior",
-    "message",
-    "interrupt",
-];
 
 pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let (mut output, mut notes) = (HookOutput::default(), Vec::new());
@@ -70,7 +45,7 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     let Fields { mut specific, mut top } = fields;
     let marked = event.kind() == EventKind::OtherEvent && output.decision.is_some();
     for place in specific.iter_mut().chain([&mut top]) {
-        report_misplaced(place, KNOWN_KEYS, &mut notes);
+        report_misplaced(place, known_keys::BLADE, &mut notes);
     }
     keep_extra(&mut output, top, specific);
     if marked && shows_form(wire, MARK) {

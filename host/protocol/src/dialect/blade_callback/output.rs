@@ -3,15 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::{
-    dialect::common::{FieldReader, put_extra, put_text},
+    dialect::common::{FieldReader, known_keys, put_extra, put_text},
     event::{Event, EventKind},
     json::{DecodeError, Object},
     output::{Decision, Halt, HookOutput, Note, Scope},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] =
-    &["action", "modifiedInput", "modifiedOutput", "reason", "behavior", "updatedInput", "message", "interrupt"];
 
 /// The field that rewrites an event, where there is one. The document has no rewrite of a prompt and of a failure: there
 /// it says more than it can, and `degrade` makes it a block.
@@ -32,7 +28,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     };
     // blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems": the one's words say nothing in
     // the other, and must not look as if they had.
-    for key in top.take_known(KNOWN_KEYS) {
+    for key in top.take_known(known_keys::BLADE_CALLBACK) {
         notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
     }
     output.extra = top.rest();
@@ -59,7 +55,7 @@ const ACTIONS: &[(&str, Action)] = &[("continue", Action::Continue), ("skip", Ac
 
 fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let action = top.take_word("action", ACTIONS)?;
-    if action.is_none() && KNOWN_KEYS.iter().any(|key| top.contains(key)) {
+    if action.is_none() && known_keys::BLADE_CALLBACK.iter().any(|key| top.contains(key)) {
         notes.push(Note::warning("the output has no action; it counts as `continue`"));
     }
     let action = action.unwrap_or(Action::Continue);

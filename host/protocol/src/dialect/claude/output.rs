@@ -2,30 +2,13 @@
 
 use crate::{
     dialect::common::{
-        FieldReader, MARK, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common, take_permission,
-        take_specific,
+        FieldReader, MARK, decide, keep_extra, known_keys, mark_form, report_misplaced, shows_form, take_common,
+        take_permission, take_specific,
     },
     event::{Event, EventKind},
     json::{DecodeError, Object},
     output::{Decision, HookOutput, Note},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &[
-    "continue",
-    "stopReason",
-    "suppressOutput",
-    "systemMessage",
-    "decision",
-    "reason",
-    "hookEventName",
-    "permissionDecision",
-    "permissionDecisionReason",
-    "updatedInput",
-    "additionalContext",
-    "updatedToolOutput",
-    "updatedMCPToolOutput",
-];
 
 pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let (mut output, mut notes) = (HookOutput::default(), Vec::new());
@@ -43,9 +26,9 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     decide(&mut output, decision, reason);
     if let Some(specific) = &mut specific {
         take_specific_fields(observed, event.kind(), specific, &mut output)?;
-        report_misplaced(specific, KNOWN_KEYS, &mut notes);
+        report_misplaced(specific, known_keys::CLAUDE, &mut notes);
     }
-    report_misplaced(&mut top, KNOWN_KEYS, &mut notes);
+    report_misplaced(&mut top, known_keys::CLAUDE, &mut notes);
     let marked = event.kind() == EventKind::OtherEvent && shows_form(wire, MARK);
     keep_extra(&mut output, top, specific);
     if marked {

@@ -4,29 +4,13 @@ use serde_json::Value;
 
 use crate::{
     dialect::common::{
-        FieldReader, MARK, PERMISSION, decide, keep_extra, mark_form, report_misplaced, shows_form, take_common,
-        take_permission, take_specific,
+        FieldReader, MARK, PERMISSION, decide, keep_extra, known_keys, mark_form, report_misplaced, shows_form,
+        take_common, take_permission, take_specific,
     },
     event::{Event, EventKind},
     json::{DecodeError, Object},
     output::{Decision, HookOutput, Note},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &[
-    "continue",
-    "continue_",
-    "stopReason",
-    "suppressOutput",
-    "systemMessage",
-    "decision",
-    "reason",
-    "hookEventName",
-    "permissionDecision",
-    "permissionDecisionReason",
-    "updatedInput",
-    "additionalContext",
-];
 
 pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let (mut output, mut notes) = (HookOutput::default(), Vec::new());
@@ -39,12 +23,12 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let mut specific = take_specific(&mut top, event, &mut notes)?;
     if let Some(specific) = &mut specific {
         take_specific_fields(event.kind(), specific, &mut output)?;
-        report_misplaced(specific, KNOWN_KEYS, &mut notes);
+        report_misplaced(specific, known_keys::CODEBUDDY, &mut notes);
     }
     if output.decision.is_some() {
         output.reason = output.reason.or(reason);
     }
-    report_misplaced(&mut top, KNOWN_KEYS, &mut notes);
+    report_misplaced(&mut top, known_keys::CODEBUDDY, &mut notes);
     keep_extra(&mut output, top, specific);
     if event.kind() == EventKind::OtherEvent {
         for form in [MARK, PERMISSION] {

@@ -14,23 +14,6 @@ use crate::{
     output::{Decision, Halt, HookOutput, Note, Scope},
 };
 
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &[
-    "continue",
-    "stopReason",
-    "suppressOutput",
-    "systemMessage",
-    "decision",
-    "reason",
-    "hookEventName",
-    "permissionDecision",
-    "permissionDecisionReason",
-    "updatedInput",
-    "additionalContext",
-    "updatedToolOutput",
-    "updatedMCPToolOutput",
-];
-
 /// Whether the event's answers have `decision` and `reason` at the top, and which fields in `hookSpecificOutput`.
 const fn fields(kind: EventKind) -> (bool, Option<&'static [&'static str]>) {
     match kind {

@@ -4,34 +4,12 @@ use serde_json::{Value, json};
 
 use super::is_gate;
 use crate::{
-    dialect::common::{FieldReader, decide, put_extra, put_text, take_specific},
+    dialect::common::{FieldReader, decide, known_keys, put_extra, put_text, take_specific},
     event::{Event, EventKind},
     failure::OwnFailure,
     json::{DecodeError, Object, describe},
     output::{Decision, HookOutput, Note},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &[
-    "continue",
-    "stopReason",
-    "decision",
-    "reason",
-    "permissionDecision",
-    "permissionDecisionReason",
-    "modifiedArgs",
-    "additionalContext",
-    "behavior",
-    "message",
-    "interrupt",
-    "modifiedResult",
-    "modifiedPrompt",
-    "modifiedTransformedPrompt",
-    "modifiedResponse",
-    "hookSpecificOutput",
-    "updatedInput",
-    "hookEventName",
-];
 
 /// Of those, the ones that say nothing by themselves.
 const MERE: &[&str] = &["stopReason", "reason", "permissionDecisionReason", "message", "interrupt", "hookEventName"];
@@ -140,7 +118,7 @@ fn decode_nested(
 /// decisions.md#copilot: "An answer of which the client would read nothing, although it says something, makes its hook a
 /// failed one. Of other answers what it would read counts, and the rest is reported."
 fn leftover(spoke: bool, event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<(), DecodeError> {
-    for key in KNOWN_KEYS {
+    for key in known_keys::COPILOT {
         let Some(value) = top.take::<Value>(key)? else { continue };
         let says = !MERE.contains(key) && (*key != "continue" || value == false);
         if says && !spoke {
@@ -155,7 +133,7 @@ fn leftover(spoke: bool, event: &Event, top: &mut FieldReader, notes: &mut Vec<N
         }
     }
     // The same keys in another spelling.
-    for key in top.take_known(KNOWN_KEYS) {
+    for key in top.take_known(known_keys::COPILOT) {
         notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
     }
     Ok(())

@@ -6,30 +6,12 @@ use super::model;
 use crate::{
     dialect::{
         EventSpec,
-        common::{FieldReader, decide, keep_extra, report_misplaced, take_common},
+        common::{FieldReader, decide, keep_extra, known_keys, report_misplaced, take_common},
     },
     event::{Event, EventKind},
     json::{DecodeError, Object, describe},
     output::{Decision, HookOutput, Note},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &[
-    "continue",
-    "stopReason",
-    "suppressOutput",
-    "systemMessage",
-    "decision",
-    "reason",
-    "hookEventName",
-    "additionalContext",
-    "tool_input",
-    "llm_request",
-    RESPONSE,
-    "permissionDecision",
-    "updatedInput",
-    "tool_output",
-];
 
 const RESPONSE: &str = "llm_response";
 
@@ -67,9 +49,9 @@ pub(super) fn decode(spec: &EventSpec, event: &Event, wire: &Object) -> Result<(
         if event.kind() == EventKind::BeforeLlm {
             instead = take_response(specific, &output)?;
         }
-        report_misplaced(specific, KNOWN_KEYS, &mut notes);
+        report_misplaced(specific, known_keys::GEMINI, &mut notes);
     }
-    report_misplaced(&mut top, KNOWN_KEYS, &mut notes);
+    report_misplaced(&mut top, known_keys::GEMINI, &mut notes);
     keep_extra(&mut output, top, specific);
     if let Some(response) = instead {
         let specific = output.extra.entry("hookSpecificOutput").or_insert_with(|| Value::Object(Object::new()));

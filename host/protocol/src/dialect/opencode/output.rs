@@ -3,28 +3,13 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::common::{FieldReader, MARK, decide, keep_extra, report_misplaced, take_common, take_specific},
+    dialect::common::{
+        FieldReader, MARK, decide, keep_extra, known_keys, report_misplaced, take_common, take_specific,
+    },
     event::{Event, EventKind},
     json::{DecodeError, Object},
     output::{Decision, HookOutput, Note},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &[
-    "continue",
-    "stopReason",
-    "suppressOutput",
-    "systemMessage",
-    "decision",
-    "reason",
-    "hookEventName",
-    "permissionDecision",
-    "permissionDecisionReason",
-    "updatedInput",
-    "updatedToolOutput",
-    "updatedPrompt",
-    "additionalContext",
-];
 
 /// The field that rewrites an event, where there is one.
 pub(super) fn rewrite_key(kind: EventKind) -> Option<&'static str> {
@@ -54,9 +39,9 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
             Some(key) => specific.take(key)?,
             None => None,
         };
-        report_misplaced(specific, KNOWN_KEYS, &mut notes);
+        report_misplaced(specific, known_keys::OPENCODE, &mut notes);
     }
-    report_misplaced(&mut top, KNOWN_KEYS, &mut notes);
+    report_misplaced(&mut top, known_keys::OPENCODE, &mut notes);
     keep_extra(&mut output, top, specific);
     Ok((output, notes))
 }

@@ -4,14 +4,11 @@ use serde_json::Value;
 
 use super::rewrite::misfit;
 use crate::{
-    dialect::common::FieldReader,
+    dialect::common::{FieldReader, known_keys},
     event::{Event, EventKind},
     json::{DecodeError, Object, shorten},
     output::{Decision, Halt, HookOutput, Note, Scope},
 };
-
-/// Output fields this module reads; no hook's `extra` may carry them.
-pub(super) const KNOWN_KEYS: &[&str] = &["action", "reason", "approved", "request", "response", "call", "result"];
 
 /// The field of `modify`, and where the client sends the same object.
 pub(super) const fn rewrite_key(kind: EventKind) -> Option<&'static str> {
@@ -39,7 +36,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
         EventKind::PermissionRequest => decode_approval(&mut top, &mut notes)?,
         _ => decode_action(event, &mut top, &mut notes)?,
     };
-    for key in top.take_known(KNOWN_KEYS) {
+    for key in top.take_known(known_keys::PICOCLAW) {
         notes.push(Note::dropped(format!("`{key}` has no effect here")));
     }
     output.extra = top.rest();
@@ -84,7 +81,7 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
     let reason = top.take::<String>("reason")?;
     let mut output = HookOutput::default();
     match action.as_deref() {
-        None if KNOWN_KEYS.iter().any(|key| top.contains(key)) => {
+        None if known_keys::PICOCLAW.iter().any(|key| top.contains(key)) => {
             notes.push(Note::warning("the result has no action; it counts as `continue`"));
         }
         // picoclaw.md#actions: "`continue` | all interceptors | let it pass unchanged".
