@@ -3,6 +3,7 @@
 pub mod codex;
 pub mod coverage;
 pub mod entry;
+pub mod plugin;
 pub mod settings;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub struct Client {
     user_file: &'static str,
     /// The project's file in the project; `None`: projects have none.
     project_file: Option<&'static str>,
+    /// The file beside it that one user keeps for themselves; `None`: the client reads no such file.
+    local_file: Option<&'static str>,
     /// The variable that has the project's folder, where the client sets one for its hooks.
     pub project_variable: Option<&'static str>,
     /// Seconds are what its timeouts count, or milliseconds.
@@ -54,6 +57,8 @@ pub enum Form {
 pub enum Scope {
     /// Those of one project.
     Project,
+    /// Those of one project that are not shared: `settings.local.json`.
+    Local,
     /// Those of this user, for all projects.
     User,
 }
@@ -67,6 +72,7 @@ const CLIENT: Client = Client {
     folders: &[],
     user_file: "settings.json",
     project_file: None,
+    local_file: None,
     project_variable: None,
     milliseconds: false,
     shell: "Bash",
@@ -82,6 +88,7 @@ pub static ALL: &[Client] = &[
         programs: &["claude"],
         folders: &[("CLAUDE_CONFIG_DIR", ""), ("HOME", ".claude")],
         project_file: Some(".claude/settings.json"),
+        local_file: Some(".claude/settings.local.json"),
         project_variable: Some("CLAUDE_PROJECT_DIR"),
         ..CLIENT
     },
@@ -92,6 +99,7 @@ pub static ALL: &[Client] = &[
         programs: &["codebuddy", "cbc"],
         folders: &[("HOME", ".codebuddy")],
         project_file: Some(".codebuddy/settings.json"),
+        local_file: Some(".codebuddy/settings.local.json"),
         ..CLIENT
     },
     Client {
@@ -101,6 +109,7 @@ pub static ALL: &[Client] = &[
         programs: &["blade"],
         folders: &[("HOME", ".blade")],
         project_file: Some(".blade/settings.json"),
+        local_file: Some(".blade/settings.local.json"),
         project_variable: Some("BLADE_PROJECT_DIR"),
         ..CLIENT
     },
@@ -183,8 +192,19 @@ impl Client {
     pub fn file(&self, scope: Scope, project: &Path) -> Option<PathBuf> {
         match scope {
             Scope::Project => Some(project.join(self.project_file?)),
+            Scope::Local => Some(project.join(self.local_file?)),
             Scope::User => Some(self.home()?.join(self.user_file)),
         }
+    }
+
+    /// The project whose settings this client reads: the folder itself, or the nearest above it that has any.
+    pub fn project(&self, from: &Path) -> PathBuf {
+        let user = self.file(Scope::User, from);
+        let has = |folder: &&Path| {
+            let files = [Scope::Project, Scope::Local].into_iter().filter_map(|scope| self.file(scope, folder));
+            files.into_iter().any(|file| file.symlink_metadata().is_ok() && Some(&file) != user.as_ref())
+        };
+        above(from).find(has).unwrap_or(from).to_owned()
     }
 
     /// Whose settings are meant where nobody says: the project's, where projects have any.
@@ -196,6 +216,29 @@ impl Client {
     pub fn program(&self) -> Option<PathBuf> {
         self.programs.iter().find_map(|name| on_path(name))
     }
+}
+
+/// The project that a folder is in: the nearest folder of a repository or with settings of a client, or else itself.
+pub fn project_of(from: &Path) -> PathBuf {
+    let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
+    let has = |folder: &&Path| {
+        let mut files =
+            ALL.iter().filter_map(|client| client.project_file).chain(ALL.iter().filter_map(|c| c.local_file));
+        folder.join(".git").exists() || files.any(|file| folder.join(file).symlink_metadata().is_ok())
+    };
+    above(&from).find(has).unwrap_or(&from).to_owned()
+}
+
+/// A folder and those above it, up to the top of its repository. The home of the user is no project of the folders in it.
+fn above(from: &Path) -> impl Iterator<Item = &Path> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = home.map(|home| home.canonicalize().unwrap_or(home));
+    let mut ended = false;
+    from.ancestors().take_while(move |folder| {
+        let goes_on = !ended && (*folder == from || home.as_deref() != Some(*folder));
+        ended |= folder.join(".git").exists();
+        goes_on
+    })
 }
 
 /// The program that a shell would run under this name.

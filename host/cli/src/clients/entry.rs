@@ -7,7 +7,7 @@ use std::{
 
 use hookbox::{
     Dialect, EventKind,
-    config::{Config, Hook},
+    config::{Config, Diagnostic, Hook, Loaded},
     dialect::{self, Flow},
 };
 use serde_json::{Value, json};
@@ -24,6 +24,10 @@ pub struct Wiring {
     pub dialect: String,
     /// The configuration as this client's events meet it.
     pub config: Config,
+    /// Warnings of the file.
+    pub warnings: Vec<Diagnostic>,
+    /// Events of the file that its own dialect does not know.
+    pub unknown: Vec<String>,
 }
 
 /// The hooks of a file as a client's events meet them.
@@ -31,22 +35,35 @@ pub struct Wiring {
 /// A file in the client's own dialect is taken as it says. One of another dialect that is written alike is read in the
 /// client's, and any other is asked under its own, with each event under the name that it has there.
 pub fn wire(client: &Client, text: &str, file: &Path) -> Result<Wiring, hookbox::config::ConfigErrors> {
-    let named = Config::parse(text, file, None)?.config;
+    let Loaded { config: named, warnings } = Config::parse(text, file, None)?;
+    let unknown = unknown(&named);
     let own = dialect::by_name(client.dialect).unwrap_or(named.dialect);
     let base = |dialect: &dyn Dialect| dialect.name().trim_end_matches("@observed").to_owned();
     if base(named.dialect) == base(own) {
         // The documents of Blade describe no program.
         let dialect = if own.name().contains('@') { own } else { named.dialect };
         let config = Config::parse(text, file, Some(dialect.name()))?.config;
-        return Ok(Wiring { dialect: dialect.name().to_owned(), config });
+        return Ok(Wiring { dialect: dialect.name().to_owned(), config, warnings, unknown });
     }
     let alike = named.dialect.shape() == own.shape() && named.dialect.timeout_unit() == own.timeout_unit();
     let known = |hook: &Hook| hook.events.iter().all(|event| own.spec_by_name(event).is_some());
     if alike && named.hooks.iter().all(known) {
         let config = Config::parse(text, file, Some(own.name()))?.config;
-        return Ok(Wiring { dialect: own.name().to_owned(), config });
+        return Ok(Wiring { dialect: own.name().to_owned(), config, warnings, unknown });
     }
-    Ok(Wiring { dialect: "auto".to_owned(), config: named.answering(own) })
+    Ok(Wiring { dialect: "auto".to_owned(), config: named.answering(own), warnings, unknown })
+}
+
+/// The events of a configuration that its dialect does not know. Those of no hook in particular are not among them.
+fn unknown(config: &Config) -> Vec<String> {
+    let events = config.hooks.iter().flat_map(|hook| &hook.events);
+    let mut unknown: Vec<String> = Vec::new();
+    for event in events.filter(|event| *event != "canUseTool" && config.dialect.spec_by_name(event).is_none()) {
+        if !unknown.contains(event) {
+            unknown.push(event.clone());
+        }
+    }
+    unknown
 }
 
 /// The events for which a configuration has hooks, by the names under which the client's settings have them, each with how
@@ -142,13 +159,31 @@ pub fn line(client: &Client, scope: Scope, project: &Path, words: &[String]) -> 
     before.iter().map(|word| quoted(word)).chain([config]).collect::<Vec<_>>().join(" ")
 }
 
+/// What the line of a gate ends with where it is to fail closed.
+const CLOSED: &str = " || { [ $? = 2 ] || echo 'hookbox ended without a verdict' >&2; exit 2; }";
+
+/// Whether an event is one that keeps something from happening.
+pub fn is_gate(wiring: &Wiring, event: &str) -> bool {
+    let kind = wiring.config.dialect.spec_by_name(event).map(|spec| spec.kind);
+    matches!(kind, Some(EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit))
+}
+
+/// Whether a client blocks when the program of an entry is missing, or ends without a verdict.
+pub fn blocks_without_us(client: &Client, handler: &Value) -> bool {
+    let line = ["command", "bash"].into_iter().find_map(|key| handler.get(key)?.as_str()).unwrap_or_default();
+    let wrapped = line.split_once("||").is_some_and(|(_, rest)| rest.contains("exit 2"));
+    // The shell's 127 and its message block there, and Copilot denies on every code but 0.
+    wrapped
+        || matches!(client.form, Form::Plugin | Form::Flat)
+        || client.name == "gemini"
+        || handler.get("onFailure") == Some(&json!("block"))
+}
+
 /// The line of a gate that is to fail closed: also where hookbox is not there, or ends before it can say anything (the loader
 /// or the system ended it), the client is told to block. An agent that may not stop would protect nothing.
 pub fn closed(client: &Client, wiring: &Wiring, event: &str, line: &str) -> String {
-    let kind = wiring.config.dialect.spec_by_name(event).map(|spec| spec.kind);
-    let gate = matches!(kind, Some(EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit));
-    if gate && wiring.config.fail_closed && client.form == Form::Groups {
-        format!("{line} || {{ [ $? = 2 ] || echo 'hookbox ended without a verdict' >&2; exit 2; }}")
+    if is_gate(wiring, event) && wiring.config.fail_closed && client.form == Form::Groups {
+        format!("{line}{CLOSED}")
     } else {
         line.to_owned()
     }
@@ -222,10 +257,13 @@ impl Ours {
 /// What a handler in a client's settings runs, if it is hookbox.
 pub fn ours(handler: &Value) -> Option<Ours> {
     let text = |key: &str| handler.get(key).and_then(Value::as_str);
-    let mut all = match handler.get("command") {
+    let mut all: Vec<String> = match handler.get("command") {
         Some(Value::Array(words)) => words.iter().filter_map(|word| Some(word.as_str()?.to_owned())).collect(),
         _ => split(text("bash").or(text("command")).or(text("exec"))?),
     };
+    // Variables may be set before the program's name.
+    let is_variable = |word: &String| word.split_once('=').is_some_and(|(name, _)| !name.contains('/'));
+    all.drain(..all.iter().take_while(|word| is_variable(word)).count());
     let args = handler.get("args").and_then(Value::as_array).into_iter().flatten();
     all.extend(args.filter_map(|word| Some(word.as_str()?.to_owned())));
     let program = Path::new(all.first()?).file_name()?;

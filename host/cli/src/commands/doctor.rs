@@ -1,7 +1,7 @@
 //! `hookbox doctor`: why a hook does not fire, and what it could not stop.
 
 mod canary;
-
+mod switches;
 mod tools;
 mod trust;
 
@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::{block_on, host};
 use crate::{
     change,
     clients::{
         self, Client, Form, Scope,
         coverage::{Coverage, Holds},
-        entry::{self, Ours, Wiring},
-        on_path,
+        entry::{self, Wiring},
+        on_path, plugin,
         settings::{Found, Settings},
     },
     exit::Exit,
@@ -35,33 +36,49 @@ pub struct Findings {
     client: &'static Client,
     project: PathBuf,
     problems: usize,
+    /// Events that never came from this project.
+    unseen: usize,
 }
+
+/// The settings of a client, from those that are read last to those that are read first.
+const SCOPES: [Scope; 3] = [Scope::Project, Scope::Local, Scope::User];
 
 impl Doctor {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let project = std::env::current_dir()?;
+        let folder = std::env::current_dir()?;
         let coverage = Coverage::read()?;
-        let mut problems = 0;
+        let (mut problems, mut unseen) = (0, 0);
         let mut shown = 0;
         for client in clients::ALL {
             if self.client.is_some_and(|only| only.name != client.name) {
                 continue;
             }
-            let there = [Scope::Project, Scope::User].into_iter().filter_map(|scope| client.file(scope, &project));
-            let there = there.filter(|file| file.exists()).count() > 0;
+            let project = client.project(&folder);
+            let there = SCOPES.into_iter().filter_map(|scope| client.file(scope, &project));
+            let there = there.filter(|file| file.symlink_metadata().is_ok()).count() > 0;
             if self.client.is_none() && client.program().is_none() && !there {
                 continue;
             }
-            let mut findings = Findings { client, project: project.clone(), problems: 0 };
-            findings.examine(&coverage, self.client.is_some());
+            let above = project != folder;
+            let mut findings = Findings { client, project, problems: 0, unseen: 0 };
+            findings.examine(&coverage, self.client.is_some(), above);
             problems += findings.problems;
+            unseen += findings.unseen;
             shown += 1;
         }
         if shown == 0 {
             print::out("no client that hookbox knows is on this machine");
         }
-        let plural = if problems == 1 { "" } else { "s" };
-        print::out(format_args!("{problems} problem{plural}"));
+        let plural = |count, word: &str| if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") };
+        let problems_found = plural(problems, "problem");
+        if unseen == 0 {
+            print::out(problems_found);
+        } else {
+            let events = plural(unseen, "event");
+            print::out(format_args!(
+                "{problems_found}; {events} never came from this project: try one that your hooks deny"
+            ));
+        }
         Ok(if problems == 0 { Exit::Ok } else { Exit::Config })
     }
 }
@@ -72,13 +89,16 @@ impl Findings {
         line("PROBLEM", text);
     }
 
-    fn examine(&mut self, coverage: &Coverage, asked_for: bool) {
+    fn examine(&mut self, coverage: &Coverage, asked_for: bool, above: bool) {
         let client = self.client;
         print::out(client.title);
+        if above {
+            line("project", format_args!("{}: its settings are above this folder", self.project.display()));
+        }
         let measured = coverage.measured.get(client.name).map_or("", String::as_str);
         match client.program() {
             Some(program) => {
-                let version = version(&program).unwrap_or_else(|| "tells no version".into());
+                let version = version(&program).unwrap_or_else(|| "version unknown".into());
                 let same = version
                     .split(|c: char| c.is_whitespace() || c == 'v')
                     .any(|word| word.trim_end_matches('.') == measured);
@@ -89,7 +109,8 @@ impl Findings {
             None => line("program", format_args!("{} is not on the PATH", client.programs.join(", "))),
         }
         let mut entries = 0;
-        for scope in [Scope::Project, Scope::User] {
+        self.switches();
+        for scope in SCOPES {
             let Some(file) = client.file(scope, &self.project) else { continue };
             match self.settings(scope, &file, coverage) {
                 Ok(found) => entries += found,
@@ -107,11 +128,9 @@ impl Findings {
         let Some(text) = change::read(file)? else { return Ok(0) };
         let client = self.client;
         let found = if client.form == Form::Plugin {
-            plugin(&text).into_iter().collect()
+            self.plugin(file, &text).into_iter().collect()
         } else {
-            let settings = Settings::read(client, file, Some(&text))?;
-            self.switches(file, &settings.value());
-            settings.found()?
+            Settings::read(client, file, Some(&text))?.found()?
         };
         let mut configs: Vec<Option<String>> = found.iter().map(|found| found.ours.config.clone()).collect();
         configs.sort();
@@ -121,18 +140,18 @@ impl Findings {
             let events: Vec<&str> = of_config.iter().map(|found| found.event.as_str()).collect();
             line("entry", format_args!("{}   {}", file.display(), events.join(", ")));
             let Some(first) = of_config.first() else { continue };
-            self.reachable(&first.ours);
+            self.reachable(first);
+            self.trusts_folder(scope);
             trust::look(self, scope, file, &of_config);
-            let Some(wiring) = self.config(&first.ours, scope) else { continue };
+            let Some(wiring) = self.config(first, scope) else { continue };
             self.events(&of_config, &wiring);
             self.tools(&wiring);
+            self.check(&wiring);
             for found in &of_config {
                 self.timeout(found, &wiring);
                 canary::run(self, found, &wiring);
-                let fired = heartbeat::last(wiring.config.dialect.name(), &found.event);
-                let fired = fired.map_or_else(|| "never".to_owned(), |ago| format!("{} ago", long(ago.as_secs())));
                 if client.form != Form::Process {
-                    line("fired", format_args!("{}   {fired}", found.event));
+                    self.fired(wiring.config.dialect.name(), &found.event);
                 }
             }
             self.cannot(coverage, &wiring);
@@ -140,32 +159,55 @@ impl Findings {
         Ok(found.len())
     }
 
-    /// What switches hooks off, whatever entries there are.
-    fn switches(&mut self, file: &Path, settings: &serde_json::Value) {
-        let off = |pointer: &str, word: bool| settings.pointer(pointer) == Some(&word.into());
-        let blade = self.client.name == "blade" && settings.get("hooks").is_some() && !off("/hooks/enabled", true);
-        for (is, what) in [
-            (off("/disableAllHooks", true), "`disableAllHooks` is true"),
-            (off("/hooksConfig/enabled", false), "`hooksConfig.enabled` is false"),
-            (self.client.form == Form::Process && off("/hooks/enabled", false), "`hooks.enabled` is false"),
-            (blade, "`hooks.enabled` is not true"),
-        ] {
-            if is {
-                self.problem(format_args!("{}: {what}: no hook runs", file.display()));
+    /// The entry that OpenCode's plugin stands for. OpenCode passes over a file that does not load, and says nothing.
+    fn plugin(&mut self, file: &Path, text: &str) -> Option<Found> {
+        let advice = "a plugin that does not load opens every gate: `hookbox install opencode` writes it anew";
+        if let Some(number) = plugin::first_difference(text) {
+            let file = file.display();
+            let why = "is not as this version of hookbox writes it";
+            self.problem(format_args!("{file}: line {number} {why}: edited, or another version; {advice}"));
+        }
+        plugin::Installed::read(text).map(|installed| installed.entry())
+    }
+
+    /// Whether an event ever came from this project.
+    fn fired(&mut self, dialect: &str, event: &str) {
+        let fired = heartbeat::last(dialect, event, &self.project);
+        self.unseen += usize::from(fired.is_none());
+        let fired =
+            fired.map_or_else(|| "never, from this project".to_owned(), |ago| format!("{} ago", long(ago.as_secs())));
+        line("fired", format_args!("{event}   {fired}"));
+    }
+
+    /// What `hookbox check` says of the configuration.
+    fn check(&mut self, wiring: &Wiring) {
+        let checked = block_on(async { Ok(host(wiring.config.clone()).await?.check().await) });
+        let found = match checked {
+            Ok(found) => found,
+            Err(error) => return self.problem(report::one_line(&error)),
+        };
+        for diagnostic in wiring.warnings.iter().chain(&found) {
+            let text = print::lines(diagnostic).into_iter().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+            let text = text.join("; ");
+            if diagnostic.is_error() { self.problem(text) } else { line("note", text) }
+        }
+    }
+
+    fn reachable(&mut self, found: &Found) {
+        let program = found.ours.words.first().map_or("", String::as_str);
+        match on_path(program) {
+            Some(place) => line("hookbox", place.display()),
+            None => {
+                let blocks = entry::blocks_without_us(self.client, &found.handler);
+                let then = if blocks { "every call is blocked" } else { "the gate is open" };
+                self.problem(format_args!("`{program}` cannot be started: it is not on this PATH; {then}"));
             }
         }
     }
 
-    fn reachable(&mut self, ours: &Ours) {
-        let program = ours.words.first().map_or("", String::as_str);
-        match on_path(program) {
-            Some(place) => line("hookbox", place.display()),
-            None => self.problem(format_args!("`{program}` cannot be started: it is not on this PATH")),
-        }
-    }
-
     /// The configuration that an entry names, as this client meets it.
-    fn config(&mut self, ours: &Ours, scope: Scope) -> Option<Wiring> {
+    fn config(&mut self, found: &Found, scope: Scope) -> Option<Wiring> {
+        let ours = &found.ours;
         let named = ours.config.as_deref().unwrap_or("hooks.json");
         let variable = self.client.project_variable.unwrap_or_default();
         let below = [format!("${variable}/"), format!("${{{variable}}}/")];
@@ -186,6 +228,14 @@ impl Findings {
                 let plugin = self.client.form == Form::Plugin;
                 if wiring.config.fail_closed && !plugin && !ours.words.iter().any(|word| word == "--fail-closed") {
                     line("note", "without --fail-closed in the entry, a missing configuration opens the gate");
+                }
+                let open = !entry::blocks_without_us(self.client, &found.handler) && self.client.form == Form::Groups;
+                if wiring.config.fail_closed && entry::is_gate(&wiring, &found.event) && open {
+                    let name = self.client.name;
+                    let text = format!(
+                        "where hookbox is missing or killed the gate is open: `hookbox install {name}` writes an entry that blocks"
+                    );
+                    line("note", text);
                 }
                 Some(wiring)
             }
@@ -273,19 +323,6 @@ impl Findings {
 /// One thing that was found out.
 fn line(what: &str, text: impl std::fmt::Display) {
     print::out(format_args!("  {what:9} {text}"));
-}
-
-/// The entry that the plugin stands for.
-fn plugin(text: &str) -> Option<Found> {
-    let line = text.lines().find_map(|line| line.strip_prefix("const INSTALLED = { command: "))?;
-    let (command, rest) = line.split_once(", config: ")?;
-    let (config, _) = rest.split_once(", timeout: ")?;
-    let text = |json: &str| serde_json::from_str::<String>(json).ok();
-    let (command, config) = (text(command)?, text(config)?);
-    let words = ["run", "--dialect", "opencode", "--diagnostics", "off", "--config", &config].map(str::to_owned);
-    let words: Vec<String> = [command].into_iter().chain(words).collect();
-    let ours = Ours { words, config: Some(config) };
-    Some(Found { event: "PreToolUse".into(), place: [0, 0], matcher: None, ours, handler: serde_json::Value::Null })
 }
 
 /// What a program says its version is.

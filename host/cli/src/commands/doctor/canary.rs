@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
     time::{Duration, Instant},
 };
 
@@ -20,6 +21,10 @@ use crate::{
 
 /// How long a canary may take.
 pub const PATIENCE: Duration = Duration::from_mins(1);
+/// How long the rest of what it prints is waited for when it has ended.
+const DRAIN: Duration = Duration::from_secs(2);
+/// Bytes that are read of what it prints.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Runs one and shows what came of it.
 pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
@@ -36,10 +41,16 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
         Err(_) if said.is_empty() => "nothing".to_owned(),
         Err(_) => print::plain(said),
     };
+    let failed = failures(&stderr);
     match code {
-        Some(0) => line("canary", format_args!("{event}   {said}   ({time})")),
+        Some(0) if failed.is_empty() => line("canary", format_args!("{event}   {said}   ({time})")),
+        Some(0) => {
+            let failed = print::plain(&failed.join("; "));
+            findings.problem(format_args!("{event}: the canary came to {said}, because {failed}"));
+        }
         Some(2) => {
-            line("canary", format_args!("{event}   blocks: {}   ({time})", print::plain(stderr.trim())));
+            let why = print::plain(stderr.trim());
+            findings.problem(format_args!("{event}: every call is blocked: the canary blocks: {why}"));
         }
         code => {
             let code =
@@ -47,6 +58,14 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
             findings.problem(format_args!("{event}: the canary {code}: {}", print::plain(stderr.trim())));
         }
     }
+}
+
+/// The hooks that failed on a canary, from the report that `hookbox run` gives of it.
+fn failures(stderr: &str) -> Vec<String> {
+    let reports = stderr.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let failed = reports.filter(|report| report.get("verdict") == Some(&json!("failed")));
+    let text = |report: &Value, key: &str| report.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    failed.map(|report| format!("hook {} failed: {}", text(&report, "hook"), text(&report, "message"))).collect()
 }
 
 /// The name and the bytes of an event that harms nobody.
@@ -79,10 +98,33 @@ fn event(findings: &Findings, found: &Found, wiring: &Wiring) -> Option<(String,
         event.raw = json!({ "hook_event_name": found.event }).into();
     }
     let mut wire = dialect.encode_event(&event);
-    if let (Form::Flat, Some(wire)) = (findings.client.form, wire.as_object_mut()) {
-        wire.insert("timestamp".into(), "1970-01-01T00:00:00Z".into());
+    if let Some(wire) = wire.as_object_mut() {
+        for (key, value) in marks(findings.client.name) {
+            wire.entry(key).or_insert(value);
+        }
     }
     Some((found.event.clone(), wire.to_string().into_bytes()))
+}
+
+/// Fields that the real client sends with every event, by which its events are told from those of others.
+fn marks(client: &str) -> Vec<(&'static str, Value)> {
+    let transcript = |below: &str| {
+        let home = std::env::var("HOME").unwrap_or_default();
+        ("transcript_path", json!(format!("{home}/{below}/hookbox-doctor.jsonl")))
+    };
+    let time = ("timestamp", json!("1970-01-01T00:00:00.000Z"));
+    match client {
+        "claude" => vec![transcript(".claude/projects/hookbox-doctor"), ("prompt_id", json!("hookbox-doctor"))],
+        "codebuddy" => {
+            let version = ("version", json!(env!("CARGO_PKG_VERSION")));
+            vec![transcript(".codebuddy/projects/hookbox-doctor"), ("client", json!("hookbox-doctor")), version]
+        }
+        "codex" => vec![transcript(".codex/sessions"), ("turn_id", json!("hookbox-doctor"))],
+        "gemini" => vec![transcript(".gemini/tmp/hookbox-doctor/chats"), time],
+        "blade" => vec![("hook_execution_id", json!("hookbox-doctor")), time],
+        "copilot" => vec![time],
+        _ => Vec::new(),
+    }
 }
 
 fn empty(kind: EventKind) -> Input {
@@ -114,30 +156,33 @@ fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Opti
         let _ = stdin.write_all(wire);
     }
     let stderr = child.stderr.take();
-    let stderr = std::thread::spawn(move || {
-        let mut text = Vec::new();
-        stderr.map(|mut stderr| stderr.read_to_end(&mut text));
-        text
-    });
+    let stderr = stderr.map(collect);
     let stdout = within(&mut child, PATIENCE).unwrap_or_default();
     let code = child.wait()?.code();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok((code, text(stdout), text(stderr.join().unwrap_or_default())))
+    // A process that was left behind may keep it open.
+    let stderr = stderr.and_then(|stderr| stderr.recv_timeout(DRAIN).ok()).unwrap_or_default();
+    Ok((code, text(stdout), text(stderr)))
 }
 
 /// What a process prints before it ends; one that does not end in time is killed.
 pub fn within(child: &mut Child, time: Duration) -> Option<Vec<u8>> {
-    let mut stdout = child.stdout.take()?;
-    let (send, done) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stdout.read_to_end(&mut text);
-        let _ = send.send(text);
-    });
+    let done = collect(child.stdout.take()?);
     let printed = done.recv_timeout(time).ok();
     if printed.is_none() {
         let _ = child.kill();
     }
     let _ = child.wait();
     printed
+}
+
+/// What comes out of a pipe until it is closed, as far as anybody would look at it.
+fn collect(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (send, done) = channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = pipe.take(MOST_BYTES).read_to_end(&mut text);
+        let _ = send.send(text);
+    });
+    done
 }

@@ -31,7 +31,7 @@ pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]
             }
             None => {
                 let why = match scope {
-                    Scope::Project => "the project may not be trusted, or hooks may be switched off",
+                    Scope::Project | Scope::Local => "the project may not be trusted, or hooks may be switched off",
                     Scope::User => "hooks may be switched off, or a part of the file switches off all of it",
                 };
                 findings.problem(format_args!("{}: Codex does not know the entry: {why}", found.event));

@@ -1,0 +1,69 @@
+//! OpenCode's plugin: the file that stands for an entry there.
+
+use serde_json::json;
+
+use super::{entry::Ours, settings::Found};
+
+/// The plugin, as it stands in `clients/opencode/`.
+const PLUGIN: &str = include_str!("../commands/install/hookbox.ts");
+/// The beginning of the line with the settings of an installation.
+const SETTINGS: &str = "const INSTALLED = ";
+
+/// The settings of an installation, which stand in one line of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The program.
+    pub command: String,
+    /// The configuration.
+    pub config: String,
+    /// Milliseconds that an answer may take.
+    pub timeout: u64,
+}
+
+/// Whether a text is a version of the plugin.
+pub fn is_plugin(text: &str) -> bool {
+    text.starts_with("// OpenCode plugin: asks hookbox")
+}
+
+impl Installed {
+    /// Reads the settings of an installed plugin.
+    pub fn read(text: &str) -> Option<Self> {
+        let rest = text.lines().find_map(|line| line.strip_prefix(SETTINGS))?.strip_prefix("{ command: ")?;
+        let (command, rest) = rest.split_once(", config: ")?;
+        let (config, rest) = rest.split_once(", timeout: ")?;
+        let text = |json: &str| serde_json::from_str::<String>(json).ok();
+        let timeout = rest.strip_suffix(" };")?.replace('_', "").parse().ok()?;
+        Some(Self { command: text(command)?, config: text(config)?, timeout })
+    }
+
+    /// The text of the plugin with these settings; `None`: the plugin has no line for them.
+    pub fn plugin(&self) -> Option<String> {
+        let (command, config) = (json!(self.command), json!(self.config));
+        let settings = format!("{SETTINGS}{{ command: {command}, config: {config}, timeout: {} }};", self.timeout);
+        let mut lines: Vec<&str> = PLUGIN.lines().collect();
+        *lines.iter_mut().find(|line| line.starts_with(SETTINGS))? = &settings;
+        Some(lines.join("\n") + "\n")
+    }
+
+    /// The entry that the plugin stands for.
+    pub fn entry(&self) -> Found {
+        let words = ["run", "--dialect", "opencode", "--diagnostics", "off", "--config", &self.config];
+        let words = [self.command.as_str()].into_iter().chain(words).map(str::to_owned).collect();
+        let ours = Ours { words, config: Some(self.config.clone()) };
+        Found { event: "PreToolUse".into(), place: [0, 0], matcher: None, ours, handler: serde_json::Value::Null }
+    }
+}
+
+/// The first line of a text that is not as in the plugin of this version; `None`: all are.
+pub fn first_difference(text: &str) -> Option<usize> {
+    // Copied by hand.
+    if text == PLUGIN {
+        return None;
+    }
+    let Some(expected) = Installed::read(text).and_then(|installed| installed.plugin()) else { return Some(1) };
+    if expected == text {
+        return None;
+    }
+    let same = expected.lines().zip(text.lines()).take_while(|(one, other)| one == other).count();
+    Some(same + 1)
+}
