@@ -146,10 +146,14 @@ fn a_gate_that_is_off_is_a_problem() {
         ("claude", "cannot read", |m| fs::remove_file(m.project().join("guard.wasm")).unwrap()),
         ("claude", "every call is blocked", |m| fs::remove_file(m.project().join("guard.wasm")).unwrap()),
         ("opencode", "line 50 is not as this version of hookbox writes it", |m| {
-            edit(m, 50, "}}}} this does not parse")
+            edit(m, 50, "}}}} this does not parse");
         }),
-        ("opencode", "is not as this version of hookbox writes it", |m| edit(m, 1, "// something else")),
-        ("opencode", "is not as this version of hookbox writes it", |m| edit(m, 46, "const INSTALLED = {};")),
+        ("opencode", "is not as this version of hookbox writes it", |m| {
+            edit(m, 1, "// something else");
+        }),
+        ("opencode", "is not as this version of hookbox writes it", |m| {
+            edit(m, 46, "const INSTALLED = {};");
+        }),
         ("copilot", "Copilot does not trust", |_| ()),
         ("copilot", "`disableAllHooks` is true", |m| {
             m.write("home/.copilot/settings.json", r#"{ "disableAllHooks": true }"#);

@@ -262,7 +262,8 @@ fn opencode_gets_the_plugin_and_picoclaw_a_process() {
     assert!(machine.install(&["opencode"]).contains("nothing to change"));
     machine.install(&["opencode", "--remove"]);
     assert!(!file.exists());
-    fs::write(&file, "export const Other = 1\n").unwrap();
+    assert!(!machine.project().join(".opencode").exists());
+    machine.write("project/.opencode/plugin/hookbox.ts", "export const Other = 1\n");
     assert_eq!(machine.hookbox(&["install", "opencode", "--yes"]).status.code(), Some(78));
 
     machine.write(
@@ -312,10 +313,10 @@ fn picoclaws_processes_move() {
     assert_eq!(ours["hooks"], json!({ "processes": { "gate": gate } }));
     assert!(machine.install(&["picoclaw", "--import"]).contains("nothing to change"));
 
-    // A name that is taken is nobody else's: then nothing moves.
+    // One whose name is taken stays.
     fs::write(&file, theirs.to_string()).unwrap();
-    let output = machine.hookbox(&["install", "picoclaw", "--import", "--yes"]);
-    assert_eq!(output.status.code(), Some(78));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`hooks.processes.gate` is there"), "{output:?}");
-    assert_eq!(fs::read_to_string(&file).unwrap(), theirs.to_string());
+    let told = machine.install(&["picoclaw", "--import"]);
+    assert!(told.contains("has another hook of that name"), "{told}");
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(settings["hooks"]["processes"]["gate"], gate);
 }

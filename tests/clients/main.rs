@@ -5,3 +5,5 @@ mod doctor;
 mod install;
 mod links;
 mod machine;
+mod moves;
+mod refusals;

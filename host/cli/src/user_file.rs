@@ -130,6 +130,16 @@ pub fn remove(file: &Path) -> anyhow::Result<bool> {
     removed.with_context(|| format!("cannot remove {}", file.display()))
 }
 
+/// Removes the folders of a file that are empty, up to `top`, which stays.
+pub fn remove_empty_folders(file: &Path, top: &Path) {
+    for folder in file.ancestors().skip(1).take_while(|folder| *folder != top && folder.starts_with(top)) {
+        // One that is not empty, or a link, is not removed.
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+}
+
 /// The path of a file, of whose folders none is a link.
 fn in_real_folder(file: &Path) -> io::Result<PathBuf> {
     let file = std::path::absolute(file)?;

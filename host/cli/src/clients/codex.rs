@@ -15,6 +15,9 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
 use crate::exit::Exit;
 
+/// The comment behind a setting that an installation wrote.
+const OF_INSTALL: &str = " # set by hookbox install";
+
 /// How long the client may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -123,9 +126,48 @@ impl Settings {
         project.and_then(|project| project.get("trust_level")).and_then(Item::as_str) == Some("trusted")
     }
 
-    /// Trusts a project.
+    /// Trusts a project, with a comment by which [`Settings::distrust`] knows it again.
     pub fn trust(&mut self, root: &Path) -> anyhow::Result<()> {
-        self.set(&["projects", &root.to_string_lossy()], "trust_level", "trusted")
+        self.set(&["projects", &root.to_string_lossy()], "trust_level", "trusted")?;
+        let projects = self.0.get_mut("projects").and_then(|projects| projects.get_mut(&*root.to_string_lossy()));
+        let level = projects.and_then(|project| project.get_mut("trust_level")).and_then(Item::as_value_mut);
+        if let Some(level) = level {
+            level.decor_mut().set_suffix(OF_INSTALL);
+        }
+        Ok(())
+    }
+
+    /// Takes back the trust in a project that [`Settings::trust`] wrote; true where there was any.
+    pub fn distrust(&mut self, root: &Path) -> bool {
+        let root = root.to_string_lossy();
+        let Some(projects) = self.0.get_mut("projects").and_then(Item::as_table_like_mut) else { return false };
+        let Some(project) = projects.get_mut(&root).and_then(Item::as_table_like_mut) else { return false };
+        let suffix =
+            project.get("trust_level").and_then(Item::as_value).and_then(|value| value.decor().suffix()?.as_str());
+        if suffix.map(str::trim) != Some(OF_INSTALL.trim()) {
+            return false;
+        }
+        project.remove("trust_level");
+        if project.is_empty() {
+            projects.remove(&root);
+        }
+        if projects.is_empty() {
+            self.0.remove("projects");
+        }
+        true
+    }
+
+    /// Moves what is recorded of hooks from their old keys to their new ones. How many approvals went along.
+    pub fn carry(&mut self, moves: &[(String, String)]) -> usize {
+        let Some(state) = self.0.get_mut("hooks").and_then(|hooks| hooks.get_mut("state")) else { return 0 };
+        let Some(state) = state.as_table_like_mut() else { return 0 };
+        let taken: Vec<_> = moves.iter().filter_map(|(from, to)| Some((to, state.remove(from)?))).collect();
+        let mut approvals = 0;
+        for (to, item) in taken {
+            approvals += usize::from(item.get("trusted_hash").is_some());
+            state.insert(to, item);
+        }
+        approvals
     }
 
     /// Approves a hook as it is now.
@@ -210,8 +252,16 @@ mod tests {
         let mut settings = Settings::read(Path::new("config.toml"), None).unwrap();
         assert!(!settings.trusts(Path::new("/p q")));
         settings.trust(Path::new("/p q")).unwrap();
-        assert_eq!(settings.text(), "[projects.\"/p q\"]\ntrust_level = \"trusted\"\n");
+        assert_eq!(settings.text(), "[projects.\"/p q\"]\ntrust_level = \"trusted\" # set by hookbox install\n");
         assert!(settings.trusts(Path::new("/p q")));
+        let mut again = Settings::read(Path::new("config.toml"), Some(&settings.text())).unwrap();
+        assert!(again.distrust(Path::new("/p q")));
+        assert_eq!(again.text(), "");
+        // What its user wrote stays.
+        let theirs = "[projects.\"/p q\"]\ntrust_level = \"trusted\"\n";
+        let mut settings = Settings::read(Path::new("config.toml"), Some(theirs)).unwrap();
+        assert!(!settings.distrust(Path::new("/p q")));
+        assert_eq!(settings.text(), theirs);
         assert!(Settings::read(Path::new("config.toml"), Some("a = [")).is_err());
     }
 }

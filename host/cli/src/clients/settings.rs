@@ -38,6 +38,22 @@ pub struct Found {
     pub handler: Value,
 }
 
+/// A handler in its place.
+#[derive(Debug)]
+pub struct Placed {
+    /// The event.
+    pub event: String,
+    /// The index of the group, and of the handler in it.
+    pub place: [usize; 2],
+    /// Whether it is hookbox's.
+    pub is_ours: bool,
+    /// Its group with nothing but itself.
+    pub what: Value,
+}
+
+/// The version that `PicoClaw` 0.2.6 knows as current, and later versions migrate with all hooks.
+const PICOCLAW_VERSION: u64 = 2;
+
 /// A group of handlers that are not ours: its event, and itself. Or a process: its name, and itself.
 pub type Group = (String, Value);
 
@@ -170,6 +186,21 @@ impl<'a> Settings<'a> {
                 None => stale.push((found.event.clone(), found.place)),
             }
         }
+        // In its place: clients that approve hooks know them by their places.
+        if self.client.form != Form::Process {
+            for (name, array) in self.events()? {
+                stale.retain(|(event, place)| {
+                    let is_same = |(wanted, _): &&(String, Value)| wanted == event && *event == name;
+                    let Some(at) = wanted.iter().position(is_same) else { return true };
+                    let Some((_, entry)) = wanted.get(at) else { return true };
+                    let replaced = replace(&array, *place, entry);
+                    if replaced {
+                        wanted.remove(at);
+                    }
+                    !replaced
+                });
+            }
+        }
         self.strip(|found| stale.iter().any(|(event, place)| *event == found.event && *place == found.place), false)?;
         if wanted.is_empty() {
             return Ok(());
@@ -177,6 +208,9 @@ impl<'a> Settings<'a> {
         let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
         if self.client.form == Form::Flat && root.get("version").is_none() {
             root.insert(0, "version", json_input(&json!(1)));
+        }
+        if self.client.form == Form::Process && self.value().get("version").and_then(Value::as_u64).unwrap_or(0) == 0 {
+            self.versioned(&root)?;
         }
         let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
         if self.client.form == Form::Process {
@@ -198,6 +232,78 @@ impl<'a> Settings<'a> {
             let no_array = || wrong(self.file, &format!("`hooks.{event}` is not an array"));
             hooks.array_value_or_create(event).ok_or_else(no_array)?.append(json_input(entry));
         }
+        Ok(())
+    }
+
+    /// Gives a new file of `PicoClaw` the version without which 0.2.6 takes it for an old one, migrates it and loses its hooks.
+    fn versioned(&self, root: &CstObject) -> anyhow::Result<()> {
+        let old = root.properties().iter().filter_map(CstObjectProp::decoded_name).any(|name| name != "hooks");
+        if old {
+            let why = "it has no `version`, so PicoClaw migrates it when it starts, and drops hooks; start PicoClaw once, and install then";
+            return Err(wrong(self.file, why));
+        }
+        root.insert(0, "version", json_input(&json!(PICOCLAW_VERSION)));
+        Ok(())
+    }
+
+    /// Every handler with its place, and whether it is hookbox's, in the order of the file.
+    pub fn layout(&self) -> anyhow::Result<Vec<Placed>> {
+        let mut layout = Vec::new();
+        if self.client.form == Form::Process {
+            return Ok(layout);
+        }
+        for (event, array) in self.events()? {
+            for (group, element) in array.elements().into_iter().enumerate() {
+                let value = element.to_serde_value().unwrap_or_default();
+                for (index, handler) in handlers(&value).into_iter().enumerate() {
+                    let is_ours = ours(&handler).is_some();
+                    let what = only(&value, vec![handler]);
+                    layout.push(Placed { event: event.clone(), place: [group, index], is_ours, what });
+                }
+            }
+        }
+        Ok(layout)
+    }
+
+    /// Takes out groups as [`Settings::adopt`] added them.
+    pub fn disown(&self, groups: &[Group]) -> anyhow::Result<()> {
+        for (event, group) in groups {
+            if self.client.form == Form::Process {
+                let process = self.container()?.and_then(|processes| processes.get(event));
+                process.into_iter().for_each(CstObjectProp::remove);
+                continue;
+            }
+            for (_, array) in self.events()?.into_iter().filter(|(name, _)| name == event) {
+                let mut elements = array.elements().into_iter();
+                let element = elements.find(|element| element.to_serde_value().as_ref() == Some(group));
+                element.into_iter().for_each(jsonc_parser::cst::CstNode::remove);
+                if array.elements().is_empty() {
+                    self.container()?.and_then(|hooks| hooks.get(event)).into_iter().for_each(CstObjectProp::remove);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an event has this handler; of processes, whether one of this name is the same.
+    pub fn has(&self, event: &str, group: &Value) -> anyhow::Result<bool> {
+        if self.client.form == Form::Process {
+            let process = self.container()?.and_then(|processes| processes.get(event)?.value()?.to_serde_value());
+            return Ok(process.as_ref() == Some(group));
+        }
+        let of_event = handlers(group);
+        let layout = self.layout()?;
+        Ok(of_event.iter().all(|handler| {
+            let alone = only(group, vec![handler.clone()]);
+            layout.iter().any(|placed| placed.event == event && placed.what == alone)
+        }))
+    }
+
+    /// Sets what stands in `hooks.defaults`, where `PicoClaw` has the times of its processes.
+    pub fn set_defaults(&self, defaults: &Value) -> anyhow::Result<()> {
+        let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
+        let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
+        set(&hooks, "defaults", defaults);
         Ok(())
     }
 
@@ -226,6 +332,9 @@ impl<'a> Settings<'a> {
                     .into_iter()
                     .for_each(CstObjectProp::remove);
             }
+            if whole {
+                self.tidy_processes()?;
+            }
             return Ok(());
         }
         for (event, array) in self.events()? {
@@ -246,11 +355,29 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Takes out the handlers that are not ours and that `takes` wants, as groups for a configuration of ours; and what was
+    /// Takes out what entries of processes leave empty. A switch without anything to switch goes too.
+    fn tidy_processes(&self) -> anyhow::Result<()> {
+        if self.container()?.is_some_and(|processes| processes.properties().is_empty())
+            && let Some(processes) = self.hooks()?.and_then(|hooks| hooks.get("processes"))
+        {
+            processes.remove();
+        }
+        let switch = |hooks: &CstObject| {
+            hooks.properties().iter().all(|property| property.decoded_name().as_deref() == Some("enabled"))
+        };
+        if self.hooks()?.as_ref().is_some_and(switch)
+            && let Some(hooks) = self.root.object_value().and_then(|root| root.get("hooks"))
+        {
+            hooks.remove();
+        }
+        Ok(())
+    }
+
+    /// Takes out the handlers of others that `takes` wants, as groups for a configuration of ours; and what was
     /// left, with why.
     pub fn import(
         &self,
-        takes: impl Fn(&str, &Value) -> Result<(), String>,
+        takes: impl Fn(&str, &Value, &Value) -> Result<(), String>,
     ) -> anyhow::Result<(Vec<Group>, Vec<String>)> {
         let (mut groups, mut left) = (Vec::new(), Vec::new());
         let stays = |event: &str, handler: &Value, why: String| {
@@ -263,7 +390,7 @@ impl<'a> Settings<'a> {
                 if ours(&handler).is_some() {
                     continue;
                 }
-                match takes(&name, &handler) {
+                match takes(&name, &handler, &handler) {
                     Ok(()) => {
                         property.remove();
                         groups.push((name, handler));
@@ -282,7 +409,7 @@ impl<'a> Settings<'a> {
                     if ours(&handler).is_some() {
                         continue;
                     }
-                    match takes(&event, &handler) {
+                    match takes(&event, &handler, &only(&value, vec![handler.clone()])) {
                         Ok(()) => {
                             places.push([index, place]);
                             own.push(handler);
@@ -293,13 +420,7 @@ impl<'a> Settings<'a> {
                 if own.is_empty() {
                     continue;
                 }
-                let group = match value {
-                    Value::Object(mut group) if group.contains_key("hooks") => {
-                        group.insert("hooks".into(), own.into());
-                        Value::Object(group)
-                    }
-                    flat => flat,
-                };
+                let group = only(&value, own);
                 groups.push((event.clone(), group));
             }
             take_out(&array, &places);
@@ -344,6 +465,36 @@ fn handlers(element: &Value) -> Vec<Value> {
     // A matcher is the group's, where there is one.
     alone.as_object_mut().map(|alone| alone.remove("matcher"));
     vec![alone]
+}
+
+/// A group with these of its handlers; a handler that stands alone is its own group.
+fn only(group: &Value, own: Vec<Value>) -> Value {
+    match group {
+        Value::Object(group) if group.contains_key("hooks") => {
+            let mut group = group.clone();
+            group.insert("hooks".into(), own.into());
+            Value::Object(group)
+        }
+        flat => flat.clone(),
+    }
+}
+
+/// Replaces one handler by the handler of an entry. A group that has nothing else is replaced as a whole, and loses its matcher.
+fn replace(array: &CstArray, [group, handler]: [usize; 2], entry: &Value) -> bool {
+    let Some(element) = array.elements().into_iter().nth(group).and_then(|element| element.as_object()) else {
+        return false;
+    };
+    let nested = element.array_value("hooks").filter(|_| entry.get("hooks").is_some());
+    let Some(handlers) = nested.filter(|handlers| handlers.elements().len() > 1) else {
+        return element.replace_with(json_input(entry)).is_some();
+    };
+    let matched = element.get("matcher").is_some();
+    let place = handlers.elements().into_iter().nth(handler).and_then(|handler| handler.as_object());
+    match (place, entry.pointer("/hooks/0")) {
+        // Under somebody's matcher it would not be asked about every call.
+        (Some(place), Some(entry)) if !matched => place.replace_with(json_input(entry)).is_some(),
+        _ => false,
+    }
 }
 
 /// Takes handlers out of an event's array, by the index of their group and their own, and groups that lose their last one.

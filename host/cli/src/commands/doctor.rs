@@ -195,14 +195,12 @@ impl Findings {
 
     fn reachable(&mut self, found: &Found) {
         let program = found.ours.words.first().map_or("", String::as_str);
-        match on_path(program) {
-            Some(place) => line("hookbox", place.display()),
-            None => {
-                let blocks = entry::blocks_without_us(self.client, &found.handler);
-                let then = if blocks { "every call is blocked" } else { "the gate is open" };
-                self.problem(format_args!("`{program}` cannot be started: it is not on this PATH; {then}"));
-            }
+        if let Some(place) = on_path(program) {
+            return line("hookbox", place.display());
         }
+        let blocks = entry::blocks_without_us(self.client, &found.handler);
+        let then = if blocks { "every call is blocked" } else { "the gate is open" };
+        self.problem(format_args!("`{program}` cannot be started: it is not on this PATH; {then}"));
     }
 
     /// The configuration that an entry names, as this client meets it.

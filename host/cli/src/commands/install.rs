@@ -6,14 +6,17 @@ mod trust;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hookbox::config::Config;
+use hookbox::config::{Config, Diagnostic};
 
 use super::{block_on, host};
 use crate::{
     change::{self, Change},
-    clients::{self, Client, Form, Scope},
+    clients::{
+        self, Client, Form, Scope,
+        plugin::{self, Installed},
+    },
     exit::Exit,
-    print,
+    print, user_file,
 };
 
 /// Make a client ask hookbox about every event that a configuration has hooks for.
@@ -73,7 +76,9 @@ impl Install {
             _ => client.usual_scope(),
         };
         let file = client.file(scope, &project).ok_or_else(|| match scope {
-            Scope::Project => Exit::Usage.error(format!("{} has no settings of a project: give --user", client.title)),
+            Scope::Project | Scope::Local => {
+                Exit::Usage.error(format!("{} has no settings of a project: give --user", client.title))
+            }
             Scope::User => Exit::Usage.error("HOME is not set, so you have no settings"),
         })?;
         let config = project.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
@@ -83,8 +88,8 @@ impl Install {
         }
         let planned = plan::install(&place, self.import)?;
         planned.notes.iter().for_each(print::out);
-        if let Some(config) = planned.checked {
-            check(config)?;
+        if let Some((config, warnings)) = planned.checked {
+            check(config, warnings)?;
         }
         if !self.make(&place, &planned.changes)? {
             return Ok(Exit::Told(1));
@@ -100,11 +105,8 @@ impl Install {
 
     fn remove(&self, place: &Place) -> anyhow::Result<Exit> {
         let only = self.config.is_some().then_some(place.config.as_path());
-        let mut changes = Vec::new();
-        if place.client.name == "codex" {
-            changes.extend(trust::forget(place, only)?);
-        }
-        changes.push(plan::remove(place, only)?);
+        let plan::Removal { changes, notes } = plan::remove(place, only)?;
+        notes.iter().for_each(print::out);
         Ok(if self.make(place, &changes)? { Exit::Ok } else { Exit::Told(1) })
     }
 
@@ -116,7 +118,10 @@ impl Install {
             return Ok(true);
         }
         for change in &changes {
-            change.show();
+            match self.in_one_line(place, change) {
+                Some(line) => print::out(line),
+                None => change.show(),
+            }
             if let Some(target) = change.leads_out_of(&place.project)? {
                 self.tell_of_link(&change.file, &target)?;
             }
@@ -127,6 +132,9 @@ impl Install {
         }
         for change in changes {
             change.make()?;
+            if change.after.is_none() {
+                self.tidy(place, &change.file);
+            }
             let word = if change.after.is_some() { "written" } else { "removed" };
             let backup = change::backup(&change.file);
             let kept = backup.exists().then(|| format!("; as it was: {}", backup.display()));
@@ -137,6 +145,34 @@ impl Install {
 }
 
 impl Install {
+    /// The change of a plugin that nobody edited: its text is hookbox's own, and the line with its settings is all to see.
+    fn in_one_line(&self, place: &Place, change: &Change) -> Option<String> {
+        if self.client.form != Form::Plugin || change.file != place.file {
+            return None;
+        }
+        let shown = |text: &String| plugin::first_difference(text).is_none();
+        if !change.before.iter().chain(&change.after).all(shown) {
+            return None;
+        }
+        let Some(text) = &change.after else { return Some(format!("--- {}: hookbox's plugin", change.file.display())) };
+        let Installed { command, config, timeout } = Installed::read(text)?;
+        let (file, lines) = (change.file.display(), text.lines().count());
+        Some(format!(
+            "+++ {file}: hookbox's plugin of {lines} lines, which asks {command} with {config} within {timeout} ms"
+        ))
+    }
+
+    /// Removes the folders that a file leaves empty, below the project or the home of its user.
+    fn tidy(&self, place: &Place, file: &Path) {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let own = self.client.home().and_then(|home| Some(home.parent()?.to_owned()));
+        let mut tops = [Some(place.project.clone()), home, own].into_iter().flatten();
+        let top = tops.find(|top| file.starts_with(top));
+        if let Some(top) = top {
+            user_file::remove_empty_folders(file, &top);
+        }
+    }
+
     /// Names the target of a link out of the project, which a stranger may have put there.
     ///
     /// # Errors
@@ -153,13 +189,17 @@ impl Install {
 }
 
 /// As `hookbox check`: everything that is wrong is told, and what is compiled is kept for the first event.
-fn check(config: Config) -> anyhow::Result<()> {
+fn check(config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
     let file = config.file.display().to_string();
-    let found = block_on(async { Ok(host(config).await?.check().await) })?;
+    let mut found = warnings;
+    found.extend(config.self_writes());
+    if !config.hooks.is_empty() {
+        found.extend(block_on(async { Ok(host(config).await?.check().await) })?);
+    }
     for diagnostic in &found {
         print::lines(diagnostic).into_iter().for_each(print::out);
     }
-    if found.iter().any(hookbox::config::Diagnostic::is_error) {
+    if found.iter().any(Diagnostic::is_error) {
         return Err(Exit::Config.error(format!("nothing was written: not every hook of {file} can be used")));
     }
     Ok(())

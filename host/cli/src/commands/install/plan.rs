@@ -1,32 +1,41 @@
 //! What files become, before anything is written.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use hookbox::config::{Config, ConfigErrors};
-use hookbox_protocol::EventKind;
+use hookbox::config::{Config, ConfigErrors, Diagnostic, Hook};
+use hookbox_protocol::{EventKind, FailurePolicy};
 use serde_json::{Value, json};
 
-use super::Place;
+use super::{Place, trust};
 use crate::{
     change::{self, Backup, Change},
     clients::{
         Form, Scope,
         entry::{self, Ours, Wiring},
+        plugin,
         settings::{Group, Settings},
     },
     exit::Exit,
 };
-
-/// The plugin, as it stands in `clients/opencode/`.
-const PLUGIN: &str = include_str!("hookbox.ts");
 
 /// What an installation would change.
 pub struct Planned {
     pub changes: Vec<Change>,
     /// What is worth knowing about it.
     pub notes: Vec<String>,
-    /// The configuration as the client will meet it, where it is not yet checked.
-    pub checked: Option<Config>,
+    /// The configuration as the client will meet it, with what is wrong in its text.
+    pub checked: Option<(Config, Vec<Diagnostic>)>,
+}
+
+/// What takes hookbox out again.
+#[derive(Default)]
+pub struct Removal {
+    pub changes: Vec<Change>,
+    /// What is worth knowing about it.
+    pub notes: Vec<String>,
 }
 
 /// What makes the client ask hookbox.
@@ -40,25 +49,28 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
             return Err(Exit::Usage.error(format!("{} has no hooks that could be moved: they are code", client.title)));
         }
         let wiring = wiring(place, text.as_deref())?;
-        let (known, unknown) = entry::events(client, &wiring);
-        tell(place, &known, &unknown, &mut notes);
+        let known = events(place, &wiring, &mut notes)?;
         let after = plugin(place, &known)?;
-        changes
-            .push(change_to(place, before, Some(after), |text| text.starts_with("// OpenCode plugin: asks hookbox"))?);
-        return Ok(Planned { changes, notes, checked: Some(wiring.config) });
+        changes.push(change_to(place, before, Some(after), plugin::is_plugin)?);
+        return Ok(Planned { changes, notes, checked: Some((wiring.config, wiring.warnings)) });
     }
     let settings = Settings::read(client, file, before.as_deref())?;
     if import {
         let (groups, left) = take(place, &settings, text.as_deref())?;
         notes.extend(left);
-        if client.form == Form::Process {
+        if client.form == Form::Process && !groups.is_empty() {
+            let given = groups.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+            notes.push(format!(
+                "{given}: PicoClaw gave them its whole environment; hookbox gives PATH, HOME, TMPDIR, TZ, the language and \
+                 what an entry names in `env`: name what else they read in `allowedEnvVars` there"
+            ));
             let folderless = groups.iter().filter(|(_, process)| process.get("dir").is_none());
             notes.extend(folderless.map(|(name, _)| {
                 format!("{name} ran where PicoClaw was started, and now runs where {} is", config.display())
             }));
         }
         if !groups.is_empty() {
-            let after = adopt(place, text.as_deref(), &groups)?;
+            let after = adopt(place, text.as_deref(), &groups, &settings.value())?;
             let change =
                 Change { file: config.clone(), before: text, after: Some(after.clone()), backup: Backup::Make };
             changes.push(change);
@@ -66,10 +78,10 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
         }
     }
     let wiring = wiring(place, text.as_deref())?;
-    let (known, unknown) = entry::events(client, &wiring);
-    tell(place, &known, &unknown, &mut notes);
+    let known = events(place, &wiring, &mut notes)?;
     let same = |ours: &Ours| ours.runs(client, &place.project, config);
-    let installed = settings.found()?.iter().any(|found| same(&found.ours));
+    // With an entry in it, a file is not any more as it was before hookbox.
+    let installed = !settings.found()?.is_empty();
     let others = settings.found()?.into_iter().filter(|found| !same(&found.ours));
     notes.extend(others.map(|found| format!("{} also runs `{}`; it stays", found.event, found.ours.words.join(" "))));
     settings.put(&entries(place, &wiring, &known, &settings)?, same)?;
@@ -83,49 +95,116 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
         }
     }
     let after = if before.is_none() && settings.found()?.is_empty() { None } else { Some(settings.text()) };
+    if client.name == "codex" {
+        let was = Settings::read(client, file, before.as_deref())?;
+        let (change, told) = trust::follow(place, &was, &settings, false)?;
+        changes.extend(change);
+        notes.extend(told);
+    }
     changes.push(change_to(place, before, after, |_| installed)?);
-    let checked = (!wiring.config.hooks.is_empty()).then_some(wiring.config);
-    Ok(Planned { changes, notes, checked })
+    Ok(Planned { changes, notes, checked: Some((wiring.config, wiring.warnings)) })
 }
 
 /// What takes hookbox out again.
-pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Change> {
+pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
     let Place { client, file, .. } = place;
-    let before = change::read(file)?;
-    let Some(text) = before.clone() else {
-        return Ok(Change { file: file.clone(), before, after: None, backup: Backup::Keep });
-    };
-    let backup = change::read(&change::backup(file))?;
-    let after = if client.form == Form::Plugin {
-        if !text.starts_with("// OpenCode plugin: asks hookbox") {
+    let mut removal = Removal::default();
+    let Some(text) = change::read(file)? else { return Ok(removal) };
+    let before = Some(text.clone());
+    if client.form == Form::Plugin {
+        if !plugin::is_plugin(&text) {
             return Err(Exit::Config.error(format!("{}: not hookbox's plugin; it is left as it is", file.display())));
         }
-        None
-    } else {
-        let settings = Settings::read(client, file, Some(&text))?;
-        let goes = |ours: &Ours| only.is_none_or(|config| ours.runs(client, &place.project, config));
-        if !settings.found()?.iter().any(|found| goes(&found.ours)) {
-            return Ok(Change { file: file.clone(), after: before.clone(), before, backup: Backup::Keep });
-        }
-        settings.remove(|found| goes(&found.ours))?;
-        // Where nothing else was changed since, it is again what it was, to the byte.
-        let was = backup.as_deref().and_then(|text| Settings::read(client, file, Some(text)).ok());
-        match (was, backup) {
-            (Some(was), Some(text)) if same_but_switches(&was, &settings) => {
-                return Ok(Change { file: file.clone(), before, after: Some(text), backup: Backup::Drop });
-            }
-            (None, _) if settings.is_empty() => None,
-            _ => Some(settings.text()),
-        }
+        removal.changes.push(Change { file: file.clone(), before, after: None, backup: Backup::Drop });
+        return Ok(removal);
+    }
+    let settings = Settings::read(client, file, Some(&text))?;
+    let goes = |ours: &Ours| only.is_none_or(|config| ours.runs(client, &place.project, config));
+    if !settings.found()?.iter().any(|found| goes(&found.ours)) {
+        return Ok(removal);
+    }
+    settings.remove(|found| goes(&found.ours))?;
+    let last = settings.found()?.is_empty();
+    // One that was made when entries were there already is not the file as it was.
+    let backup = change::read(&change::backup(file))?;
+    let was = |text: &str| {
+        let was = Settings::read(client, file, Some(text)).ok()?;
+        was.found().is_ok_and(|found| found.is_empty()).then_some(was)
     };
-    Ok(Change { file: file.clone(), before, after, backup: Backup::Keep })
+    let mut restored = None;
+    if let Some((backup, was)) = backup.as_deref().and_then(|text| Some((text, was(text)?))).filter(|_| last) {
+        let moved = bring_back(place, &was, &settings, &mut removal)?;
+        if same_but_switches(&was, &settings) {
+            // Nothing else was changed since: it is again what it was, to the byte.
+            restored = Some(backup.to_owned());
+        } else {
+            settings.adopt(&moved)?;
+        }
+    }
+    let after = restored.or_else(|| (!settings.is_empty()).then(|| settings.text()));
+    if client.name == "codex" {
+        let (was, now) = (Settings::read(client, file, Some(&text))?, Settings::read(client, file, after.as_deref())?);
+        let (change, told) = trust::follow(place, &was, &now, last)?;
+        removal.changes.extend(change);
+        removal.notes.extend(told);
+    }
+    let backup = if last { Backup::Drop } else { Backup::Keep };
+    removal.changes.push(Change { file: file.clone(), before, after, backup });
+    Ok(removal)
+}
+
+/// The hooks that an installation moved into the configuration: they stand in the settings as they were, and not any more in
+/// those of now. They leave the configuration, and `was` too, which is then what the settings are without them.
+fn bring_back(place: &Place, was: &Settings, now: &Settings, removal: &mut Removal) -> anyhow::Result<Vec<Group>> {
+    let Place { client, config, .. } = place;
+    let Some(text) = change::read(config)? else { return Ok(Vec::new()) };
+    let Ok(ours) = Settings::read(client, config, Some(&text)) else { return Ok(Vec::new()) };
+    let is_moved =
+        |event: &str, group: &Value| ours.has(event, group).unwrap_or(false) && !now.has(event, group).unwrap_or(true);
+    let (moved, _) = was.import(|event, _, group| if is_moved(event, group) { Ok(()) } else { Err(String::new()) })?;
+    if moved.is_empty() {
+        return Ok(moved);
+    }
+    ours.disown(&moved)?;
+    removal.notes.extend(
+        moved
+            .iter()
+            .map(|(event, _)| format!("{event}: its hooks move back to {}, from {}", client.title, config.display())),
+    );
+    let backup = change::read(&change::backup(config))?;
+    let bare =
+        |text: &str| Settings::read(client, config, Some(text)).ok().map(|settings| without_rest(settings.value()));
+    let left = without_rest(ours.value());
+    let after = match backup {
+        Some(text) if bare(&text).as_ref() == Some(&left) => Some(text),
+        // It was made for them.
+        None if left.as_object().is_some_and(|left| left.keys().all(|key| key == "dialect")) => None,
+        _ => Some(ours.text()),
+    };
+    removal.changes.push(Change { file: config.clone(), before: Some(text), after, backup: Backup::Drop });
+    Ok(moved)
+}
+
+/// A configuration without what hooks that moved into it leave: empty containers, and times for nobody.
+fn without_rest(mut value: Value) -> Value {
+    if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+        hooks.retain(|_, event| !event.as_array().is_some_and(Vec::is_empty));
+        if hooks.get("processes").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty) {
+            hooks.remove("processes");
+        }
+        if hooks.keys().all(|key| key == "defaults") {
+            value.as_object_mut().map(|value| value.remove("hooks"));
+        }
+    }
+    value
 }
 
 /// Whether two settings say the same, but for what an installation leaves: containers without content, and switches.
 fn same_but_switches(one: &Settings, other: &Settings) -> bool {
     let bare = |settings: &Settings| {
         let mut value = settings.value();
-        if value.get("version") == Some(&json!(1)) {
+        // An installation adds the one, or the other.
+        if [Some(&json!(1)), Some(&json!(2))].contains(&value.get("version")) {
             value.as_object_mut().map(|value| value.remove("version"));
         }
         if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
@@ -154,16 +233,11 @@ fn change_to(
 ) -> anyhow::Result<Change> {
     let file = place.file.clone();
     let known = before.as_deref().is_some_and(installed);
-    let backup = if known && change::backup(&file).exists() { Backup::Keep } else { Backup::Make };
+    let backup = if known { Backup::Keep } else { Backup::Make };
     if place.client.form == Form::Plugin && before.is_some() && !known {
         return Err(Exit::Config.error(format!("{}: not hookbox's plugin; it is left as it is", file.display())));
     }
-    Ok(Change {
-        file,
-        before,
-        after,
-        backup: if known && place.client.form == Form::Plugin { Backup::Keep } else { backup },
-    })
+    Ok(Change { file, before, after, backup })
 }
 
 fn wiring(place: &Place, text: Option<&str>) -> anyhow::Result<Wiring> {
@@ -192,12 +266,51 @@ fn hint_of(config: &Path, text: &str) -> String {
     Config::parse(text, config, None).map_or_else(|_| String::new(), |loaded| loaded.config.dialect.name().to_owned())
 }
 
-fn tell(place: &Place, known: &[(String, Duration)], unknown: &[String], notes: &mut Vec<String>) {
-    let title = place.client.title;
-    notes.extend(unknown.iter().map(|event| format!("{title} has no event {event}: its hooks will not run there")));
-    if known.is_empty() {
-        notes.push(format!("{} has no hooks for events of {title}", place.config.display()));
+/// The events that the client is to ask about; what it will not ask about is told.
+///
+/// # Errors
+/// A gate that would never be asked: its events are unknown, or the client has none of them.
+fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Result<Vec<(String, Duration)>> {
+    let Place { client, config, .. } = place;
+    let title = client.title;
+    let (known, lacking) = entry::events(client, wiring);
+    let closed = |event: &String| {
+        let hooks = wiring.config.hooks.iter().filter(|hook| hook.events.contains(event));
+        let decided = |hook: &Hook| matches!(hook.on_failure, Some(FailurePolicy::Deny | FailurePolicy::Ask));
+        wiring.config.fail_closed || hooks.into_iter().any(decided)
+    };
+    let refuse = |event: &String, why: String| {
+        let message = format!("nothing was written: {}: {why}, so the gate would never be asked", config.display());
+        let pointer = format!("/hooks/{event}");
+        let help =
+            wiring.warnings.iter().find(|warning| warning.pointer == pointer).and_then(|found| found.help.clone());
+        Exit::Config.advised(message, &[help.as_deref().unwrap_or("name the event as the client does, or take it out")])
+    };
+    for event in &wiring.unknown {
+        let doubted = wiring.warnings.iter().any(|warning| warning.pointer == format!("/hooks/{event}"));
+        // These gain events every month.
+        let grows = ["claude", "codebuddy", "blade"].contains(&client.name);
+        if closed(event) && (doubted || !grows) {
+            return Err(refuse(event, format!("no event {event} is known")));
+        }
+        notes.push(format!("no event {event} is known: whether {title} sends it cannot be told"));
     }
+    if let Some(event) = lacking.first().filter(|event| known.is_empty() && closed(event)) {
+        return Err(refuse(event, format!("{title} has no event {event}")));
+    }
+    let lacking = lacking.iter().filter(|event| !wiring.unknown.contains(event));
+    notes.extend(lacking.map(|event| format!("{title} has no event {event}: its hooks will not run there")));
+    if known.is_empty() {
+        notes.push(format!("{} has no hooks for events of {title}", config.display()));
+    }
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    if place.scope == Scope::User && config.starts_with(&place.project) && home.as_ref() != Some(&place.project) {
+        notes.push(format!(
+            "every project of yours will ask {}, which is a file of this project: whoever changes it here changes it for all",
+            config.display()
+        ));
+    }
+    Ok(known)
 }
 
 /// The entries that the client's settings are to have.
@@ -266,14 +379,8 @@ fn plugin(place: &Place, known: &[(String, Duration)]) -> anyhow::Result<String>
     let config = below.unwrap_or(&place.config).to_string_lossy().into_owned();
     let longest = known.iter().map(|(_, time)| *time).max().unwrap_or_default();
     let milliseconds = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX).max(10_000);
-    let (command, config) = (json!(entry::program()?), json!(config));
-    let settings = format!("const INSTALLED = {{ command: {command}, config: {config}, timeout: {milliseconds} }};");
-    let mut lines: Vec<&str> = PLUGIN.lines().collect();
-    let Some(line) = lines.iter_mut().find(|line| line.starts_with("const INSTALLED = ")) else {
-        return Err(Exit::Software.error("the plugin has no place for its settings"));
-    };
-    *line = &settings;
-    Ok(lines.join("\n") + "\n")
+    let installed = plugin::Installed { command: entry::program()?, config, timeout: milliseconds };
+    installed.plugin().ok_or_else(|| Exit::Software.error("the plugin has no place for its settings"))
 }
 
 /// The hooks of a client's settings that can be ours, and what is told of the others.
@@ -288,11 +395,18 @@ fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Resul
             format!("{} is in the form of {dialect}, and the hooks of {} are not", config.display(), client.title);
         return Err(Exit::Config.error(message));
     }
-    settings.import(|event, handler| {
+    let ours = Settings::read(client, config, Some(text.unwrap_or("{}\n")))?;
+    let (times, own) = (defaults(&settings.value()), defaults(&ours.value()));
+    settings.import(|event, handler, group| {
+        let taken = || ours.value().pointer(&format!("/hooks/processes/{event}")).is_some();
         let hooks = match client.form {
             Form::Process if handler.get("enabled") != Some(&json!(true)) => return Err("it is not enabled".into()),
+            Form::Process if taken() => return Err(format!("{} has another hook of that name", config.display())),
+            Form::Process if own.is_some() && own != times => {
+                return Err(format!("`hooks.defaults` gives it other times than that of {}", config.display()));
+            }
             Form::Process => json!({ "processes": { event: handler } }),
-            _ => json!({ event: [{ "hooks": [handler] }] }),
+            _ => json!({ event: [group] }),
         };
         let alone = json!({ "failClosed": true, "hooks": hooks }).to_string();
         match Config::parse(&alone, config, Some(dialect)) {
@@ -308,10 +422,22 @@ fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Resul
 }
 
 /// Our configuration with these groups behind those that it has.
-fn adopt(place: &Place, text: Option<&str>, groups: &[Group]) -> anyhow::Result<String> {
+fn adopt(place: &Place, text: Option<&str>, groups: &[Group], client_has: &Value) -> anyhow::Result<String> {
     let Place { client, config, .. } = place;
     let new = format!("{{\n  \"dialect\": \"{}\"\n}}\n", client.dialect);
     let ours = Settings::read(client, config, Some(text.unwrap_or(&new)))?;
     ours.adopt(groups)?;
+    // Without them a process would have the times that the client has where nothing is said.
+    if let Some(times) = defaults(client_has).filter(|_| client.form == Form::Process) {
+        ours.set_defaults(&times)?;
+    }
     Ok(ours.text())
+}
+
+/// The times that `PicoClaw` gives processes which say nothing.
+fn defaults(settings: &Value) -> Option<Value> {
+    settings
+        .pointer("/hooks/defaults")
+        .filter(|given| given.as_object().is_some_and(|given| !given.is_empty()))
+        .cloned()
 }

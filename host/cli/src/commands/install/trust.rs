@@ -8,8 +8,7 @@ use crate::{
     clients::{
         Scope,
         codex::{self, Listed},
-        entry::Ours,
-        settings::Settings,
+        settings::{Placed, Settings},
     },
     exit::Exit,
     print,
@@ -28,13 +27,15 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
         |text: Option<&str>, file: &Path| Ok::<_, anyhow::Error>(codex::Settings::read(file, text)?.trusts(&root));
     let file = settings_file(place)?;
     let text = change::read(&file)?;
+    let mut untouched = !text.as_deref().unwrap_or_default().contains("hookbox");
     if place.scope == Scope::Project && !trusts(text.as_deref(), &file)? {
         print::out(format_args!("Codex runs hooks of a project only where it is trusted; {} is not:", root.display()));
         let mut settings = codex::Settings::read(&file, text.as_deref())?;
         settings.trust(&root)?;
-        if !make(&file, text, settings.text(), yes)? {
+        if !make(&file, text, settings.text(), yes, Backup::Make)? {
             return Ok(Exit::Told(1));
         }
+        untouched = false;
     }
     let waiting: Vec<Listed> = ours(&program, place)?.into_iter().filter(|hook| !hook.trusted).collect();
     if !waiting.is_empty() {
@@ -45,7 +46,8 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
             print::out(format_args!("  {}   {}", hook.hash, hook.command));
             settings.approve(hook)?;
         }
-        if !make(&file, text, settings.text(), yes)? {
+        let backup = if untouched { Backup::Make } else { Backup::Keep };
+        if !make(&file, text, settings.text(), yes, backup)? {
             return Ok(Exit::Told(1));
         }
     }
@@ -63,24 +65,61 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
     Ok(if not.is_empty() && !now.is_empty() { Exit::Ok } else { Exit::Software })
 }
 
-/// What takes the approvals out again.
-pub fn forget(place: &Place, only: Option<&Path>) -> anyhow::Result<Option<Change>> {
-    let Place { client, file: hooks, project, .. } = place;
-    let settings = Settings::read(client, hooks, change::read(hooks)?.as_deref())?;
-    let goes = |ours: &Ours| only.is_none_or(|config| ours.runs(client, project, config));
+/// What becomes of the approvals in `config.toml` when entries of `hooks.json` change: those of entries of ours that go are
+/// forgotten, those of other hooks go along to their new places. With the last entry goes the trust that was written for it.
+pub fn follow(
+    place: &Place,
+    before: &Settings,
+    after: &Settings,
+    last: bool,
+) -> anyhow::Result<(Option<Change>, Vec<String>)> {
+    let Place { file: hooks, project, scope, .. } = place;
     let resolved = hooks.canonicalize().unwrap_or_else(|_| hooks.clone());
-    let found = settings.found()?;
-    let found = found.iter().filter(|found| goes(&found.ours));
-    let keys: Vec<String> =
-        found.flat_map(|f| [hooks, &resolved].map(|file| codex::key(file, &f.event, f.place))).collect();
+    let mut names = vec![hooks.as_path()];
+    names.extend(Some(resolved.as_path()).filter(|resolved| resolved != hooks));
+    let keys =
+        |placed: &Placed| names.iter().map(|name| codex::key(name, &placed.event, placed.place)).collect::<Vec<_>>();
+    let (before, after) = (before.layout()?, after.layout()?);
+    let (mut moves, mut forgotten) = (Vec::new(), Vec::new());
+    let mut left = after.iter().filter(|placed| !placed.is_ours).collect::<Vec<_>>();
+    for placed in &before {
+        // The order of those that stay is kept.
+        let stays = left.iter().position(|other| other.event == placed.event && other.what == placed.what);
+        match stays.filter(|_| !placed.is_ours) {
+            Some(at) => {
+                let to = left.remove(at);
+                if to.place != placed.place {
+                    moves.extend(keys(placed).into_iter().zip(keys(to)));
+                }
+            }
+            // One of ours in the same place is approved anew.
+            None if after
+                .iter()
+                .any(|other| other.is_ours && other.event == placed.event && other.place == placed.place) => {}
+            None => forgotten.extend(keys(placed)),
+        }
+    }
     let file = settings_file(place)?;
-    let Some(text) = change::read(&file)? else { return Ok(None) };
+    let Some(text) = change::read(&file)? else { return Ok((None, Vec::new())) };
     let mut settings = codex::Settings::read(&file, Some(&text))?;
-    settings.forget(&keys);
+    settings.forget(&forgotten);
+    let approvals = settings.carry(&moves);
+    let mut notes = Vec::new();
+    if approvals > 0 {
+        let hooks = if approvals == 1 {
+            "1 hook of yours moves".to_owned()
+        } else {
+            format!("{approvals} hooks of yours move")
+        };
+        notes.push(format!("{hooks} to another place of the file; what Codex approved of them goes along"));
+    }
+    if last && *scope == Scope::Project && settings.distrust(codex::root(project)) {
+        notes.push(format!("Codex trusted {} for hookbox alone: that is taken back", codex::root(project).display()));
+    }
     let after = settings.text();
-    let after = if after.trim().is_empty() && !change::backup(&file).exists() { None } else { Some(after) };
-    let backup = if after == change::read(&change::backup(&file))? { Backup::Drop } else { Backup::Keep };
-    Ok(Some(Change { file, before: Some(text), after, backup }))
+    let after = (!after.trim().is_empty()).then_some(after);
+    let backup = if last { Backup::Drop } else { Backup::Keep };
+    Ok((Some(Change { file, before: Some(text), after, backup }), notes))
 }
 
 /// Our hooks of these settings, as the client knows them.
@@ -98,8 +137,8 @@ fn settings_file(place: &Place) -> anyhow::Result<std::path::PathBuf> {
     Ok(home.join("config.toml"))
 }
 
-fn make(file: &Path, before: Option<String>, after: String, yes: bool) -> anyhow::Result<bool> {
-    let backup = if change::backup(file).exists() { Backup::Keep } else { Backup::Make };
+fn make(file: &Path, before: Option<String>, after: String, yes: bool, backup: Backup) -> anyhow::Result<bool> {
+    let backup = if change::backup(file).exists() { Backup::Keep } else { backup };
     let change = Change { file: file.to_owned(), before, after: Some(after), backup };
     change.show();
     if !change::consent(yes)? {
