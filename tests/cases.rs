@@ -61,7 +61,7 @@ fn what_differs_is_shown_with_its_place() {
     );
     write(dir.path(), &cases);
     let (code, said) = test(dir.path(), &["--junit", "report.xml"]);
-    assert_eq!(code, Some(70), "{said}");
+    assert_eq!(code, Some(1), "{said}");
     for lines in [
         "FAILED  the output   ./tests/cases.yaml:2\n   decision\n      expected  \"allow\"\n      found     \"deny\"\n",
         "   output /hookSpecificOutput/permissionDecision\n      expected  \"allow\"\n      found     \"deny\"\n",
@@ -104,7 +104,7 @@ fn update_writes_what_was_found_and_nothing_else() {
     );
     write(dir.path(), &cases);
     let (code, said) = test(dir.path(), &["--update"]);
-    assert_eq!(code, Some(70), "{said}");
+    assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("ok      one event\nok      in brackets\nFAILED  a failure"), "{said}");
     let denied =
         r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason""#;
@@ -186,6 +186,117 @@ fn a_case_may_have_a_configuration_of_its_own() {
     assert_eq!(code, Some(0), "{said}");
 }
 
+/// A server that nobody reaches and a model that nobody pays, with what has to be asked of them.
+#[test]
+fn answers_stand_in_for_servers_and_the_model() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("tests")).unwrap();
+    let config = r#"{"dialect": "claude", "failClosed": true, "hooks": {
+        "PreToolUse": [{"hooks": [{"type": "http", "url": "https://policy.example/decide", "headers": {"X-Team": "a"}}]}],
+        "UserPromptSubmit": [{"hooks": [{"type": "prompt", "prompt": "Is this allowed? $ARGUMENTS"}]}]}}"#;
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    let deny = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}"#;
+    let prompt = r#"{"hook_event_name": "UserPromptSubmit", "prompt": "hello"}"#;
+    let cases = format!(
+        r#"- name: the policy denies
+  http:
+    - url: https://policy.example/decide
+      method: POST
+      headers: {{X-Team: a}}
+      body: {DENIED}
+      answer: {{body: {deny}}}
+  event: {DENIED}
+  expect: {{decision: deny}}
+- name: two answers in a row
+  http:
+    - {{url: https://policy.example/…, answer: {{body: {deny}}}}}
+    - {{url: https://policy.example/…, answer: {{body: {{}}}}}}
+  events:
+    - {{event: {DENIED}, expect: {{decision: deny}}}}
+    - {{event: {DENIED}, expect: {{decision: none}}}}
+- name: the policy server is away
+  http: [{{url: https://policy.example/decide, error: connection refused}}]
+  event: {DENIED}
+  expect: {{decision: deny, fault: connection refused}}
+- name: the policy server is slow
+  http: [{{url: https://policy.example/decide, error: timeout}}]
+  event: {DENIED}
+  expect: {{decision: deny, fault: timed out}}
+- name: the model says no
+  llm: [{{user: Is this allowed?…, answer: '{{"ok": false, "reason": "not today"}}'}}]
+  event: {prompt}
+  expect: {{decision: deny}}
+- name: the model cannot be asked
+  llm: [{{error: no credit}}]
+  event: {prompt}
+  expect: {{decision: deny, fault: no credit}}
+"#
+    );
+    write(dir.path(), &cases);
+    let (code, said) = test(dir.path(), &[]);
+    assert_eq!(code, Some(0), "{said}");
+
+    let cases = format!(
+        r#"- name: another request
+  http: [{{url: https://policy.example/decide, method: GET, body: {{tool_name: Read}}, answer: {{}}}}]
+  event: {DENIED}
+  expect: {{fault: no answer}}
+- name: no request
+  http: [{{url: https://policy.example/other}}]
+  llm: [{{user: Why?, answer: because}}]
+  event: {{"hook_event_name": "Stop"}}
+- name: none expected
+  http: []
+  event: {DENIED}
+  expect: {{fault: no answer}}
+- name: another question
+  llm: [{{user: Why?, answer: because}}]
+  event: {prompt}
+  expect: {{fault: no answer}}
+"#
+    );
+    write(dir.path(), &cases);
+    let (code, said) = test(dir.path(), &["--update"]);
+    assert_eq!(code, Some(1), "{said}");
+    for lines in [
+        "   http: POST https://policy.example/decide was asked, and the case has no answer to it\n",
+        "      http /0 /method\n         expected  \"GET\"\n         found     \"POST\"\n",
+        "      http /0 /body/tool_name\n         expected  \"Read\"\n         found     \"Bash\"\n",
+        "FAILED  no request   ./tests/cases.yaml:5\n   http /0: https://policy.example/other was not asked\n",
+        "   llm /0: Why? was not asked\n",
+        "   llm: \"Is this allowed? ",
+        "      llm /0 /user\n         expected  \"Why?\"\n",
+        "4 cases, 4 failed\n",
+    ] {
+        assert!(said.contains(lines), "--- expected\n{lines}\n--- said\n{said}");
+    }
+    for (text, why) in [
+        (r#"[{"name": "x", "event": {}, "http": [{"url": "a", "reply": {}}]}]"#, "unknown field `reply`"),
+        (r#"[{"name": "x", "event": {}, "llm": [{"question": "a"}]}]"#, "unknown field `question`"),
+        (r#"[{"name": "x", "event": {}, "http": [{"method": "GET"}]}]"#, "missing field `url`"),
+    ] {
+        write(dir.path(), text);
+        let (code, said) = test(dir.path(), &[]);
+        assert!(code == Some(64) && said.contains(why), "{said}");
+    }
+}
+
+/// A case whose event has a misspelt name is a mistake, not one that no hook has anything to say about.
+#[test]
+fn a_misspelt_event_name_is_told() {
+    let dir = example("command-guard");
+    write(
+        dir.path(),
+        "- name: odd
+  eventName: PreTolUse
+  event: {tool_name: Bash, tool_input: {}}
+",
+    );
+    let (code, said) = test(dir.path(), &[]);
+    assert_eq!(code, Some(65), "{said}");
+    assert!(said.contains("unknown event `PreTolUse` (did you mean `PreToolUse`?)"), "{said}");
+}
+
 /// `hookbox bench` and the advice of `hookbox inspect`, which are calls of the same kind.
 #[test]
 fn what_a_call_costs_is_measured() {
@@ -198,7 +309,7 @@ fn what_a_call_costs_is_measured() {
         (output.status.code(), stdout, String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let bench = |args: &[&str]| {
-        let common = ["bench", "command-guard.wasm", "--event", "event.json", "--runs", "5"];
+        let common = ["bench", "command-guard.wasm", "--input", "event.json", "--runs", "5"];
         hookbox(&[&common, args].concat())
     };
     let (code, json, said) = bench(&["--json"]);
@@ -216,11 +327,11 @@ fn what_a_call_costs_is_measured() {
     for line in ["command-guard.wasm   PreToolUse under claude: deny   5 calls", "  time, p50 ", "was ", "+0 %"] {
         assert!(table.contains(line), "{line}\n{table}");
     }
-    let (code, shown, said) = hookbox(&["inspect", "command-guard.wasm", "--event", "event.json"]);
+    let (code, shown, said) = hookbox(&["inspect", "command-guard.wasm", "--input", "event.json"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(shown.contains("  advised   \"limits\": { \"fuel\": "), "{shown}");
 
-    let (code, _, said) = hookbox(&["bench", "command-guard.wasm", "--event", "stop.json"]);
+    let (code, _, said) = hookbox(&["bench", "command-guard.wasm", "--input", "stop.json"]);
     assert_eq!(code, Some(78), "{said}");
     assert!(said.contains("it is not called for Stop"), "{said}");
     let (code, _, said) = bench(&["--against", "event.json"]);

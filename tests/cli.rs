@@ -185,8 +185,42 @@ fn explain_names_the_clause() {
     let dir = project();
     assert_transcript!(
         "explain",
-        transcript(dir.path(), &["explain", "--config", "hooks.json", "--event", "rm.json"], "")
+        transcript(dir.path(), &["explain", "--config", "hooks.json", "--input", "rm.json"], "")
     );
+}
+
+/// `--event` is a name everywhere, and a file where a value can only be one, as older versions had it.
+#[test]
+fn an_option_for_an_event_means_one_thing() {
+    let dir = project();
+    let told =
+        |args: &[&str]| transcript(dir.path(), args, r#"{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#);
+    let unnamed = r#"{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
+    fs::write(dir.path().join("unnamed.json"), unnamed).unwrap();
+    for command in [&["explain"][..], &["check"], &["bench", "guard.wasm", "--runs", "1"], &["inspect", "guard.wasm"]] {
+        let with = |rest: &[&str]| told(&[command, rest].concat());
+        let named = with(&["--input", "unnamed.json", "--event", "PreToolUse"]);
+        assert!(named.starts_with("exit code 0\n"), "{command:?}\n{named}");
+        let missing = with(&["--input", "unnamed.json"]);
+        assert!(missing.contains("/hook_event_name: missing"), "{command:?}\n{missing}");
+        let misspelt = with(&["--input", "unnamed.json", "--event", "PreTolUse"]);
+        let error = "error: unknown event `PreTolUse` (did you mean `PreToolUse`?)";
+        assert!(misspelt.contains(error) && misspelt.starts_with("exit code 65\n"), "{command:?}\n{misspelt}");
+        let older = with(&["--event", "rm.json"]);
+        assert!(older.starts_with("exit code 0\n"), "{command:?}\n{older}");
+    }
+    let older = told(&["explain", "--event", "./unnamed.json", "--name", "PreToolUse"]);
+    assert!(older.starts_with("exit code 0\n"), "{older}");
+    let two = told(&["explain", "--input", "rm.json", "--event", "unnamed.json"]);
+    assert!(two.starts_with("exit code 64\n") && two.contains("two files"), "{two}");
+    let judged = told(&["run", "--config", "hooks.json", "--event", "PreToolUse"]);
+    assert!(judged.contains("\"permissionDecision\":\"deny\""), "{judged}");
+    let misspelt = told(&["run", "--config", "hooks.json", "--event", "pretolUse"]);
+    assert!(misspelt.starts_with("exit code 65\n") && misspelt.contains("did you mean `PreToolUse`?"), "{misspelt}");
+    let shut = told(&["run", "--config", "hooks.json", "--event", "pretolUse", "--fail-closed"]);
+    assert!(shut.starts_with("exit code 2\n") && shut.contains("unknown event `pretolUse`"), "{shut}");
+    let new = told(&["run", "--config", "hooks.json", "--event", "ModelChanged"]);
+    assert!(new.starts_with("exit code 0\n"), "a name that resembles none: {new}");
 }
 
 #[test]
@@ -241,7 +275,7 @@ fn check_tells_of_a_component_that_says_more_than_it_may() {
     fs::write(dir.path().join("hooks.json"), config).unwrap();
     let event = r#"{ "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": { "file_path": "/etc/x" } }"#;
     fs::write(dir.path().join("write.json"), event).unwrap();
-    let args = ["check", "--event", "write.json", "--event", "rm.json"];
+    let args = ["check", "--input", "write.json", "--input", "rm.json"];
     assert_transcript!("check_beyond", transcript(dir.path(), &args, ""));
     assert!(!dir.path().join("ran").exists(), "commands are not run");
 }

@@ -113,7 +113,16 @@ fn errors_are_told_with_their_place_and_leave_no_component() {
             hook("import pad from 'left-pad';\nexport const onStop = () => pad;"),
             vec!["hook.js:1:16", "npm install --ignore-scripts left-pad"],
         ),
-        (hook("export const onStopp = () => {};"), vec!["hook.js exports `onStopp`", "onSubagentStop"]),
+        (
+            hook("export const onStopp = () => {};"),
+            vec!["hook.js exports `onStopp`, which is not an event (did you mean `onStop`?)", "onSubagentStop"],
+        ),
+        (hook("export const onPretoolUse = () => {};"), vec!["(did you mean `onPreToolUse`?)"]),
+        (hook("export const onposttooluse = () => {};"), vec!["(did you mean `onPostToolUse`?)"]),
+        (
+            hook("export const onEverything = () => {};"),
+            vec!["`onEverything`, which is not an event\n", "the events are"],
+        ),
         (hook("export const stop = () => {};"), vec!["hook.js handles no event", "onPreToolUse"]),
         (hook("export const onStop = 5;"), vec!["onStop is 5, and has to be a function"]),
         (

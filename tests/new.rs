@@ -62,6 +62,69 @@ fn four_commands_from_nothing_to_a_hook_that_runs() {
     }
 }
 
+/// Mistakes in a hook, and the line that each language names. The SDK stands in the project, and no error points into it.
+#[test]
+fn errors_point_at_the_authors_line() {
+    let node = "call.input?.command?.includes(\"rm -rf\")";
+    let cases: &[(&str, &str, &str, &str, &str)] = &[
+        (
+            "go",
+            "main.go",
+            "return pretooluse.Pass(), nil",
+            "var m map[string]int\n\tm[\"x\"] = 1\n\treturn pretooluse.Pass(), nil",
+            "(main.go:20)",
+        ),
+        (
+            "go",
+            "main.go",
+            "return pretooluse.Pass(), nil",
+            "hook.JSONOf(func() {})\n\treturn pretooluse.Pass(), nil",
+            "(main.go:19)",
+        ),
+        ("js", "hook.js", node, "setTimeout(7) || false", "(hook.js:5)"),
+        ("js", "hook.js", node, "deny(7) && false", "(hook.js:5)"),
+        ("js", "hook.js", "deny(\"`rm -rf` is not allowed here\")", "{ decison: \"deny\" }", "(hook.js:4)"),
+        ("python", "my_guard.py", "return None", "return deny(7)", "(my_guard.py:11)"),
+        ("python", "my_guard.py", "return None", "return deny('x').with_extra({1, 2})", "(my_guard.py:6)"),
+        ("rust", "src/lib.rs", "Hook: PreToolUse", "Hook: PreTolUse", "src/lib.rs:16"),
+        ("rust", "src/lib.rs", "Hook: PreToolUse", "Hook: PreToolUse, Stop", "src/lib.rs:16"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (language, file, old, new, place) in cases {
+        let project = folder.path().join(language).join("my-guard");
+        if !project.exists() {
+            done(hookbox(folder.path()).args(["new", "my-guard", "--lang", language, "--path", language]));
+        }
+        let source = fs::read_to_string(project.join(file)).unwrap();
+        assert!(source.contains(old), "{source}");
+        fs::write(project.join(file), source.replace(old, new)).unwrap();
+        let mut told = said(&hookbox(&project).arg("build").output().unwrap());
+        if *language != "rust" {
+            told = said(&hookbox(&project).arg("test").output().unwrap());
+        }
+        fs::write(project.join(file), source).unwrap();
+        let told = told.lines().filter(|line| !line.contains("Compiling")).collect::<Vec<_>>().join("\n");
+        assert!(told.contains(place), "{language}, {new}: not {place}\n{told}");
+        let first = told.find("hookbox-sdk").unwrap_or(usize::MAX);
+        assert!(told.find(place).unwrap() < first, "{language}, {new}: points into the SDK\n{told}");
+    }
+}
+
+#[test]
+fn an_unknown_event_is_refused_with_the_nearest() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, near) in [("pre-tol-use", Some("pre-tool-use")), ("PretoolUse", Some("PreToolUse")), ("nothing", None)] {
+        let output = hookbox(folder.path()).args(["new", "h", "--lang", "go", "--event", name]).output().unwrap();
+        assert_eq!(output.status.code(), Some(64));
+        let meant = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        let told = said(&output);
+        assert!(
+            told.contains(&format!("unknown event `{name}`{meant}\n")) && told.contains("the events are "),
+            "{told}"
+        );
+    }
+}
+
 /// The hook that was built for one dialect, with the cases of all others.
 fn under_every_dialect(folder: &TempDir, language: &str) {
     let component = folder.path().join("my-guard/my-guard.wasm");
@@ -131,8 +194,8 @@ fn under_each_dialect_that_has(kind: EventKind) {
         // As the README says it.
         let named = fs::read_to_string(project.join("README.md")).unwrap();
         let named = named.split_once(" --event ").map(|(_, rest)| rest.split(' ').next().unwrap().to_owned());
-        let named: Vec<_> = named.iter().flat_map(|name| ["--name", name]).collect();
-        let told = command(&[&["explain", "--config", "hooks.json", "--event", "event.json"], &named[..]].concat());
+        let named: Vec<_> = named.iter().flat_map(|name| ["--event", name]).collect();
+        let told = command(&[&["explain", "--config", "hooks.json", "--input", "event.json"], &named[..]].concat());
         assert!(told.contains("\n  1  h") && !told.contains("failed"), "{place}: it is not asked\n{told}");
         fs::remove_dir_all(project).unwrap();
     }

@@ -2,7 +2,7 @@
 
 import type { Allow, Answer, Ask, Block, Deny, DenyPermission, Effects, Json, Pass, Respond, Skip } from "./index.js";
 
-/** What every event comes with. Fields a dialect does not send are `none`; `event.raw` has the untouched event. */
+/** What every event comes with. Fields that a dialect does not send are absent; `rawEvent()` is the untouched event. */
 export interface EventContext {
   /** The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`. */
   dialect: string;
@@ -48,7 +48,7 @@ export interface ToolCall {
   useId?: string;
   /**
    * The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-   * other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. `none`: as they were, or not known.
+   * other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. Absent: as they were, or not known.
    */
   originalInput?: Json;
 }
@@ -127,7 +127,7 @@ export interface NotificationEvent {
 /** The agent tells the user something. claude, blade. */
 export type OnNotification = (event: NotificationEvent, context: EventContext) => Answer<Effects>;
 
-/** Any event that has no interface of its own: what clients add later. `context.event-name` says which. */
+/** Any event that has no interface of its own: what clients add later. `context.eventName` says which. */
 export type OnOtherEvent = (event: Json, context: EventContext) => Answer<Json>;
 
 export interface PermissionRequestEvent {

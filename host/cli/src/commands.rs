@@ -5,6 +5,7 @@ mod build;
 mod check;
 mod completions;
 mod doctor;
+mod event;
 mod explain;
 mod inspect;
 mod install;

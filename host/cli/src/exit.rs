@@ -1,5 +1,5 @@
-//! Exit codes. 0 and 2 mean something to the clients (2: block); our own failures keep away from both, and from 1, which
-//! shells and crashes use.
+//! Exit codes. 0 and 2 mean something to the clients (2: block); our own failures keep away from both, and under `run` from
+//! 1, which shells and crashes use.
 
 use std::process::ExitCode;
 
@@ -13,8 +13,8 @@ pub const HELP: &str = "\
 Exit codes:
   0   done; under `run` the verdict is on stdout. Where other codes block (copilot, gemini), also
       when hookbox itself failed and need not block
-  1   `run` under blade@observed, which blocks on the codes below: hookbox itself failed and need
-      not block
+  1   `test`: a case failed. `run` under blade@observed, which blocks on the codes below: hookbox
+      itself failed and need not block
   2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
       told to block. Under blade also stderr of a command hook that ended with 2, on an event
       where Claude hears of it in no other way
@@ -28,6 +28,8 @@ Exit codes:
 pub enum Exit {
     /// The work is done.
     Ok,
+    /// The work is done, and a case of `test` failed.
+    Failed,
     /// We failed, and the client is told what that means for the event: by its dialect's code.
     Told(u8),
     /// Wrong usage.
@@ -55,6 +57,7 @@ impl Exit {
     const fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
+            Self::Failed => 1,
             Self::Told(code) => code,
             Self::Usage => 64,
             Self::Data => 65,

@@ -34,11 +34,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(crate) use ceiling::CeilingEntry;
-pub use diagnostic::{ConfigErrors, Diagnostic, Severity};
+pub use diagnostic::{ConfigErrors, Diagnostic, Severity, nearest};
 pub use hints::{Hints, dialect_hint, fail_closed_hint, file_hints, hints};
 pub use host::HostSettings;
 pub use load::{Loaded, Reader, find};
 pub use process::Process;
+pub use resolve::events::{Misnamed, misnamed};
 #[cfg(feature = "schema")]
 pub use schema::generated;
 pub use schema::{DEFAULT_DIALECT, schema};

@@ -13,6 +13,7 @@ use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event:
 pub use callback::Callback;
 
 use crate::{
+    capability::http::HttpClient,
     clock::later,
     config::{Config, Diagnostic, Hook, Severity},
     error::{BuildError, DispatchError},
@@ -41,6 +42,7 @@ pub struct HookSetBuilder {
     tenant: Tenant,
     config: Config,
     callbacks: Vec<Callback>,
+    client: Option<Arc<dyn HttpClient>>,
     lazy: bool,
 }
 
@@ -56,7 +58,7 @@ impl HookSet {
 
     /// As [`HookSet::load`], with what code adds.
     pub fn builder(runtime: &Runtime, tenant: Tenant, config: Config) -> HookSetBuilder {
-        HookSetBuilder { runtime: runtime.clone(), tenant, config, callbacks: Vec::new(), lazy: false }
+        HookSetBuilder { runtime: runtime.clone(), tenant, config, callbacks: Vec::new(), client: None, lazy: false }
     }
 
     /// The configuration, as it was cut to the tenant's ceiling.
@@ -160,6 +162,12 @@ impl HookSetBuilder {
         self
     }
 
+    /// Sends the HTTP requests of these hooks, in place of the runtime's client.
+    pub fn http_client(mut self, client: impl HttpClient + 'static) -> Self {
+        self.client = Some(Arc::new(client));
+        self
+    }
+
     /// Loads hooks when an event first needs them, for processes that dispatch one event and end.
     pub fn lazy(mut self) -> Self {
         self.lazy = true;
@@ -177,7 +185,7 @@ impl HookSetBuilder {
         let (config, number) = (&self.config, 1..);
         let callbacks = number.zip(self.callbacks).map(|(number, callback)| callback.resolve(config, number));
         let callbacks = callbacks.collect::<Result<_, _>>()?;
-        let hooks = Hooks::new(self.config, Loader::new(self.runtime, self.tenant), callbacks);
+        let hooks = Hooks::new(self.config, Loader::new(self.runtime, self.tenant, self.client), callbacks);
         if !self.lazy {
             for entry in hooks.entries() {
                 hooks.handler(entry).await?;

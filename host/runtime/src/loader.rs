@@ -16,7 +16,7 @@ use hookbox_sandbox::{
 
 use crate::{
     capability::{
-        http::{HookHttp, Reach},
+        http::{HookHttp, HttpClient, Reach},
         llm::{HookLlm, Model},
         state::{HookState, Store},
     },
@@ -34,14 +34,16 @@ const OUTPUT_LIMIT: usize = 1024 * 1024;
 pub(crate) struct Loader {
     runtime: Runtime,
     tenant: Tenant,
+    /// In place of the runtime's.
+    client: Option<Arc<dyn HttpClient>>,
     model: OnceLock<Arc<dyn Model>>,
     /// Processes that several entries name.
     processes: Mutex<Vec<(String, config::Process, SharedHandler)>>,
 }
 
 impl Loader {
-    pub(crate) fn new(runtime: Runtime, tenant: Tenant) -> Self {
-        Self { runtime, tenant, model: OnceLock::new(), processes: Mutex::default() }
+    pub(crate) fn new(runtime: Runtime, tenant: Tenant, client: Option<Arc<dyn HttpClient>>) -> Self {
+        Self { runtime, tenant, client, model: OnceLock::new(), processes: Mutex::default() }
     }
 
     /// Whose hooks they are.
@@ -71,7 +73,7 @@ impl Loader {
             }),
             config::Handler::Process(process) => self.process(config, hook, process),
             config::Handler::Http { url, headers, .. } => Arc::new(handler::Http {
-                client: self.runtime.http_client()?,
+                client: self.http_client()?,
                 // Without a ceiling the URL is as trusted as the configuration that names it.
                 reach: self.tenant.bound().map_or(Reach::Anywhere, |ceiling| ceiling.reach(url)),
                 url: url.clone(),
@@ -180,8 +182,11 @@ impl Loader {
     }
 
     fn http(&self, grants: &[HttpGrant]) -> Result<HookHttp, HookLoadError> {
-        let client = self.runtime.http_client()?;
-        HookHttp::granted(client, grants).map_err(|error| HookLoadError::Grant(error.to_string()))
+        HookHttp::granted(self.http_client()?, grants).map_err(|error| HookLoadError::Grant(error.to_string()))
+    }
+
+    fn http_client(&self) -> Result<Arc<dyn HttpClient>, HookLoadError> {
+        self.client.clone().map_or_else(|| self.runtime.http_client(), Ok)
     }
 
     fn store(&self, config: &Config) -> Result<Arc<dyn Store>, HookLoadError> {
@@ -201,7 +206,7 @@ impl Loader {
             return Ok(model);
         }
         let settings = config.settings.llm.as_ref().ok_or(HookLoadError::NoModel)?;
-        let model = self.runtime.model(settings)?;
+        let model = self.runtime.model(self.http_client()?, settings)?;
         Ok(Arc::clone(self.model.get_or_init(|| model)))
     }
 }

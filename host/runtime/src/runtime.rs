@@ -131,12 +131,17 @@ impl Runtime {
 
     /// The model of these settings.
     #[cfg(feature = "llm")]
-    pub(crate) fn model(&self, settings: &LlmSettings) -> Result<Arc<dyn Model>, HookLoadError> {
-        Ok(Arc::new(crate::capability::llm::HttpModel::new(self.http_client()?, settings)?))
+    #[expect(clippy::unused_self, reason = "a build without `llm` has none")]
+    pub(crate) fn model(
+        &self,
+        client: Arc<dyn HttpClient>,
+        settings: &LlmSettings,
+    ) -> Result<Arc<dyn Model>, HookLoadError> {
+        Ok(Arc::new(crate::capability::llm::HttpModel::new(client, settings)?))
     }
 
     #[cfg(not(feature = "llm"))]
-    pub(crate) fn model(&self, _: &LlmSettings) -> Result<Arc<dyn Model>, HookLoadError> {
+    pub(crate) fn model(&self, _: Arc<dyn HttpClient>, _: &LlmSettings) -> Result<Arc<dyn Model>, HookLoadError> {
         Err(HookLoadError::NoModel)
     }
 }

@@ -11,7 +11,7 @@ use wit_parser::{Docs, Field, Interface, Resolve, SizeAlign, Type, TypeDef, Type
 
 use crate::{
     Files,
-    names::{camel, pascal},
+    names::{camel, pascal, spoken},
 };
 
 const MODULE: &str = "github.com/hookbox/hookbox/sdk-guest/go";
@@ -549,8 +549,19 @@ return o
 
 ";
 
+/// The contract's words that Go has others for.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "Fields a dialect does not send are `none`; `event.raw` has",
+        "Fields that a dialect does not send are empty; event.Raw returns",
+    ),
+    ("`none`: as they were", "Empty: as they were"),
+    ("`context.event-name`", "EventName of its context"),
+];
+
 fn docs(docs: &Docs) -> String {
-    let lines = docs.contents.as_deref().unwrap_or_default().trim_end().lines();
+    let text = spoken(docs.contents.as_deref().unwrap_or_default().trim_end(), WORDS);
+    let lines = text.lines();
     lines.map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect()
 }
 

@@ -7,7 +7,7 @@ use wit_parser::{Docs, Field, Interface, Resolve, Type, TypeDef, TypeDefKind, Wo
 
 use crate::{
     Files,
-    names::{lower_camel, upper_camel},
+    names::{lower_camel, spoken, upper_camel},
 };
 
 const HEAD: &str = "// Written by `just bindings` from the contract. Do not edit.\n\n";
@@ -239,8 +239,17 @@ impl<'a> Js<'a> {
     }
 }
 
+/// The contract's words that JavaScript has others for.
+const WORDS: &[(&str, &str)] = &[
+    ("Fields a dialect does not send are `none`", "Fields that a dialect does not send are absent"),
+    ("`none`: as they were", "Absent: as they were"),
+    ("`event.raw` has", "`rawEvent()` is"),
+    ("`context.event-name`", "`context.eventName`"),
+];
+
 fn docs(docs: &Docs, indent: &str) -> String {
-    let lines: Vec<_> = docs.contents.as_deref().unwrap_or_default().trim_end().lines().collect();
+    let text = spoken(docs.contents.as_deref().unwrap_or_default().trim_end(), WORDS);
+    let lines: Vec<_> = text.lines().collect();
     match lines.as_slice() {
         [] => String::new(),
         [line] => format!("{indent}/** {line} */\n"),

@@ -22,6 +22,11 @@ pub fn lower_camel(name: &str) -> String {
     format!("{first}{}", upper_camel(rest))
 }
 
+/// The contract's documentation in the words of a language: names that it spells otherwise, by pair.
+pub fn spoken(docs: &str, words: &[(&str, &str)]) -> String {
+    words.iter().fold(docs.to_owned(), |text, (contract, language)| text.replace(contract, language))
+}
+
 fn word(word: &str) -> String {
     match word {
         "id" | "llm" | "ns" | "json" => word.to_uppercase(),

@@ -2,7 +2,7 @@
 
 package hook
 
-// What every event comes with. Fields a dialect does not send are `none`; `event.raw` has the untouched event.
+// What every event comes with. Fields that a dialect does not send are empty; event.Raw returns the untouched event.
 type EventContext struct {
 	// The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`.
 	Dialect string
@@ -47,6 +47,6 @@ type ToolCall struct {
 	// claude, codebuddy, blade: ties the events of one call together.
 	UseID string
 	// The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-	// other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. `none`: as they were, or not known.
+	// other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. Empty: as they were, or not known.
 	OriginalInput JSON
 }

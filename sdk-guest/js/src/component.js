@@ -2,7 +2,7 @@
 // mistyped `decison` is a failure of the hook; were it ignored, it would open a gate.
 import { BadInput } from "./errors.js";
 import { begin, settle } from "./globals/loop.js";
-import { position } from "./position.js";
+import { handlerPosition, position } from "./position.js";
 
 const EFFECTS = { context: "text", systemMessage: "text", suppressOutput: "flag", halt: "halt", extra: "object" };
 
@@ -149,10 +149,15 @@ function json(name, what, value) {
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function wrong(name, what) {
-  throw new WrongOutput(`${name} ${what}`);
+  throw new WrongOutput(name, `${name} ${what}`);
 }
 
-class WrongOutput extends Error {}
+class WrongOutput extends Error {
+  constructor(handler, message) {
+    super(message);
+    this.handler = handler;
+  }
+}
 
 /** A large input costs nothing unless it is looked at. */
 function parsedWhenAsked(lifted, key, text) {
@@ -170,13 +175,14 @@ function parsedWhenAsked(lifted, key, text) {
 }
 
 function fault(error) {
-  if (error instanceof BadInput) return { tag: "bad-input", val: error.message };
-  if (error instanceof WrongOutput) return { tag: "failed", val: error.message };
+  if (error instanceof BadInput) return { tag: "bad-input", val: located(error.message, position(error)) };
+  if (error instanceof WrongOutput) return { tag: "failed", val: located(error.message, handlerPosition(error.handler)) };
   if (!(error instanceof Error)) return { tag: "failed", val: `threw ${shown(error)}` };
   const what = error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
-  const where = position(error);
-  return { tag: "failed", val: where === undefined ? what : `${what} (${where})` };
+  return { tag: "failed", val: located(what, position(error)) };
 }
+
+const located = (what, where) => (where === undefined ? what : `${what} (${where})`);
 
 function shown(value) {
   if (typeof value === "string") return JSON.stringify(value);

@@ -15,6 +15,10 @@ export const endTurn = (reason) => halted("turn", reason);
 export const endSession = (reason) => halted("session", reason);
 
 function decided(decision, reason) {
+  // Here the author's line is still known.
+  if (reason !== undefined && reason !== null && typeof reason !== "string") {
+    throw new TypeError(`${decision}: the reason is ${typeof reason}, not a string`);
+  }
   return reason ? { decision, reason } : { decision };
 }
 

@@ -10,3 +10,8 @@ export function position(error) {
   }
   return undefined;
 }
+
+/** Where a handler is exported, if it is known: nothing of the author's is on the stack when its output is checked. */
+export function handlerPosition(name) {
+  return globalThis.__hookboxLines?.handlers?.[name];
+}

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    block_on,
+    block_on, event,
     measure::{Calls, Measured, percentile},
 };
 use crate::{exit::Exit, print};
@@ -19,8 +19,11 @@ pub struct Bench {
     #[arg(value_name = "HOOK.wasm")]
     component: PathBuf,
     /// The event's JSON
-    #[arg(long, value_name = "FILE")]
-    event: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "event")]
+    input: Option<PathBuf>,
+    /// The event's name, when its JSON does not carry it
+    #[arg(long, value_name = "NAME")]
+    event: Vec<String>,
     /// The configuration that names the component; needed where it asks for more than state
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -66,9 +69,12 @@ impl Bench {
             })
         });
         let earlier: Option<Report> = earlier.transpose()?;
+        let (name, input) = event::one(self.event, self.input)?;
+        let input = input.ok_or_else(|| Exit::Usage.error("there is no event to call it with: give --input FILE"))?;
         let measured = Measured {
             component: &self.component,
-            event: &self.event,
+            event: &input,
+            name: name.as_deref(),
             config: self.config.as_deref(),
             dialect: self.dialect.as_deref(),
             runs: usize::try_from(self.runs)?,

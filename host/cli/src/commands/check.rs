@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::{
-    block_on, host,
+    block_on, event, host,
     run::{EventText, Source},
 };
 use crate::{exit::Exit, print};
@@ -23,14 +23,19 @@ pub struct Check {
     /// The hook protocol, when the configuration does not say (default: claude)
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
-    /// A recorded event: also tell what components say on it beyond their authority (may be given several times)
-    #[arg(long = "event", value_name = "FILE")]
-    events: Vec<PathBuf>,
+    /// A recorded event's JSON: also tell what components say on it beyond their authority (may be given several times)
+    #[arg(long, value_name = "FILE")]
+    input: Vec<PathBuf>,
+    /// The events' name, when their JSON does not carry it
+    #[arg(long, value_name = "NAME")]
+    event: Vec<String>,
 }
 
 impl Check {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let source = Source { config: self.config.or(self.file), dialect: self.dialect, event: None, untrusted: false };
+        let (event_name, inputs) = event::split(self.event, self.input)?;
+        let config = self.config.or(self.file);
+        let source = Source { config, dialect: self.dialect, event: event_name, untrusted: false };
         let path = source.path()?;
         let (mut errors, mut warnings) = (0, 0);
         match hookbox::config::Config::load(&path, source.dialect.as_deref()) {
@@ -39,15 +44,18 @@ impl Check {
                 for warning in &loaded.warnings {
                     print::lines(warning).into_iter().for_each(print::out);
                 }
+                event::check(loaded.config.dialect, source.event.as_deref())?;
                 let mut found = loaded.config.self_writes();
                 found.extend(block_on(async {
                     let host = host(loaded.config).await?;
                     let mut found = host.check().await;
-                    for path in &self.events {
+                    for path in &inputs {
                         let file = File::open(path).with_context(|| path.display().to_string())?;
                         let event = EventText::read(file);
                         found.extend(
-                            host.overreach(&event.read, None).await.with_context(|| path.display().to_string())?,
+                            host.overreach(&event.read, source.event.as_deref())
+                                .await
+                                .with_context(|| path.display().to_string())?,
                         );
                     }
                     Ok(found)

@@ -10,7 +10,7 @@ use hookbox::{
 };
 
 use super::{
-    GRACE, block_on, host,
+    GRACE, block_on, event, host,
     run::{EventText, Source},
 };
 use crate::{exit::Exit, print, report};
@@ -23,12 +23,15 @@ pub struct Explain {
     config: Option<PathBuf>,
     /// The event's JSON; stdin when left out
     #[arg(long, value_name = "FILE")]
-    event: Option<PathBuf>,
+    input: Option<PathBuf>,
     /// The hook protocol, when the configuration does not say (default: claude)
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
     /// The event's name, when its JSON does not carry it
     #[arg(long, value_name = "NAME")]
+    event: Vec<String>,
+    /// The older spelling of `--event NAME`
+    #[arg(long, value_name = "NAME", hide = true)]
     name: Option<String>,
     /// Run of the configuration only what needs no trust: components without grants, as gates
     #[arg(long, requires = "config")]
@@ -37,13 +40,16 @@ pub struct Explain {
 
 impl Explain {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let event = match &self.event {
+        let (name, input) = event::one(self.event, self.input)?;
+        let event = match &input {
             Some(path) => EventText::read(std::fs::File::open(path).with_context(|| path.display().to_string())?),
             None => EventText::read(std::io::stdin().lock()),
         };
-        let source = Source { config: self.config, dialect: self.dialect, event: self.name, untrusted: self.untrusted };
+        let (dialect, event_name) = (self.dialect, name.or(self.name));
+        let source = Source { config: self.config, dialect, event: event_name, untrusted: self.untrusted };
         let judged = block_on(async {
             let config = source.load(&source.path()?, false)?;
+            event::check(config.dialect, source.event.as_deref())?;
             let host = host(config).await?;
             let judged = host.judge(&event.asked().named(source.event.as_deref())).await;
             host.close(GRACE).await;

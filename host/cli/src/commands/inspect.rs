@@ -13,7 +13,7 @@ use hookbox::{
 };
 
 use super::{
-    block_on,
+    block_on, event,
     measure::{Calls, Measured, percentile},
 };
 use crate::{exit::Exit, print, report};
@@ -29,17 +29,24 @@ pub struct Inspect {
     components: Vec<PathBuf>,
     /// Also call it with this event's JSON, and advise limits
     #[arg(long, value_name = "FILE")]
-    event: Option<PathBuf>,
+    input: Option<PathBuf>,
+    /// For the call: the event's name, when its JSON does not carry it
+    #[arg(long, value_name = "NAME")]
+    event: Vec<String>,
     /// For the call: the configuration that names the component; needed where it asks for more than state
-    #[arg(long, value_name = "FILE", requires = "event")]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// For the call: the hook protocol, when the configuration does not say (default: claude)
-    #[arg(long, value_name = "NAME", requires = "event")]
+    #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
 }
 
 impl Inspect {
     pub fn run(self) -> anyhow::Result<Exit> {
+        let (name, input) = event::one(self.event, self.input)?;
+        if input.is_none() && (name.is_some() || self.config.is_some() || self.dialect.is_some()) {
+            return Err(Exit::Usage.error("there is no event to call it with: give --input FILE"));
+        }
         for path in &self.components {
             let bytes = read(path).with_context(|| path.display().to_string())?;
             let unusable = |error: LoadError| {
@@ -48,10 +55,11 @@ impl Inspect {
             };
             let found = inspect(&bytes).map_err(unusable)?;
             describe(path, &found).iter().for_each(print::out);
-            if let Some(event) = &self.event {
+            if let Some(event) = &input {
                 let measured = Measured {
                     component: path,
                     event,
+                    name: name.as_deref(),
                     config: self.config.as_deref(),
                     dialect: self.dialect.as_deref(),
                     runs: RUNS,

@@ -18,7 +18,7 @@ use hookbox::{
 };
 use serde_json::{Value, json};
 
-use super::scratch::Scratch;
+use super::{event, scratch::Scratch};
 use crate::exit::Exit;
 
 /// Calls before those that count.
@@ -28,6 +28,8 @@ const WARM: usize = 5;
 pub struct Measured<'a> {
     pub component: &'a Path,
     pub event: &'a Path,
+    /// The event's name, when its JSON does not carry it.
+    pub name: Option<&'a str>,
     /// The configuration that names the component; without one, its grants and authority are whatever it asks for.
     pub config: Option<&'a Path>,
     pub dialect: Option<&'a str>,
@@ -80,7 +82,10 @@ impl Measured<'_> {
             said: "",
         };
         for number in 0..WARM + self.runs {
-            let verdict = hooks.dispatch(&wire).await?;
+            let verdict = match self.name {
+                Some(name) => hooks.dispatch_as(name, &wire).await?,
+                None => hooks.dispatch(&wire).await?,
+            };
             let mut ran = verdict.hooks.iter().filter(|hook| hook.digest.as_deref() == Some(&found.digest));
             let Some((hook, run)) = ran.find_map(|hook| Some((hook, hook.run()?))) else {
                 return Err(unusable(format!("it is not called for {}: see `hookbox explain`", verdict.event)));
@@ -116,14 +121,15 @@ impl Measured<'_> {
         if let Some(hook) = hook.as_object_mut().filter(|_| found.asks.contains(&Grant::State)) {
             hook.insert("permissions".into(), json!({ "state": true }));
         }
-        let hooks = on(dialect, wire, &hook)?;
+        let hooks = on(dialect, wire, self.name, &hook)?;
         Ok((json!({ "dialect": name, "hooks": hooks }).to_string(), file.with_file_name("hooks.json")))
     }
 }
 
 /// `hooks` with this hook on the event.
-fn on(dialect: &dyn Dialect, wire: &[u8], hook: &Value) -> anyhow::Result<Value> {
-    let event = dialect.decode_event(wire, None).map_err(|error| Exit::Data.error(error.to_string()))?;
+fn on(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>, hook: &Value) -> anyhow::Result<Value> {
+    event::check(dialect, name)?;
+    let event = dialect.decode_event(wire, name).map_err(|error| Exit::Data.error(error.to_string()))?;
     let name = event.name.as_str();
     Ok(match dialect.shape() {
         ConfigShape::Groups => json!({ name: [{ "hooks": [hook] }] }),

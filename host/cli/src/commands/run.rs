@@ -27,7 +27,7 @@ use rustix::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Living, block_on, host, runtime, seconds};
+use super::{Living, block_on, event, host, runtime, seconds};
 use crate::{exit::Exit, heartbeat, print, report, report::Told, stops, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
@@ -313,6 +313,9 @@ fn judge(source: &Source, closed: bool, recorded: bool, event: &EventText, asked
         Err(error) => return without(error, None, closed),
     };
     let dialect = config.dialect;
+    if let Err(error) = event::check(dialect, source.event.as_deref()) {
+        return without(error, Some(dialect), closed);
+    }
     let judged = runtime().map_err(Into::into).and_then(|runtime| {
         let judged = runtime.block_on(async {
             let host = host(config).await?;

@@ -6,6 +6,7 @@ mod expect;
 mod junit;
 mod run;
 mod state;
+mod stub;
 mod update;
 
 use std::{
@@ -82,7 +83,7 @@ impl Test {
         let failed = tested.iter().filter(|tested| !tested.holds(self.update)).count();
         let cases = if tested.len() == 1 { "1 case".to_owned() } else { format!("{} cases", tested.len()) };
         print::out(format_args!("{cases}, {failed} failed"));
-        Ok(if failed == 0 { Exit::Ok } else { Exit::Software })
+        Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
     }
 
     /// The files of cases, in the order of their names.

@@ -103,7 +103,7 @@ pub(super) fn distance(a: &str, b: &str) -> usize {
 }
 
 /// The word that was probably meant: at most a third of its letters are different.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))

@@ -1,6 +1,6 @@
 //! From the file as written to the hooks as they run.
 
-mod events;
+pub(super) mod events;
 mod handler;
 mod name;
 mod traps;

@@ -3,6 +3,9 @@ package abi
 import (
 	"errors"
 	"fmt"
+	"path"
+	"runtime"
+	"strings"
 
 	"github.com/hookbox/hookbox/sdk-guest/go/hook"
 )
@@ -55,14 +58,39 @@ func recovered(handle func() error) (err error) {
 		switch why := recover().(type) {
 		case nil:
 		case *hook.BadInputError:
-			err = why
+			err = fmt.Errorf("%w%s", why, author())
 		case error:
-			err = fmt.Errorf("panic: %w", why)
+			err = fmt.Errorf("panic: %w%s", why, author())
 		default:
-			err = fmt.Errorf("panic: %v", why)
+			err = fmt.Errorf("panic: %v%s", why, author())
 		}
 	}()
 	return handle()
+}
+
+// author is the innermost line of the author's that panics, such as " (main.go:12)". A build without paths of its machine
+// names files after their module: what lies beside or below package main is the author's.
+func author() string {
+	var stack [64]uintptr
+	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack[:])])
+	var all []runtime.Frame
+	folder := ""
+	for {
+		frame, more := frames.Next()
+		all = append(all, frame)
+		if folder == "" && strings.HasPrefix(frame.Function, "main.") {
+			folder = path.Dir(frame.File) + "/"
+		}
+		if !more {
+			break
+		}
+	}
+	for _, frame := range all {
+		if file, ok := strings.CutPrefix(frame.File, folder); ok && folder != "" && !strings.HasPrefix(file, "hookbox-sdk/") {
+			return fmt.Sprintf(" (%s:%d)", file, frame.Line)
+		}
+	}
+	return ""
 }
 
 // NoSuchDecision refuses a decision that the event does not have.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import encodings
 import gc
+import inspect
 import io
 import json
 import logging
@@ -70,9 +71,9 @@ def _export(subscription: Subscription, functions: dict[str, Any], logs: tuple[_
             ]
             return lower(subscription.handler(*arguments))
         except BadInput as error:
-            fault = _types.Fault_BadInput(_text(_told(error)))
+            fault = _types.Fault_BadInput(_text(_told(error, subscription.handler)))
         except BaseException as error:
-            fault = _types.Fault_Failed(_text(_told(error)))
+            fault = _types.Fault_Failed(_text(_told(error, subscription.handler)))
         finally:
             for log in logs:
                 log.end_line()
@@ -175,14 +176,18 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _told(error: BaseException) -> str:
-    """The error as its author would read it: what, and where in the hook."""
+def _told(error: BaseException, handler: Callable[..., Any]) -> str:
+    """The error as its author would read it: what, and where in the hook. What goes wrong with an output, after the handler,
+    is where the handler begins."""
     what = str(error) if isinstance(error, BadInput) else "".join(traceback.format_exception_only(error)).strip()
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = frame.filename
         if "/hookbox/" not in file and not file.startswith(("/python", "<", "/bundled")):
             return f"{what} ({_relative(file)}:{frame.lineno})"
-    return what
+    code = getattr(inspect.unwrap(handler), "__code__", None)
+    if code is None or "(" + _relative(code.co_filename) + ":" in what:
+        return what
+    return f"{what} ({_relative(code.co_filename)}:{code.co_firstlineno})"
 
 
 def _relative(file: str) -> str:

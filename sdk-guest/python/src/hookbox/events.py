@@ -53,7 +53,7 @@ __all__ = [
 
 @dataclass
 class EventContext(Input):
-    """What every event comes with. Fields a dialect does not send are `none`; `event.raw` has the untouched event."""
+    """What every event comes with. Fields that a dialect does not send are `None`; `event.raw()` is the untouched event."""
 
     dialect: str = "claude"
     """The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`."""
@@ -103,7 +103,7 @@ class ToolCall(Input):
     """claude, codebuddy, blade: ties the events of one call together."""
     original_input: Any = field(default_factory=type(None))
     """The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-    other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. `none`: as they were, or not known.
+    other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. `None`: as they were, or not known.
     """
 
 
@@ -436,7 +436,7 @@ _OtherEvent = TypeVar(
 
 
 def on_other_event(handler: _OtherEvent) -> _OtherEvent:
-    """Any event that has no interface of its own: what clients add later. `context.event-name` says which.
+    """Any event that has no interface of its own: what clients add later. `context.event_name` says which.
 
     The handler is called with (event, context), of which it may leave out later ones. It returns a dict in the dialect's own output format, or nothing.
     """

@@ -32,6 +32,15 @@ class Output:
     updates: Mapping[str, Any] = field(default_factory=dict)
     """What is replaced, by the contract's names, such as ``updated_input``."""
 
+    def __post_init__(self) -> None:
+        # Here the author's line is still known.
+        for name in self._TEXTS:
+            text = getattr(self, name)
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"{name} is {type(text).__name__}, not text: {text!r}")
+
+    _TEXTS: ClassVar[tuple[str, ...]] = ("reason", "context", "system_message", "halt_reason")
+
     def with_context(self, text: str) -> Self:
         """Adds text to the model's context; a second text goes on a line of its own."""
         return replace(self, context=_line(self.context, text))
@@ -141,6 +150,7 @@ class Respond(Output):
     silent: bool = False
     """Do not show it to the user."""
     is_error: bool = False
+    _TEXTS = (*Output._TEXTS, "for_llm", "for_user")
     result_extra: Mapping[str, Any] | None = None
     """Further fields of the dialect's own result. picoclaw: ``media``, ``artifact_tags``, ``async``, ``response_handled``."""
 

@@ -23,7 +23,10 @@ impl Shape {
         let known = || EventKind::ALL.iter().filter(|kind| Self::of(**kind).is_some());
         known().find(is_it).and_then(|kind| Self::of(*kind)).ok_or_else(|| {
             let names: Vec<_> = known().map(|kind| kind.interface()).collect();
-            Exit::Usage.error(format!("there is no event `{name}` to begin with; there are {}", names.join(", ")))
+            let both = known().flat_map(|kind| [kind.interface(), kind.name()]);
+            let near = hookbox::config::nearest(name, both).map(|near| format!(" (did you mean `{near}`?)"));
+            let message = format!("unknown event `{name}`{}", near.unwrap_or_default());
+            Exit::Usage.advised(message, &[&format!("the events are {}", names.join(", "))])
         })
     }
 

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     expect::Expect,
+    stub::{HttpStub, LlmStub},
     update::{Node, places},
 };
 use crate::exit::Exit;
@@ -39,6 +40,10 @@ pub struct Case {
     permissions: Option<Value>,
     /// What its hooks' state begins with.
     pub state: BTreeMap<String, String>,
+    /// In place of HTTP servers.
+    pub http: Option<Vec<HttpStub>>,
+    /// In place of the model.
+    pub llm: Option<Vec<LlmStub>>,
     pub steps: Vec<Step>,
 }
 
@@ -68,6 +73,10 @@ struct WrittenCase {
     permissions: Option<Value>,
     #[serde(default)]
     state: BTreeMap<String, Value>,
+    /// HTTP requests that its hooks send, with their answers; without it they are sent.
+    http: Option<Vec<HttpStub>>,
+    /// Questions that its hooks ask the model, with their answers; without it the model is asked.
+    llm: Option<Vec<LlmStub>>,
     /// Several events…
     events: Option<Vec<WrittenStep>>,
     /// … or one.
@@ -112,7 +121,7 @@ impl File {
 
 impl Case {
     fn new(index: usize, case: WrittenCase) -> Result<Self, String> {
-        let WrittenCase { name, dialect, configuration, config, permissions, state, .. } = case;
+        let WrittenCase { name, dialect, configuration, config, permissions, state, http, llm, .. } = case;
         let one = WrittenStep { event: case.event, line: case.line, event_name: case.event_name, expect: case.expect };
         let steps = match case.events {
             None => vec![one],
@@ -128,7 +137,7 @@ impl Case {
         let steps = steps.into_iter().map(Step::new).collect::<Result<_, _>>();
         let steps = steps.map_err(|why| format!("{name:?}: {why}"))?;
         let state = state.into_iter().map(|(key, value)| (key, text(value))).collect();
-        Ok(Self { name, index, dialect, configuration, config, permissions, state, steps })
+        Ok(Self { name, index, dialect, configuration, config, permissions, state, http, llm, steps })
     }
 
     /// The configuration that it runs under.

@@ -21,6 +21,14 @@ pub fn between_entries(what: &str, expected: &Value, found: &Value) -> Vec<Strin
     lines
 }
 
+/// The first line of a text, quoted and at most 60 characters long.
+pub fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(60).collect();
+    let more = if short.len() < text.trim_end().len() { "…" } else { "" };
+    format!("{:?}", short + more)
+}
+
 fn at(what: &str, pointer: &str, expected: Option<&Value>, found: Option<&Value>, lines: &mut Vec<String>) {
     match (expected, found) {
         (expected, found) if expected == found => {}

@@ -48,6 +48,13 @@ pub struct Difference {
     pub part: Option<&'static str>,
 }
 
+impl Difference {
+    /// These lines as one difference that `--update` leaves alone, if there are any.
+    pub fn lines(lines: Vec<String>) -> Option<Self> {
+        (!lines.is_empty()).then_some(Self { lines, part: None })
+    }
+}
+
 impl Found {
     pub fn new(verdict: &Verdict, state: BTreeMap<String, String>) -> Self {
         let decision = match verdict.output().word() {

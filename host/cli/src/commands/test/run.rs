@@ -12,6 +12,7 @@ use super::{
     case::Case,
     expect::{Difference, Found},
     state::Stories,
+    stub::Stubs,
 };
 use crate::report;
 
@@ -44,9 +45,17 @@ pub async fn run(
     let tenant = format!("case-{number}");
     stories.begin(&tenant, &case.state);
     let loaded = Config::parse(settings, file, None).map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?;
-    let hooks = HookSet::builder(runtime, Tenant::new(&tenant), loaded.config).load().await?;
+    let stubs = Stubs::new(case.http.as_deref().unwrap_or_default(), case.llm.as_deref().unwrap_or_default());
+    // Without a model that the configuration names there is none to ask.
+    let own_model = case.llm.is_some() || loaded.config.settings.llm.is_none();
+    let owner = Tenant::new(&tenant);
+    let owner = if own_model { owner.model(stubs.clone()) } else { owner };
+    let builder = HookSet::builder(runtime, owner, loaded.config);
+    let builder = if case.http.is_some() { builder.http_client(stubs.clone()) } else { builder };
+    let hooks = builder.load().await?;
     let mut steps = Vec::new();
     for step in &case.steps {
+        crate::commands::event::check(hooks.dialect(), step.event_name.as_deref())?;
         let verdict = match &step.event_name {
             Some(name) => hooks.dispatch_as(name, &step.wire).await,
             None => hooks.dispatch(&step.wire).await,
@@ -55,7 +64,8 @@ pub async fn run(
             Ok(verdict) => {
                 let state = stories.left(&tenant).await.context("the state cannot be read")?;
                 let found = Found::new(&verdict, state);
-                let differences = step.expect.differences(&verdict, &found);
+                let mut differences = step.expect.differences(&verdict, &found);
+                differences.extend(Difference::lines(stubs.wrong()));
                 StepWent { found: Some(found), differences, hooks: said(&verdict) }
             }
             Err(error) => {
@@ -64,6 +74,9 @@ pub async fn run(
                 StepWent { found: None, differences, hooks: Vec::new() }
             }
         });
+    }
+    if let Some(last) = steps.last_mut() {
+        last.differences.extend(Difference::lines(stubs.left()));
     }
     Ok(Went { steps, time: begin.elapsed() })
 }

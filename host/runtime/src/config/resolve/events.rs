@@ -1,7 +1,7 @@
 //! Event names and matchers.
 
 use hookbox_protocol::{
-    EventKind, dialect,
+    Dialect, EventKind, dialect,
     json::token,
     matcher::{CallMatcher, CallPatterns, MatchStyle, Matcher},
 };
@@ -15,6 +15,25 @@ use crate::config::{
 
 /// Letters that a mistyped event name differs in. `PostCompact`, which is not a typo of `PreCompact`, differs in three.
 const EVENT_TYPO: usize = 2;
+
+/// A name of an event that is most likely misspelt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misnamed {
+    /// The name as it was given.
+    pub name: String,
+    /// The event of the dialect that was probably meant.
+    pub near: &'static str,
+}
+
+/// Tells whether a name is most likely a misspelt one of the dialect's events. Names that resemble none, and names of other
+/// dialects, are not: clients add events every month.
+pub fn misnamed(dialect: &dyn Dialect, name: &str) -> Option<Misnamed> {
+    if dialect::ALL.iter().any(|dialect| dialect.spec_by_name(name).is_some()) {
+        return None;
+    }
+    let near = nearest(name, dialect.specs().iter().map(|spec| spec.name));
+    near.filter(|near| distance(name, near) <= EVENT_TYPO).map(|near| Misnamed { name: name.to_owned(), near })
+}
 
 impl Resolver {
     /// The pointer of an event under `hooks`; warns when another dialect calls it so, or when the name looks like a known

@@ -22,7 +22,7 @@ const handled = findHandlers(outputOf(hook).exports);
 const whole = await bundle({ stdin: { contents: glue(), resolveDir: folder }, sourcemap: "external" });
 const [map, code] = whole.outputFiles;
 const inputs = Object.keys(whole.metafile.inputs).sort();
-const table = lineTable(JSON.parse(map.text), authored);
+const table = { ...lineTable(JSON.parse(map.text), authored), handlers: handlerLines() };
 const world = worldOf(outputOf(whole).imports.filter(({ external }) => external));
 writeFileSync(join(here, "hook.js"), `${withoutPlaces(code.text)}\nglobalThis.__hookboxLines = ${JSON.stringify(table)};\n`);
 writeFileSync(join(here, "wit/hook.wit"), world);
@@ -111,16 +111,45 @@ function advice(errors) {
   return "esbuild could not bundle it";
 }
 
+/** The event that was probably meant: at most a third of its letters are different, capitals aside. */
+function meant(word) {
+  const [best] = [...events.keys()]
+    .map((name) => ({ name, far: distance(word.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, far }) => far <= name.length / 3)
+    .sort((one, other) => one.far - other.far);
+  return best === undefined ? "" : ` (did you mean \`${best.name}\`?)`;
+}
+
+/** How many letters have to be added, taken away or replaced. */
+function distance(one, other) {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [at, letter] of [...one].entries()) {
+    const next = [at + 1];
+    for (let index = 0; index < other.length; index++) {
+      next.push(Math.min(next[index] + 1, row[index + 1] + 1, row[index] + (letter === other[index] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1);
+}
+
 function outputOf({ metafile }) {
   return Object.values(metafile.outputs).find((output) => output.entryPoint !== undefined);
 }
 
 function findHandlers(names) {
-  const unknown = names.find((name) => /^on[A-Z]/.test(name) && !events.has(name));
+  const unknown = names.find((name) => !events.has(name) && (/^on[A-Z]/.test(name) || (/^on/i.test(name) && meant(name) !== "")));
   const known = [...events.keys()].join(", ");
-  if (unknown !== undefined) fail(`${entry} exports \`${unknown}\`, and there is no such event; there are ${known}`);
+  if (unknown !== undefined) fail(`${entry} exports \`${unknown}\`, which is not an event${meant(unknown)}\n   the events are ${known}`);
   const found = names.filter((name) => events.has(name)).sort();
   return found.length > 0 ? found : fail(`${entry} handles no event: it exports none of ${known}`);
+}
+
+/** Where each handler is exported, as far as the entry itself shows it. */
+function handlerLines() {
+  const lines = read(folder, entry).split("\n");
+  const lineOf = (name) => lines.findIndex((line) => new RegExp(`^\\s*export\\b.*\\b${name}\\b`).test(line)) + 1;
+  return Object.fromEntries(handled.map((name) => [name, lineOf(name)]).filter(([, line]) => line > 0).map(([name, line]) => [name, `${entry}:${line}`]));
 }
 
 /** The module that is built: what JavaScript is expected to have, and the handlers under their names in the contract. */
@@ -150,7 +179,9 @@ function worldOf(imports) {
 /** How a source file is called where an error began in it; nothing when it is not the author's. */
 function authored(source) {
   const file = relative(folder, join(folder, source)).replaceAll("\\", "/");
-  return /^\.\.\/|(^|\/)(node_modules|\.hookbox)\/|^<stdin>$/.test(file) ? undefined : file;
+  // The SDK may stand in the project itself, as `hookbox new` lays it out.
+  const sdk = /(^|\/)hookbox-sdk\/src\//.test(file);
+  return sdk || /^\.\.\/|(^|\/)(node_modules|\.hookbox)\/|^<stdin>$/.test(file) ? undefined : file;
 }
 
 /** Above each module is its path from the project, which says where on this machine the project and the SDK are. */
