@@ -2,7 +2,7 @@
 //! that begins with `$` is a command, and the lines below it are in what it prints, up to a `…`. Who is asked says yes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use std::{env, fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{env, ffi::OsString, fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
 use hookbox_testing::{examples, process::fed};
 
@@ -21,9 +21,7 @@ fn follow_with(guide: &str, hooks: Option<fn(&Path)>) {
     if let Some(lay_out) = hooks {
         lay_out(&folder);
     }
-    let program = Path::new(env!("CARGO_BIN_EXE_hookbox")).parent().unwrap();
-    let path = env::join_paths([program.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap())))
-        .unwrap();
+    let path = path_with_hookbox();
 
     let mut commands = 0;
     for block in text.split("\n```").skip(1).step_by(2) {
@@ -55,6 +53,13 @@ fn follow_with(guide: &str, hooks: Option<fn(&Path)>) {
         }
     }
     assert!(commands > 0, "{guide} has no commands");
+}
+
+/// The PATH with the program of this build first.
+fn path_with_hookbox() -> OsString {
+    let program = Path::new(env!("CARGO_BIN_EXE_hookbox")).parent().unwrap();
+    let rest = env::var_os("PATH").unwrap();
+    env::join_paths([program.to_owned()].into_iter().chain(env::split_paths(&rest))).unwrap()
 }
 
 /// The hooks that the guides of the clients are about: examples of ours, and scripts that have nothing to say.
@@ -99,6 +104,42 @@ fn clients() {
     for guide in ["blade", "claude-code", "codebuddy", "codex", "copilot", "gemini", "opencode"] {
         follow_with(&format!("use/{guide}.md"), Some(with_hooks));
     }
+}
+
+/// The program of the page is the example, and does what the page says. The lines of the README are lines of it.
+#[test]
+fn embedding() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+    let (page, program, readme) =
+        (read("docs/embedding.md"), read("host/runtime/examples/embedding.rs"), read("README.md"));
+    let block = |info: &str| {
+        let from = page.split_once(&format!("```{info}\n")).unwrap_or_else(|| panic!("no block {info}")).1;
+        format!("{}\n", from.split_once("\n```").unwrap().0)
+    };
+    assert_eq!(block("rust file=src/main.rs"), program, "the page's program is host/runtime/examples/embedding.rs");
+    let shown = readme.split("```rust\n").find(|block| block.contains("Runtime::builder()")).unwrap();
+    for line in shown.split("\n```").next().unwrap().lines().map(str::trim) {
+        assert!(program.contains(line), "the README's line is not one of the program's: {line}");
+    }
+
+    let mut cargo = Command::new(env!("CARGO"));
+    // Of the whole workspace, so that it has the features that this test was built with.
+    cargo
+        .args(["build", "--quiet", "--workspace", "--example", "embedding"])
+        .arg("--target-dir")
+        .arg(examples::target_dir());
+    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").current_dir(&root);
+    assert!(cargo.status().unwrap().success());
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("acme.json"), block("json file=acme.json")).unwrap();
+    fs::copy(examples::component("command-guard"), dir.path().join("guard.wasm")).unwrap();
+    let mut command = Command::new(examples::target_dir().join("debug/examples/embedding"));
+    command.current_dir(dir.path()).env("PATH", path_with_hookbox()).env("XDG_CACHE_HOME", dir.path().join("cache"));
+    let output = command.output().unwrap();
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(told, block("text"));
+    assert!(dir.path().join("state.db").is_file());
 }
 
 #[test]

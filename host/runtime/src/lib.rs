@@ -46,6 +46,8 @@ pub mod transport;
 pub mod verdict;
 
 pub use async_trait::async_trait;
+#[cfg(feature = "state-sqlite")]
+pub use capability::state::SqliteStore;
 pub use ceiling::Ceiling;
 pub use clock::later;
 pub use config::{Config, Mode};

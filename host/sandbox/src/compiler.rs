@@ -5,9 +5,10 @@
 //! ended. That process is the `hookbox` program, or any other that calls [`serve_if_asked`].
 
 use std::{
+    ffi::OsStr,
     io::{self, Read, Write},
-    os::unix::process::ExitStatusExt,
-    path::PathBuf,
+    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    path::{Path, PathBuf},
     process::{Command, ExitCode, ExitStatus, Stdio},
     thread,
 };
@@ -23,7 +24,7 @@ use crate::error::LoadError;
 /// A program that compiles components in a process of its own.
 #[derive(Debug, Clone)]
 pub struct Compiler {
-    /// The program: `hookbox`, of the same version as this library.
+    /// The program: `hookbox`, of the same version as this library, by its path or its name on this process's PATH.
     pub program: PathBuf,
     /// What it may take.
     pub limits: CompileLimits,
@@ -116,10 +117,23 @@ fn here(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Image, String> {
     engine.precompile_component(bytes).map(Image).map_err(|error| format!("{error:#}"))
 }
 
+/// A program by its path, or found by its name on the PATH.
+fn on_path(program: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
+    if program.as_os_str().as_encoded_bytes().contains(&b'/') {
+        return Some(program.to_owned());
+    }
+    let is_program =
+        |file: &PathBuf| file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    std::env::split_paths(path?).map(|folder| folder.join(program)).find(is_program)
+}
+
 impl Compiler {
     fn compile(&self, bytes: &[u8]) -> Result<Image, LoadError> {
         let Self { program, limits } = self;
         let failed = |error: io::Error| self.failed(error.to_string());
+        // The child's environment is empty, and without a PATH nothing is found there.
+        let program = on_path(program, std::env::var_os("PATH").as_deref())
+            .ok_or_else(|| self.failed("it is not on the PATH of this process".to_owned()))?;
         let mut child = Command::new(program)
             .arg(COMMAND)
             .args([limits.seconds.to_string(), limits.memory_mib.to_string()])

@@ -19,13 +19,15 @@ use super::{
 };
 
 pub(super) fn open(file: &Path) -> Result<Connection, Error> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.exists()) {
+    // The folder of a bare name is this one.
+    let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    if !folder.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // Whatever the umask took away.
         std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     }
     let private = || {
-        Folder::open(file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))?;
+        Folder::open(folder)?;
         // The files SQLite puts beside it get the same mode. A pipe in its place must not be waited for.
         let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
         let file = OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags).open(file)?;
