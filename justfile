@@ -14,19 +14,19 @@ default:
     @just --list --unsorted
 
 # A recorded PreToolUse event, denied by a hook that is built here and now
-demo: build
-    @echo '$ hookbox build guest-examples/command-guard --profile guest'
-    @{{hookbox}} build guest-examples/command-guard --profile guest
-    @echo '$ hookbox inspect guest-examples/command-guard/command-guard.wasm'
-    @{{hookbox}} inspect guest-examples/command-guard/command-guard.wasm
-    @echo '$ hookbox run --config guest-examples/command-guard/hooks.json < docs/rm.json'
-    @{{hookbox}} run --config guest-examples/command-guard/hooks.json < docs/rm.json
+demo:
+    @tools/demo
 
 # Everything that must hold before a change lands
-test: lint deploy zig-installed python-installed
+test: needs lint deploy zig-installed python-installed
     cargo test --workspace --no-fail-fast
     just clients
     just ui
+
+# What the tests need beside Rust
+[private]
+needs:
+    @tools/needs
 
 # The pieces that live in other programs, behind the command line as it was built; needs Node 20
 clients: build
@@ -52,7 +52,8 @@ bench-serve: build
 ui: build
     {{hookbox}} build guest-examples/command-guard --profile guest
     npm ci --ignore-scripts --no-audit --no-fund --prefix tests/ui
-    HOOKBOX={{hookbox}} GUARD={{justfile_directory()}}/guest-examples/command-guard/command-guard.wasm \
+    CHROMIUM="${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" \
+        HOOKBOX={{hookbox}} GUARD={{justfile_directory()}}/guest-examples/command-guard/command-guard.wasm \
         PICTURE="${PICTURE:-}" npm test --prefix tests/ui
 
 # The command line
