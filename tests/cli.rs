@@ -265,6 +265,21 @@ fn check_tells_everything_at_once() {
     assert_transcript!("check_components", transcript(dir.path(), &["check"], ""));
 }
 
+/// A component that is not there is among the errors, also where the file itself is wrong.
+#[test]
+fn check_reports_missing_components_beside_other_errors() {
+    let dir = project();
+    let config = r#"{ "hooks": { "PreToolUse": [ { "mathcer": "Bash", "hooks": [
+      { "type": "wasm", "component": "guard.wasm" },
+      { "type": "wasm", "component": "gone/missing.wasm" } ] } ] }, "failclosed": true }"#;
+    fs::write(dir.path().join("hooks.json"), config).unwrap();
+    let told = transcript(dir.path(), &["check"], "");
+    for part in ["unknown key `mathcer`", "`missing.wasm`: cannot read ", "/hooks/PreToolUse/0/hooks/1", "3 errors, "] {
+        assert!(told.contains(part), "{part}\n{told}");
+    }
+    assert!(told.starts_with("exit code 78\n") && !told.contains("`guard.wasm`: cannot"), "{told}");
+}
+
 #[test]
 fn check_tells_of_a_component_that_says_more_than_it_may() {
     let dir = project();
@@ -278,6 +293,19 @@ fn check_tells_of_a_component_that_says_more_than_it_may() {
     let args = ["check", "--input", "write.json", "--input", "rm.json"];
     assert_transcript!("check_beyond", transcript(dir.path(), &args, ""));
     assert!(!dir.path().join("ran").exists(), "commands are not run");
+}
+
+#[test]
+fn every_help_has_an_example() {
+    let dir = tempfile::tempdir().unwrap();
+    let help = transcript(dir.path(), &["--help"], "");
+    let commands = help.split("Commands:\n").nth(1).unwrap().lines().map_while(|line| line.trim().split(' ').next());
+    let commands: Vec<&str> = commands.take_while(|name| !name.is_empty()).filter(|name| *name != "help").collect();
+    assert!(commands.len() >= 16, "{commands:?}");
+    for command in commands {
+        let help = transcript(dir.path(), &[command, "--help"], "");
+        assert!(help.contains(&format!("Example:\n  hookbox {command}")), "{help}");
+    }
 }
 
 #[test]

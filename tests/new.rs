@@ -46,7 +46,10 @@ fn four_commands_from_nothing_to_a_hook_that_runs() {
         let folder = tempfile::tempdir().unwrap();
         done(hookbox(folder.path()).args(["new", "my-guard", "--lang", language]));
         let project = folder.path().join("my-guard");
-        done(hookbox(&project).arg("build"));
+        let built = done(hookbox(&project).arg("build"));
+        for step in ["building ", "my-guard (", "making the component\n", "compiling it for this machine\n"] {
+            assert!(built.contains(step), "{language}: {step}\n{built}");
+        }
         let tested = done(hookbox(&project).arg("test"));
         assert!(tested.ends_with("2 cases, 0 failed\n"), "{language}\n{tested}");
         under_every_dialect(&folder, language);

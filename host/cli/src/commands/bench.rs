@@ -14,6 +14,7 @@ use crate::{exit::Exit, print};
 
 /// Measure what a call of a hook costs: time, fuel and memory.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox bench guard.wasm --input event.json --runs 100")]
 pub struct Bench {
     /// The component
     #[arg(value_name = "HOOK.wasm")]

@@ -24,6 +24,7 @@ use crate::{exit::Exit, print, user_file};
 
 /// Compile a hook to a component.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox build --watch")]
 pub struct Build {
     /// The hook's folder, or a core module that is already compiled
     #[arg(value_name = "HOOK", default_value = ".")]
@@ -75,6 +76,7 @@ impl Build {
         {
             return Ok((output(&known.name), false));
         }
+        print::err(format_args!("building {} ({})", print::name(&project.folder.to_string_lossy()), language.name()));
         let compiled = language.compile(&project)?;
         let output = output(&compiled.name);
         let made = make(compiled, source, &output)?;
@@ -103,6 +105,7 @@ fn make(compiled: Compiled, source: Option<String>, output: &Path) -> anyhow::Re
         return Ok(false);
     }
     let name = compiled.name.clone();
+    print::err("making the component");
     let component = component::make(compiled, &source).with_context(|| format!("{name} cannot become a component"))?;
     component::validate(&component)?;
     user_file::replace(output, &component)?;

@@ -4,6 +4,7 @@ use std::{fs::File, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use hookbox::config::Reader;
 
 use super::{
     block_on, event, host,
@@ -13,6 +14,7 @@ use crate::{exit::Exit, print};
 
 /// Find everything that is wrong with a configuration and its hooks.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox check hooks.json --input event.json")]
 pub struct Check {
     /// The configuration; `hooks.json` here, or the client's own settings, when left out
     #[arg(value_name = "FILE")]
@@ -38,7 +40,8 @@ impl Check {
         let source = Source { config, dialect: self.dialect, event: event_name, untrusted: false };
         let path = source.path()?;
         let (mut errors, mut warnings) = (0, 0);
-        match hookbox::config::Config::load(&path, source.dialect.as_deref()) {
+        let reader = source.dialect.iter().fold(Reader::new().with_files(), Reader::dialect);
+        match reader.file(&path) {
             Ok(loaded) => {
                 warnings = loaded.warnings.len();
                 for warning in &loaded.warnings {

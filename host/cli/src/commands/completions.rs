@@ -7,6 +7,7 @@ use crate::{Cli, exit::Exit, print};
 
 /// Print a completion script for a shell.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox completions bash > ~/.local/share/bash-completion/completions/hookbox")]
 pub struct Completions {
     /// The shell
     shell: Shell,

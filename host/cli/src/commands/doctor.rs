@@ -25,6 +25,7 @@ use crate::{
 
 /// Find out whether clients ask hookbox, and what no hook can stop there.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox doctor claude")]
 pub struct Doctor {
     /// Only this client; all that are on this machine when left out
     #[arg(value_name = "CLIENT", value_parser = super::install::client)]

@@ -17,6 +17,7 @@ use crate::{exit::Exit, print, report};
 
 /// Show which hooks an event meets, what each says, and what decides.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox explain --config hooks.json --input event.json")]
 pub struct Explain {
     /// The configuration; `hooks.json` here, or the client's own settings, when left out
     #[arg(long, value_name = "FILE")]

@@ -23,6 +23,7 @@ const RUNS: usize = 50;
 
 /// Show what a component handles and what it asks for.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox inspect guard.wasm")]
 pub struct Inspect {
     /// Components
     #[arg(required = true, value_name = "HOOK.wasm")]

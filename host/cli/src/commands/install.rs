@@ -21,6 +21,7 @@ use crate::{
 
 /// Make a client ask hookbox about every event that a configuration has hooks for.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox install claude --config hooks.json")]
 #[expect(clippy::struct_excessive_bools, reason = "one per switch on the command line")]
 pub struct Install {
     /// claude, codebuddy, blade, codex, gemini, copilot, opencode or picoclaw

@@ -23,6 +23,7 @@ use crate::{exit::Exit, print, user_file};
 
 /// Begin a hook.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox new my-guard --lang python --event post-tool-use")]
 pub struct New {
     /// The hook's name, and the folder's: small letters, digits, `-`
     #[arg(value_name = "NAME")]

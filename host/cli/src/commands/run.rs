@@ -32,6 +32,7 @@ use crate::{exit::Exit, heartbeat, print, report, report::Told, stops, trust};
 
 /// Judge one event: its JSON on stdin, the verdict's JSON on stdout.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox run --config hooks.json < event.json")]
 pub struct Run {
     #[command(flatten)]
     pub source: Source,

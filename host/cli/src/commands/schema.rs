@@ -6,6 +6,7 @@ use crate::{exit::Exit, print};
 
 /// Print the JSON Schema of the configuration file.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox schema > hookbox.schema.json")]
 pub struct Schema {}
 
 impl Schema {

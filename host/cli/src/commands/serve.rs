@@ -11,6 +11,7 @@ use crate::{exit::Exit, log, print};
 
 /// Decide for many tenants over HTTP. SIGHUP reads all files again, SIGTERM ends it when the requests under way have ended.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox serve --config serve.json")]
 pub struct Serve {
     /// The daemon's settings
     #[arg(long, value_name = "FILE", default_value = "serve.json")]

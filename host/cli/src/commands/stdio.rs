@@ -15,6 +15,7 @@ use crate::{exit::Exit, print, report};
 
 /// Serve `PicoClaw` as one of its hook processes: JSON-RPC on stdin and stdout.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox stdio --config hooks.json")]
 pub struct Stdio {
     /// The configuration, of the dialect picoclaw; loaded again when it changes
     #[arg(long, value_name = "FILE")]

@@ -30,6 +30,7 @@ use crate::{exit::Exit, print, user_file};
 
 /// Run a hook's cases: events, and what they must lead to.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox test --only \"denies rm\"")]
 pub struct Test {
     /// The hook's folder, with `tests/*.yaml` and `hooks.json`
     #[arg(value_name = "FOLDER", default_value = ".")]

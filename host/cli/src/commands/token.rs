@@ -7,6 +7,7 @@ use crate::{exit::Exit, print};
 
 /// Print a new token, and its hash for the tenant's file. With a token on stdin, `--hash` prints the hash of that one.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox token")]
 pub struct Token {
     /// Hash the token on stdin instead
     #[arg(long)]

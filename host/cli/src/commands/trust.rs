@@ -23,6 +23,7 @@ use crate::{
 
 /// Let a configuration that is found in a folder run there, as it is now.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox trust hooks.json")]
 pub struct Trust {
     /// The configuration; `hooks.json` here, or the client's own settings, when left out
     #[arg(value_name = "FILE")]

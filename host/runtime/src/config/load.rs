@@ -14,7 +14,7 @@ use hookbox_sandbox::{private::open_regular, sha256};
 use serde_json::{Number, Value};
 
 use super::{
-    Config, ConfigErrors, Diagnostic, HostSettings, clients,
+    Config, ConfigErrors, Diagnostic, Handler, HostSettings, clients,
     diagnostic::{Finding, Severity, nearest, suggestion},
     flat, lines,
     resolve::Resolver,
@@ -79,6 +79,7 @@ pub struct Reader {
     dialect: Option<String>,
     handlers: Vec<String>,
     fail_closed: bool,
+    files: bool,
 }
 
 impl Reader {
@@ -97,6 +98,12 @@ impl Reader {
     /// those of its runtime.
     pub fn handler(mut self, kind: impl Into<String>) -> Self {
         self.handlers.push(kind.into());
+        self
+    }
+
+    /// Reports missing components too where a file has other errors. Where it has none, loading its hooks does.
+    pub fn with_files(mut self) -> Self {
+        self.files = true;
         self
     }
 
@@ -157,11 +164,26 @@ fn parse(
         return Err(located(file, Some(text), found));
     };
     let config = read(object, file, dialect, text, reader, &mut found);
+    let is_wrong = found.iter().any(|finding| finding.severity == Severity::Error);
+    if is_wrong && reader.files {
+        found.extend(missing(&config));
+    }
     let diagnostics = located(file, Some(text), found).diagnostics;
-    if diagnostics.iter().any(Diagnostic::is_error) {
+    if is_wrong {
         return Err(ConfigErrors { diagnostics });
     }
     Ok(Loaded { config, warnings: diagnostics })
+}
+
+/// Components whose files cannot be read, for a report of everything that is wrong with a configuration.
+fn missing(config: &Config) -> impl Iterator<Item = Finding> {
+    config.hooks.iter().filter_map(|hook| {
+        let Handler::Wasm(wasm) = &hook.handler else { return None };
+        let error = wasm.component.metadata().err()?;
+        let message = format!("`{}`: cannot read {}: {error}", hook.name, wasm.component.display());
+        let help = "build the hook, or correct `component` in the configuration";
+        Some(Finding::error(&hook.pointer, message).help(help))
+    })
 }
 
 /// Makes every number one that serde reads into any type, also where `serde_json` keeps digits as they were written.

@@ -17,8 +17,6 @@ use crate::{exit::Exit, print};
 
 /// The custom section that says what a component was made from.
 const SOURCE: &str = "hookbox-source";
-/// Bytes of a component that takes seconds to compile.
-const LARGE: usize = 4 << 20;
 
 /// A digest of everything a component is made from, this program included.
 pub fn source<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
@@ -65,9 +63,7 @@ pub fn validate(component: &[u8]) -> anyhow::Result<()> {
         serde_json::from_value(json!({ "state": true, "http": ["https://example.com"], "llm": true }))?;
     let compiler = Compiler { program: crate::commands::compiler(), limits: CompileLimits::default() };
     let options = EngineOptions { cache_dir: folders::cache(), compiler: Some(compiler), ..EngineOptions::default() };
-    if component.len() > LARGE {
-        print::err("compiling");
-    }
+    print::err("compiling it for this machine");
     match Component::new(&Engine::new(options)?, component, &granted, Path::new(".")) {
         Ok(_) => Ok(()),
         Err(error) => Err(Exit::Config.advised(format!("the hook cannot be used: {error}"), &[&error.help()])),

@@ -65,6 +65,7 @@ impl Language for JavaScript {
     fn fingerprint(&self, project: &Project<'_>) -> anyhow::Result<Option<Fingerprint>> {
         let scratch = project.scratch()?.join("js");
         prepare(&scratch)?;
+        print::err("esbuild: bundling the hook");
         let mut node = Command::new("node");
         node.arg(scratch.join("bundle.mjs")).arg(&project.folder).current_dir(&scratch);
         let said = tool::run(&mut node, MISSING, || {
@@ -172,6 +173,7 @@ fn check_types(folder: &Path, held: &Path, digest: &str) -> anyhow::Result<()> {
         print::err(format_args!("   to install it:   npm install --ignore-scripts{what}"));
         return Ok(());
     };
+    print::err("checking types");
     let mut tsc = Command::new("node");
     tsc.arg(compiler).args(["--noEmit", "--project"]).arg(folder).current_dir(folder);
     tsc.stdout(io::stderr());

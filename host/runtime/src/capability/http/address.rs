@@ -11,9 +11,9 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// What is said of an address that is not public.
+/// Message for an address that is not public.
 pub(super) fn not_public(name: &str, address: IpAddr) -> String {
-    format!("{name} is the address {address}, which is not public")
+    format!("{name} is the private address {address}: to reach it, write `\"private\": true` beside its origin")
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
