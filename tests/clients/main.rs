@@ -7,3 +7,4 @@ mod links;
 mod machine;
 mod moves;
 mod refusals;
+mod words;

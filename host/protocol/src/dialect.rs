@@ -11,6 +11,7 @@ pub mod gemini;
 pub mod opencode;
 pub mod picoclaw;
 mod recognise;
+mod translate;
 mod usage;
 
 use core::time::Duration;
@@ -18,6 +19,7 @@ use core::time::Duration;
 use serde_json::Value;
 
 pub use recognise::{Caller, Mark, Marks, caller, recognise};
+pub use translate::{is_same_client, other_names, translate};
 pub use usage::Usage;
 
 use crate::{

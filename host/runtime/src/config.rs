@@ -51,6 +51,8 @@ pub struct Config {
     pub file: PathBuf,
     /// The dialect, with its profile.
     pub dialect: &'static dyn Dialect,
+    /// The dialect in which its hooks are written: another one where another client than the file's calls.
+    pub written: &'static dyn Dialect,
     /// `failClosed`: any failure of ours on an event that can be blocked blocks it.
     pub fail_closed: bool,
     /// False when `disableAllHooks`, or blade's `enabled`, turns every hook off. `canUseTool` is none.

@@ -11,7 +11,7 @@ use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{
     Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note,
     authority::{express, keep_digits},
-    dialect::EventSpec,
+    dialect::{EventSpec, is_same_client, other_names, translate},
     failure::failed_output,
 };
 use hookbox_sandbox::{Run, traced};
@@ -91,8 +91,8 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>
     let field = spec.matched.and_then(|field| event.field(field)).filter(|field| !field.is_empty());
     // Only a tool can have other names.
     let also_called = match (spec.matched, &field) {
-        (Some("tool_name"), Some(tool)) => hooks.dialect().also_called(tool),
-        _ => &[],
+        (Some("tool_name"), Some(tool)) => other_names(tool, hooks.dialect(), hooks.config.written),
+        _ => Vec::new(),
     };
     // decisions.md#matchers: "Where the event is about a tool or can be blocked, a field that it lacks may be any, and every
     // pattern takes it".
@@ -101,9 +101,9 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>
         // A row without a matched field ignores matchers, as its specification says.
         spec.matched.is_none()
             || if any {
-                entry.hook.matcher.may_take(field.as_deref(), also_called)
+                entry.hook.matcher.may_take(field.as_deref(), &also_called)
             } else {
-                entry.hook.matcher.takes(event, field.as_deref(), also_called)
+                entry.hook.matcher.takes(event, field.as_deref(), &also_called)
             }
     };
     let selected = hooks.enabled().filter(|entry| subscribed(&entry.hook, event, hooks.dialect())).map(|entry| {
@@ -222,7 +222,12 @@ async fn call(
     let timeout = hook.time_for(event);
     let own = later(started, timeout);
     let deadline = due.map_or(own, |due| due.min(own));
-    let call = Call { event, dialect: hooks.dialect(), deadline: deadline.into() };
+    // decisions.md#who-is-calling: "what a command reads and what its output means follows that".
+    let told = speaks(hooks, hook).and_then(|written| Some((translate(event, hooks.dialect(), written)?, written)));
+    let call = match &told {
+        Some((told, written)) => Call { event: told, dialect: *written, deadline: deadline.into() },
+        None => Call { event, dialect: hooks.dialect(), deadline: deadline.into() },
+    };
     let late = || {
         let why = if deadline < own {
             "was not done when the client's time ended".to_owned()
@@ -244,6 +249,13 @@ async fn call(
         run.time = started.elapsed();
     }
     run
+}
+
+/// The dialect of a hook's JSON, where that is another one than the caller's. Components have the contract's types.
+fn speaks(hooks: &Hooks, hook: &config::Hook) -> Option<&'static dyn Dialect> {
+    let speaks = matches!(hook.handler, config::Handler::Command { .. } | config::Handler::Http { .. });
+    let written = hooks.config.written;
+    (speaks && !is_same_client(written, hooks.dialect())).then_some(written)
 }
 
 /// Runs hooks on the same event, so many at once.
@@ -328,7 +340,7 @@ pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause
         if spec.blockable && (hooks.config.fail_closed || is_exhausted_gate(hook, spec.kind, cause)) {
             FailurePolicy::Deny
         } else {
-            hooks.dialect().default_policy(spec.kind, cause)
+            speaks(hooks, hook).unwrap_or(hooks.dialect()).default_policy(spec.kind, cause)
         }
     })
 }

@@ -84,6 +84,18 @@ mod tests {
                 (client.title, if row.event == "any" { "any".into() } else { format!("`{}`", row.event) });
             writeln!(text, "| {title} {version} | {event} | {} | {} | {note} |", row.power, row.holds.word()).unwrap();
         }
+        text.push_str(
+            "\n## Names of tools\n\n\
+             A matcher may name a tool as the calling client does, as Claude Code does, or as the client does that the file is\n\
+             written for. Clients and tools that are not listed have Claude Code's names, or names that nobody else has.\n\n\
+             | client | its names | Claude Code's |\n|---|---|---|\n",
+        );
+        let code = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        for client in clients::ALL {
+            for (own, claudes) in dialect::by_name(client.dialect).unwrap().tool_names() {
+                writeln!(text, "| {} | {} | {} |", client.title, code(own), code(claudes)).unwrap();
+            }
+        }
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             fs::write(&file, &text).unwrap();

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage, common};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
@@ -63,6 +63,10 @@ impl Dialect for Codex {
 
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::NamesOrSearch)
+    }
+
+    fn tool_names(&self) -> &'static [ToolNames] {
+        events::TOOLS
     }
 
     fn marks(&self) -> Marks {

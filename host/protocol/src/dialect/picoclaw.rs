@@ -18,7 +18,7 @@ pub use events::HELLO;
 use serde_json::Value;
 pub use tell::{MODES, mode, said, tell, tells};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, common};
 use crate::{
     event::{Event, EventKind},
     failure::{Cause, FailurePolicy, OwnFailure},
@@ -61,6 +61,10 @@ impl Dialect for Picoclaw {
     /// The specification chooses hooks by method only.
     fn match_style(&self) -> Option<MatchStyle> {
         None
+    }
+
+    fn tool_names(&self) -> &'static [ToolNames] {
+        events::TOOLS
     }
 
     fn marks(&self) -> Marks {

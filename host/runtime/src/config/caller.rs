@@ -8,7 +8,8 @@ impl Config {
     /// The same hooks under another dialect: each for the events that are the same there under another name.
     ///
     /// Copilot and others read the settings of Claude Code and run what stands there, with payloads of their own. What they are
-    /// answered must be in their own words: they would not understand a denial in Claude's.
+    /// answered must be in their own words: they would not understand a denial in Claude's. How its hooks are written stays
+    /// ([`Config::written`]).
     #[must_use]
     pub fn answering(mut self, dialect: &'static dyn Dialect) -> Self {
         for hook in &mut self.hooks {

@@ -7,7 +7,7 @@ use std::{
 
 use hookbox_protocol::{
     DecodeError, Dialect,
-    dialect::{self, ConfigShape},
+    dialect::{self, ConfigShape, is_same_client},
     json::{self, Object, describe, token},
 };
 use hookbox_sandbox::{private::open_regular, sha256};
@@ -246,6 +246,9 @@ fn read(
     let shape = dialect.shape();
     let schema = Part::file(shape);
     top_level_keys(schema, &object, found);
+    // decisions.md#who-is-calling: "A file's `dialect` says how its hooks are written".
+    let written = object.get("dialect").and_then(Value::as_str).and_then(dialect::by_name);
+    let written = written.filter(|written| !is_same_client(*written, dialect)).unwrap_or(dialect);
     // The schema lists the dialects there are; one of the caller's own may be named all the same.
     if object.get("dialect").and_then(Value::as_str) == Some(dialect.name()) {
         object.shift_remove("dialect");
@@ -291,6 +294,7 @@ fn read(
     Config {
         file: file.to_path_buf(),
         dialect,
+        written,
         fail_closed: resolver.fail_closed,
         enabled: resolver.enabled,
         max_concurrent: resolver.max_concurrent,

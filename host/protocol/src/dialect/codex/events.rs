@@ -1,10 +1,19 @@
 //! The events of codex.md: its table of events, and what an answer to each can say.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, Usage},
+    dialect::{EventSpec, Expressible, Mark, Marks, ToolNames, Usage},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
+
+/// Codex's own names of tools, and Claude's: any shell is `Bash` already.
+pub(super) const TOOLS: &[ToolNames] = &[
+    (&["apply_patch"], &["Edit", "MultiEdit", "Write"]),
+    (&["spawn_agent"], &["Agent", "Task"]),
+    (&["update_plan"], &["TodoWrite"]),
+    (&["web_search"], &["WebSearch"]),
+    (&["request_user_input"], &["AskUserQuestion"]),
+];
 
 /// What can be said where a hook can only watch.
 const MUTE: Expressible =

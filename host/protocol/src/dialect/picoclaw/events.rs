@@ -2,10 +2,22 @@
 //! decoded.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
+    dialect::{EventSpec, Expressible, Mark, Marks, ToolNames},
     event::EventKind,
     output::{DecisionKind, Scope},
 };
+
+/// `PicoClaw`'s own names of tools, and Claude's.
+pub(super) const TOOLS: &[ToolNames] = &[
+    (&["exec"], &["Bash"]),
+    (&["read_file"], &["Read"]),
+    (&["write_file"], &["Write"]),
+    (&["edit_file", "append_file"], &["Edit", "MultiEdit"]),
+    (&["list_dir"], &["LS"]),
+    (&["web_search"], &["WebSearch"]),
+    (&["web_fetch"], &["WebFetch"]),
+    (&["spawn", "subagent"], &["Agent", "Task"]),
+];
 
 /// The handshake. picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is
 /// ended."
