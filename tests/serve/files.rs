@@ -1,16 +1,11 @@
 //! Files of tenants that are not what they should be: pipes, links, each other's.
 
-use std::{
-    fs,
-    os::unix::fs::symlink,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fs, os::unix::fs::symlink, path::Path};
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, Files, PATIENCE, bash, closed, denies, hash, hooks, problem, tenant, token};
+use crate::daemon::{Daemon, Files, bash, closed, denies, hash, hooks, problem, tenant, token};
 
 fn pipe(path: &Path) {
     let _ = fs::remove_file(path);
@@ -144,16 +139,7 @@ async fn a_pipe_in_the_place_of_any_file_delays_nobody() {
     daemon.files.write("tenants/acme.json", &next);
     daemon.until("revoked", async || daemon.ask("acme", bash("ls")).send().await.unwrap().status() == 401).await;
     daemon.signal("TERM");
-    ends(&mut daemon);
-}
-
-/// It ends by itself.
-fn ends(daemon: &mut Daemon) {
-    let begin = Instant::now();
-    while daemon.child.try_wait().unwrap().is_none() {
-        assert!(begin.elapsed() < PATIENCE, "it does not end\n{}", daemon.log());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    daemon.ends();
 }
 
 #[test]

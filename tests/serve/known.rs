@@ -1,7 +1,15 @@
 //! Tenants that are not loaded: around a start, after a mistake, while the file is away.
 
-use std::fs;
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, Files, bash, closed, denies, hash, hooks, problem, read, tenant, token};
@@ -20,6 +28,39 @@ fn slow(files: &Files, name: &str, number: usize, fail_closed: bool) {
     let file = hooks(&format!("{name}.wasm"));
     files.write(&format!("tenants/{name}-hooks.json"), &if fail_closed { closed(file) } else { file });
     files.write(&format!("tenants/{name}.json"), &tenant(name));
+}
+
+/// Stops every compiler of a daemon where it stands, until this value is dropped: it is never done, and costs nothing.
+struct Stopped(Arc<AtomicBool>);
+
+impl Stopped {
+    fn compilers_of(daemon: &Daemon) -> Self {
+        let (ended, parent) = (Arc::new(AtomicBool::new(false)), daemon.child.id().to_string());
+        let end = Arc::clone(&ended);
+        std::thread::spawn(move || {
+            while !end.load(Ordering::Relaxed) {
+                let processes =
+                    fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+                for id in processes.filter_map(|name| name.parse::<i32>().ok()) {
+                    let read = |file: &str| fs::read_to_string(format!("/proc/{id}/{file}")).unwrap_or_default();
+                    // "pid (name) state ppid": what follows the name has no parentheses.
+                    let stat = read("stat");
+                    let is_child = stat.rsplit(") ").next().is_some_and(|rest| rest.split(' ').nth(1) == Some(&parent));
+                    if is_child && read("cmdline").contains("compile-component") {
+                        let _ = kill_process(Pid::from_raw(id).unwrap(), Signal::STOP);
+                    }
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        Self(ended)
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 async fn ready(daemon: &Daemon) -> (u16, Value) {
@@ -41,12 +82,15 @@ const STRANGER: (u16, bool) = (401, false);
 
 #[tokio::test]
 async fn what_is_still_loaded_blocks_where_it_fails_closed_and_delays_nobody() {
-    let files = Files::new();
+    let mut daemon = Files::new().start();
+    // From here on its component is compiled.
+    assert_eq!(answer(&daemon, "acme").await, OPEN);
     // More than are loaded at once.
-    for number in 0..5 {
-        slow(&files, &format!("slow{number}"), number, number % 2 == 0);
+    for number in 0..10 {
+        slow(&daemon.files, &format!("slow{number}"), number, number % 2 == 0);
     }
-    let daemon = files.start();
+    daemon.restart();
+    let _stopped = Stopped::compilers_of(&daemon);
     let blocked = daemon.ask("slow0", bash("ls")).header("hookbox-timeout", "1").send().await.unwrap();
     assert_eq!(blocked.headers()["hookbox-problem"], "busy");
     assert!(denies(&read(blocked).await));
@@ -73,6 +117,10 @@ async fn what_is_still_loaded_blocks_where_it_fails_closed_and_delays_nobody() {
     // All that while none of them was done.
     let (status, told) = ready(&daemon).await;
     assert_eq!((status, &told["refused"], &told["ready"]), (503, &json!({}), &json!(false)), "{}", daemon.log());
+    // Nor is the end delayed.
+    daemon.signal("TERM");
+    daemon.ends();
+    assert!(!daemon.log().contains("is refused"), "{}", daemon.log());
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 /// Tenants that are loaded at once.
 const LOADERS: usize = 4;
 /// Tenants beside them that take longer than [`QUICK`].
-const SLOW: usize = 4;
+const SLOW: usize = 8;
 /// The time of a quick load. Most are quick, because their components are compiled already.
 const QUICK: Duration = Duration::from_secs(1);
 
