@@ -2,7 +2,7 @@
 //! ([`express`]), and where it meets what other hooks say ([`merge()`]).
 
 mod digits;
-mod env;
+pub mod env;
 mod limit;
 mod merge;
 mod rewrite;
@@ -62,8 +62,8 @@ pub struct Authority {
     pub context: bool,
     /// Whether it may show the user a message, and hide what hooks print.
     pub system_message: bool,
-    /// Which environment variables it may set for the session: names, in which `*` stands for any characters. Names that
-    /// make other programs run something else are refused whatever stands here.
+    /// Names of the environment variables that it may set for the session; `*` alone grants every name. Names that make other
+    /// programs run something else are refused whatever stands here.
     pub env: Vec<String>,
 }
 

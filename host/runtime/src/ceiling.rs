@@ -28,7 +28,7 @@ use crate::{
 ///
 /// In a file it is an object of `authority`, `permissions` and `limits`, each as a configuration has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "CeilingEntry")]
+#[serde(try_from = "CeilingEntry")]
 #[must_use]
 pub struct Ceiling {
     handlers: BTreeSet<String>,

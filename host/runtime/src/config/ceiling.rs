@@ -3,7 +3,7 @@
 use hookbox_sandbox::{Limits, Permissions};
 use serde::Deserialize;
 
-use super::file::AuthorityEntry;
+use super::{file::AuthorityEntry, resolve::handler::no_variable};
 use crate::ceiling::Ceiling;
 
 /// What is not given is as in [`Ceiling::new`].
@@ -17,12 +17,17 @@ pub(crate) struct CeilingEntry {
     limits: Limits,
 }
 
-impl From<CeilingEntry> for Ceiling {
-    fn from(CeilingEntry { authority, permissions, limits }: CeilingEntry) -> Self {
+impl TryFrom<CeilingEntry> for Ceiling {
+    type Error = String;
+
+    fn try_from(CeilingEntry { authority, permissions, limits }: CeilingEntry) -> Result<Self, String> {
+        if let Some((_, name)) = authority.iter().flat_map(AuthorityEntry::invalid_variables).next() {
+            return Err(no_variable(name));
+        }
         let ceiling = Self::new().permissions(permissions).limits(limits);
-        match authority {
+        Ok(match authority {
             Some(entry) => ceiling.authority(entry.into()),
             None => ceiling,
-        }
+        })
     }
 }

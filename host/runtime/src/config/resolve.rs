@@ -1,7 +1,7 @@
 //! From the file as written to the hooks as they run.
 
 pub(super) mod events;
-mod handler;
+pub(super) mod handler;
 mod name;
 mod traps;
 

@@ -239,7 +239,7 @@ pub(in crate::config) struct AuthorityDetails {
     /// Whether it may show the user a message, and hide what hooks print.
     #[serde(default)]
     pub(in crate::config) system_message: bool,
-    /// Names of environment variables it may set for the session; `*` stands for any characters.
+    /// Names of environment variables it may set for the session. There are no patterns.
     #[serde(default)]
     pub(in crate::config) env: Vec<String>,
 }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use hookbox_protocol::authority::{Authority, Power, Rewrite};
+use hookbox_protocol::authority::{Authority, Power, Rewrite, env::is_name};
 use hookbox_sandbox::{
     Limits, Permissions,
     permission::{HttpGrant, LlmGrant, StateGrant},
@@ -39,12 +39,22 @@ pub(super) struct Resolved {
 }
 
 impl Resolver {
+    /// The authority of an entry. Names of environment variables that are none are errors.
+    fn authority(&mut self, entry: Option<AuthorityEntry>, pointer: &str) -> Option<Authority> {
+        let entry = entry?;
+        for (index, name) in entry.invalid_variables() {
+            let finding = Finding::error(format!("{pointer}/authority/env/{index}"), no_variable(name));
+            self.found.push(finding.help("name each variable, as in `\"env\": [\"CI_JOB_ID\"]`"));
+        }
+        Some(entry.into())
+    }
+
     /// What runs for an entry; `None` (and a finding) for one that cannot be read.
     pub(super) fn handler(&mut self, runs: Runs, pointer: &str) -> Option<Resolved> {
         let (mut given, mut timeout) = (None, None);
         let (name, handler) = match runs {
             Runs::Wasm(mut entry) => {
-                given = entry.authority.take().map(Authority::from);
+                given = self.authority(entry.authority.take(), pointer);
                 timeout = entry.limits.get("timeout").and_then(Value::as_f64);
                 (name::of_file(&entry.component), Handler::Wasm(self.wasm(*entry, pointer)))
             }
@@ -53,7 +63,7 @@ impl Resolver {
                 (name, Handler::Command { command, args, dir: self.base.clone() })
             }
             Runs::Http(mut entry) => {
-                given = entry.authority.take().map(Authority::from);
+                given = self.authority(entry.authority.take(), pointer);
                 (name::of_url(&entry.url), self.http(entry, pointer))
             }
             Runs::Prompt(PromptEntry { prompt, model }) => ("prompt".to_owned(), Handler::Prompt { prompt, model }),
@@ -71,7 +81,7 @@ impl Resolver {
                 (name::of_file(executable), Handler::Process(Box::new(self.process(*entry))))
             }
             Runs::Own(OwnEntry { kind, authority: entry, options }) if self.handlers.contains(&kind) => {
-                given = entry.map(Authority::from);
+                given = self.authority(entry, pointer);
                 (kind.clone(), Handler::Own { kind, options })
             }
             // Of a type that is known, and not as it must be.
@@ -228,6 +238,23 @@ fn merge(limits: &Limits, own: Map<String, Value>) -> Limits {
     let Ok(Value::Object(mut merged)) = serde_json::to_value(limits) else { return limits.clone() };
     merged.extend(own);
     serde_json::from_value(Value::Object(merged)).unwrap_or_else(|_| limits.clone())
+}
+
+impl AuthorityEntry {
+    /// Names of environment variables that are none, with their indices. No list of refused names is complete, so each variable
+    /// that is granted has to be named.
+    pub(in crate::config) fn invalid_variables(&self) -> impl Iterator<Item = (usize, &str)> {
+        let names: &[String] = match self {
+            Self::Preset(_) => &[],
+            Self::Detailed(details) => &details.env,
+        };
+        names.iter().map(String::as_str).enumerate().filter(|(_, name)| !is_name(name))
+    }
+}
+
+/// The message for such a name.
+pub(in crate::config) fn no_variable(name: &str) -> String {
+    format!("`{name}` is not the name of an environment variable, and patterns are not supported")
 }
 
 impl From<AuthorityEntry> for Authority {

@@ -262,3 +262,19 @@ fn fail_closed_is_seen_in_a_broken_file() {
         assert!(!fail_closed_hint(text), "{text}");
     }
 }
+
+#[test]
+fn environment_variables_are_granted_by_name_only() {
+    for (names, wrong) in
+        [(r#"["*"]"#, "`*`"), (r#"["CI", "CI_*"]"#, "`CI_*`"), (r#"["A=B"]"#, "`A=B`"), (r#"[""]"#, "``")]
+    {
+        let hook = format!(r#"{{ "type": "wasm", "component": "a.wasm", "authority": {{ "env": {names} }} }}"#);
+        let text = format!(r#"{{ "hooks": {{ "PreToolUse": [ {{ "hooks": [ {hook} ] }} ] }} }}"#);
+        let errors = Config::parse(&text, Path::new("hooks.json"), None).unwrap_err().to_string();
+        assert!(errors.contains(wrong) && errors.contains("name each variable"), "{errors}");
+        assert!(errors.contains("/hooks/PreToolUse/0/hooks/0/authority/env/"), "{errors}");
+        let ceiling = format!(r#"{{ "authority": {{ "env": {names} }} }}"#);
+        let error = serde_json::from_str::<crate::Ceiling>(&ceiling).unwrap_err().to_string();
+        assert!(error.contains(wrong), "{error}");
+    }
+}

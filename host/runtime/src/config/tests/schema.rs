@@ -10,7 +10,7 @@ fn full() -> Vec<(&'static str, Value)> {
           "permissions": { "state": { "perSession": true, "namespace": "n", "maxKeys": 1, "maxValueKiB": 1 },
             "http": ["https://a.example", { "origin": "https://b.example", "methods": ["GET"], "private": true, "maxBodyKiB": 1 }],
             "llm": { "maxCalls": 1, "maxTokens": 1 }, "read": { "/a": "a" }, "write": { "/b": "b" }, "env": ["HOME"] },
-          "authority": { "decide": ["deny"], "rewrite": "all", "context": true, "systemMessage": true, "env": ["CI_*"] },
+          "authority": { "decide": ["deny"], "rewrite": "all", "context": true, "systemMessage": true, "env": ["CI_JOB"] },
           "limits": { "fuel": 1, "timeout": 2 }, "config": { "a": [1] } },
         { "type": "wasm", "component": "b.wasm", "authority": "gate", "permissions": { "state": true, "llm": true } },
         { "type": "command", "command": "x", "args": ["y"], "timeoutMs": 5 },
