@@ -50,8 +50,12 @@ fn is_known(headers: &HeaderMap, uri: &Uri, hosts: &[String], verified: Option<&
         None => true,
         Some(host) => {
             let authority = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
-            // Nothing but a host and a port.
-            authority.is_some_and(|authority| !authority.as_str().contains('@') && named(authority.host()))
+            // Nothing but a host and a port: `Authority::host` of `[::1].evil.example` is `[::1]`.
+            authority.is_some_and(|authority| {
+                let rest = authority.as_str().strip_prefix(authority.host());
+                let port = rest.map(|rest| rest.strip_prefix(':').unwrap_or(rest));
+                port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit())) && named(authority.host())
+            })
         }
     };
     in_header && uri.host().is_none_or(named)
