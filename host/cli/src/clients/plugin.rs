@@ -20,7 +20,7 @@ pub struct Installed {
     pub timeout: u64,
 }
 
-/// Whether a text is a version of the plugin.
+/// Tells a version of the plugin from other files.
 pub fn is_plugin(text: &str) -> bool {
     text.starts_with("// OpenCode plugin: asks hookbox")
 }

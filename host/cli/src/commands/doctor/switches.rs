@@ -1,4 +1,4 @@
-//! What keeps a client from running hooks, whatever entries there are.
+//! Switches and missing trust that keep a client from running any hook.
 
 use serde_json::Value;
 
