@@ -449,7 +449,7 @@ fn the_vectors_hold_in_one_process_however_they_overlap() {
     let files = vectors::all();
     let vectors: Vec<(&Vector, Vec<Value>)> =
         picoclaws(&files).filter_map(|vector| Some((vector, plain(vector)?))).collect();
-    assert_eq!(vectors.len(), 83);
+    assert_eq!(vectors.len(), 94);
     let script =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/by_vector.py").canonicalize().unwrap();
     let most = vectors.iter().map(|(_, says)| says.len()).max().unwrap();

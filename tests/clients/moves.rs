@@ -1,4 +1,4 @@
-//! What `hookbox install` moves comes back, and what other hooks had they keep.
+//! Hooks that `hookbox install` moves come back, and other hooks keep what they had.
 
 use std::fs;
 
@@ -71,10 +71,10 @@ fn a_process_of_picoclaw_moves_with_its_times_and_comes_back() {
     let machine = Machine::new(&json!({}));
     fs::remove_file(machine.project().join("hooks.json")).unwrap();
     let gate = json!({ "enabled": true, "transport": "stdio", "command": ["sh", "-c", "exit 0"], "intercept": ["before_tool"] });
-    let theirs = json!({ "version": 2, "model_list": [], "hooks": { "enabled": true,
+    let before = json!({ "version": 2, "model_list": [], "hooks": { "enabled": true,
         "defaults": { "interceptor_timeout_ms": 20000 }, "processes": { "gate": gate } } });
-    let theirs = format!("{theirs:#}\n");
-    let file = machine.write("home/.picoclaw/config.json", &theirs);
+    let before = format!("{before:#}\n");
+    let file = machine.write("home/.picoclaw/config.json", &before);
     let told = machine.install(&["picoclaw", "--import"]);
     assert!(
         told.contains("gate: PicoClaw gave them its whole environment") && told.contains("allowedEnvVars"),
@@ -86,7 +86,7 @@ fn a_process_of_picoclaw_moves_with_its_times_and_comes_back() {
     assert!(command.contains("\"--interceptor-timeout\",\"20\""), "{command}");
     let told = machine.install(&["picoclaw", "--remove"]);
     assert!(told.contains("gate: its hooks move back to PicoClaw"), "{told}");
-    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
     assert!(!config.exists(), "it was made for what moved");
 
     // Also where its user wrote on in between, and where the configuration has hooks of its own.
@@ -128,18 +128,18 @@ fn picoclaws_file_has_the_version_without_which_it_is_emptied() {
 fn imported_hooks_come_back() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let ours = fs::read_to_string(machine.project().join("hooks.json")).unwrap();
-    let theirs = json!({ "hooks": {
+    let before = json!({ "hooks": {
         "PreToolUse": [
             { "matcher": "Bash", "hooks": [{ "type": "command", "command": "./mine.sh" }, { "type": "mcp_tool", "server": "s", "tool": "t" }] },
             { "matcher": "Wri(te", "hooks": [{ "type": "command", "command": "./never.sh" }] } ],
         "Stop": [{ "hooks": [{ "type": "command", "command": "./stop.sh" }] }] } });
-    let theirs = format!("{theirs:#}\n");
-    let file = machine.write("project/.claude/settings.json", &theirs);
+    let before = format!("{before:#}\n");
+    let file = machine.write("project/.claude/settings.json", &before);
     let told = machine.install(&["claude", "--import"]);
     assert!(told.contains("./never.sh\"} stays with Claude Code"), "{told}");
     assert!(read(&machine.project().join("hooks.json")).to_string().contains("./mine.sh"));
     machine.install(&["claude", "--remove"]);
-    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
     assert_eq!(fs::read_to_string(machine.project().join("hooks.json")).unwrap(), ours);
     let names: Vec<_> = fs::read_dir(machine.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 3, "no backup stays: {names:?}");

@@ -1,4 +1,4 @@
-//! What `hookbox install` says before it writes, refuses to write, and leaves behind.
+//! Reports before `hookbox install` writes, its refusals, and what it leaves behind.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn a_gate_that_would_never_be_asked_is_refused() {
     let machine = Machine::new(&guard("claude", "PermissionRequest", 2));
     let output = machine.hookbox(&["install", "gemini", "--yes"]);
     assert_eq!(output.status.code(), Some(78), "{output:?}");
-    // Events that Claude Code gained since are not doubted, and what need not hold is only told of.
+    // Events that Claude Code gained since are not doubted, and what need not hold is only reported.
     let machine = Machine::new(&guard("claude", "WorktreeCreate", 2));
     assert!(machine.install(&["claude"]).contains("no event WorktreeCreate is known"));
     let mut config = guard("claude", "PreTooluse", 2);
@@ -90,7 +90,7 @@ fn a_plugin_is_shown_in_one_line() {
     assert!(told.lines().count() < 6 && told.contains("hookbox's plugin of") && told.contains("hooks.json"), "{told}");
     let told = machine.install(&["opencode", "--remove"]);
     assert!(told.lines().count() < 4, "{told}");
-    // What somebody wrote into it is shown before it goes.
+    // A change that its user made is shown before it goes.
     machine.install(&["opencode"]);
     let file = machine.project().join(".opencode/plugin/hookbox.ts");
     fs::write(&file, fs::read_to_string(&file).unwrap() + "// mine\n").unwrap();

@@ -1,4 +1,4 @@
-//! A file's hooks are asked in the words of the client it was written for, whoever calls.
+//! A file's hooks are asked in the words of the client it was written for, under any caller.
 
 use std::fs;
 

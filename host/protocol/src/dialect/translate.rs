@@ -3,7 +3,7 @@
 use super::Dialect;
 use crate::event::{Event, EventKind, ToolCall};
 
-/// Whether two dialects are of one client: a dialect, and a profile of it.
+/// Tells if two dialects are of one client: a dialect, and a profile of it.
 pub fn is_same_client(one: &dyn Dialect, other: &dyn Dialect) -> bool {
     let base = |dialect: &dyn Dialect| dialect.name().split('@').next().unwrap_or_default();
     base(one) == base(other)

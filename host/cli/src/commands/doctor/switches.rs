@@ -61,7 +61,7 @@ impl Findings {
         Some(Settings::read(self.client, file, Some(&text)).ok()?.value())
     }
 
-    /// Whether Copilot trusts the folder: hooks of other projects it does not run, and says nothing of it.
+    /// Tells if Copilot trusts the folder: hooks of other projects it does not run, and says nothing of it.
     pub fn trusts_folder(&mut self, scope: Scope) {
         let Some(home) = self.client.home().filter(|_| self.client.name == "copilot" && scope == Scope::Project) else {
             return;
