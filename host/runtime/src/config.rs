@@ -10,6 +10,7 @@ mod hints;
 mod host;
 mod lines;
 mod load;
+mod misplaced;
 mod own_files;
 mod pointer;
 mod process;

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 /// The line, from 1, of the value at `pointer`; of the nearest enclosing value where there is none.
 pub(super) fn line(text: &str, pointer: &str) -> Option<usize> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut here: &RawValue = serde_json::from_str(text).ok()?;
     for token in pointer.split('/').skip(1) {
         match child(here, &token.replace("~1", "/").replace("~0", "~")) {

@@ -16,7 +16,7 @@ use serde_json::{Number, Value};
 use super::{
     Config, ConfigErrors, Diagnostic, Handler, HostSettings, clients,
     diagnostic::{Finding, Severity, nearest, suggestion},
-    flat, lines,
+    flat, lines, misplaced,
     resolve::Resolver,
     schema::{DEFAULT_DIALECT, Part},
     validate,
@@ -153,7 +153,9 @@ fn parse(
     reader: &Reader,
     choose: impl FnOnce(&Object, &mut Vec<Finding>) -> Option<&'static dyn Dialect>,
 ) -> Result<Loaded, ConfigErrors> {
-    let mut value = json::parse(text.as_bytes()).map_err(|error| syntax_error(file, &error))?;
+    // Windows' editors begin a file with a byte order mark.
+    let json = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut value = json::parse(json.as_bytes()).map_err(|error| syntax_error(file, &error))?;
     plain_numbers(&mut value);
     let mut found = Vec::new();
     let Value::Object(object) = value else {
@@ -249,6 +251,7 @@ fn read(
     // decisions.md#who-is-calling: "A file's `dialect` says how its hooks are written".
     let written = object.get("dialect").and_then(Value::as_str).and_then(dialect::by_name);
     let written = written.filter(|written| !is_same_client(*written, dialect)).unwrap_or(dialect);
+    misplaced::policies(dialect, &object, found);
     // The schema lists the dialects there are; one of the caller's own may be named all the same.
     if object.get("dialect").and_then(Value::as_str) == Some(dialect.name()) {
         object.shift_remove("dialect");
@@ -278,6 +281,7 @@ fn read(
         HostSettings::default()
     });
     let wrong = |found: &[Finding]| found.iter().any(|finding| finding.severity == Severity::Error);
+    resolver.unasked_gates();
     if !wrong(found) {
         resolver.undecided_gates();
     }
@@ -334,7 +338,7 @@ fn name_process(entry: &mut Value, is: impl Fn(&Object) -> bool) {
 fn top_level_keys(schema: &Part, object: &Object, found: &mut Vec<Finding>) {
     let ours = || schema.get("properties").map(Part::members).unwrap_or_default().iter().map(|(name, _)| *name);
     let known = |key: &str| ours().any(|name| name == key) || clients::SETTINGS.contains(&key);
-    for key in object.keys().filter(|key| !known(key)) {
+    for key in object.keys().filter(|key| !known(key) && !misplaced::is_policy(key)) {
         let pointer = format!("/{}", token(key));
         found.push(match nearest(key, ours()) {
             Some(near) => {

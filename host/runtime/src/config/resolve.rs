@@ -45,6 +45,8 @@ pub(super) struct Resolver {
     pub(super) max_concurrent: Option<usize>,
     pub(super) hooks: Vec<Hook>,
     pub(super) found: Vec<Finding>,
+    /// Events whose names look misspelt, and which of the findings says so.
+    misspelt: Vec<(String, usize)>,
     /// What could not be read, normally because of something that the validator has told of.
     pub(super) unread: Vec<Finding>,
 }
@@ -84,6 +86,7 @@ impl Resolver {
             max_concurrent: None,
             hooks: Vec::new(),
             found: Vec::new(),
+            misspelt: Vec::new(),
             unread: Vec::new(),
         }
     }

@@ -44,12 +44,17 @@ impl Resolver {
             return pointer;
         }
         let near = nearest(event, self.dialect.specs().iter().map(|spec| spec.name));
-        let help = match (self.elsewhere(event), near.filter(|near| distance(event, near) <= EVENT_TYPO)) {
+        let near = near.filter(|near| distance(event, near) <= EVENT_TYPO);
+        if near.is_some() {
+            self.misspelt.push((event.to_owned(), self.found.len()));
+        }
+        let help = match (self.elsewhere(event), near) {
             (Some((dialect, name)), _) => format!("that is {dialect}'s name; here it is `{name}`"),
             (None, Some(near)) => format!("did you mean `{near}`?"),
             (None, None) => return pointer,
         };
-        // A warning only: clients add events every month, and a new name may resemble an old one.
+        // A warning, unless a failure of its hooks is to block: clients add events every month, and a new name may resemble
+        // an old one.
         let message = format!("{} has no event `{event}`", self.dialect.name());
         self.found.push(Finding::warning(&pointer, message).help(help));
         pointer

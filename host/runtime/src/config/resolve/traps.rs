@@ -9,7 +9,7 @@ use hookbox_protocol::{
 use super::Resolver;
 use crate::config::{
     CAN_USE_TOOL, Mode,
-    diagnostic::{Finding, list, nearest},
+    diagnostic::{Finding, Severity, list, nearest},
 };
 
 impl Resolver {
@@ -65,6 +65,20 @@ impl Resolver {
                 format!("a `timeout` of {seconds} is in seconds here, and the client's documents write milliseconds");
             let finding = Finding::warning(format!("{pointer}/timeout"), message);
             self.found.push(finding.help(format!("if milliseconds are meant, write `\"timeoutMs\": {seconds}`")));
+        }
+    }
+
+    /// Gates that are never asked, because the name of their event is misspelt.
+    ///
+    /// decisions.md#failures: "So is the misspelt name of an event whose hooks block when they fail".
+    pub(in crate::config) fn unasked_gates(&mut self) {
+        for (event, at) in &self.misspelt {
+            let blocks = |policy: Option<FailurePolicy>| policy.is_some_and(|policy| policy != FailurePolicy::Ignore);
+            let mut hooks = self.hooks.iter().filter(|hook| hook.events.contains(event));
+            let closed = self.fail_closed || hooks.any(|hook| blocks(hook.on_failure) || blocks(hook.on_timeout));
+            if let Some(finding) = self.found.get_mut(*at).filter(|_| closed) {
+                finding.severity = Severity::Error;
+            }
         }
     }
 

@@ -86,10 +86,6 @@ fn what_is_wrong_in_the_file() {
             "/hooks/failureBehaviour: unknown key `failureBehaviour`; did you mean `failureBehavior`?",
         ),
         (
-            r#"{"hooks":{"failureBehavior":"block"}}"#,
-            "/hooks/failureBehavior: unknown word `block`; known are `ignore`, `deny`, `ask`",
-        ),
-        (
             r#"{"hooks":{"PreToolUse":[{"matcher":"a(","hooks":[]}]}}"#,
             "/hooks/PreToolUse/0/matcher: pattern `a(` is not a regular expression: unclosed group at character 2; -",
         ),
@@ -277,4 +273,88 @@ fn environment_variables_are_granted_by_name_only() {
         let error = serde_json::from_str::<crate::Ceiling>(&ceiling).unwrap_err().to_string();
         assert!(error.contains(wrong), "{error}");
     }
+}
+
+#[test]
+fn a_policy_in_the_wrong_place_is_an_error() {
+    let hook = r#"{"type":"command","command":"x"}"#;
+    let hooks = format!(r#""hooks":{{"PreToolUse":[{{"hooks":[{hook}]}}]}}"#);
+    for (dialect, text, pointer) in [
+        ("claude", format!(r#"{{"onFailure":"block",{hooks}}}"#), "/onFailure"),
+        ("claude", format!(r#"{{"on_failure":"block",{hooks}}}"#), "/on_failure"),
+        ("claude", format!(r#"{{"onTimeout":"block",{hooks}}}"#), "/onTimeout"),
+        ("claude", format!(r#"{{"failureBehavior":"deny",{hooks}}}"#), "/failureBehavior"),
+        ("blade", format!(r#"{{"failureBehavior":"deny",{hooks}}}"#), "/failureBehavior"),
+        ("blade@observed", format!(r#"{{"timeoutBehaviour":"deny",{hooks}}}"#), "/timeoutBehaviour"),
+        ("claude", r#"{"hooks":{"failureBehavior":"deny"}}"#.into(), "/hooks/failureBehavior"),
+        ("codex", r#"{"hooks":{"timeoutBehavior":"deny"}}"#.into(), "/hooks/timeoutBehavior"),
+        ("gemini", r#"{"hooksConfig":{"failClosed":true},"hooks":{}}"#.into(), "/hooksConfig/failClosed"),
+        ("claude", format!(r#"{{"canUseTool":{hook},{hooks}}}"#), "/canUseTool"),
+        ("picoclaw", format!(r#"{{"canUseTool":{hook},"hooks":{{}}}}"#), "/canUseTool"),
+        ("claude", format!(r#"{{"hooks":{{"canUseTool":[{{"hooks":[{hook}]}}]}}}}"#), "/hooks/canUseTool"),
+        ("claude", r#"{"hooks":{"failClosed":true}}"#.into(), "/hooks/failClosed"),
+        ("claude", r#"{"hooks":{"Stop":[{"hooks":[],"onFailure":"block"}]}}"#.into(), "/hooks/Stop/0/onFailure"),
+        (
+            "claude",
+            with_handler(r#"{"type":"command","command":"x","failClosed":true}"#),
+            &format!("{HANDLER}/failClosed"),
+        ),
+        (
+            "claude",
+            with_handler(r#"{"type":"command","command":"x","onfailure":"block"}"#),
+            &format!("{HANDLER}/onfailure"),
+        ),
+        (
+            "claude",
+            with_handler(r#"{"type":"command","command":"x","failureBehavior":"deny"}"#),
+            &format!("{HANDLER}/failureBehavior"),
+        ),
+    ] {
+        let errors = parse_as(dialect, &text).expect_err(&text).diagnostics;
+        let errors: Vec<_> = errors.iter().filter(|found| found.is_error()).map(|found| &found.pointer).collect();
+        assert!(errors.iter().all(|found| *found == pointer) && !errors.is_empty(), "{dialect} {text}: {errors:?}");
+    }
+    let errors = told("blade", r#"{"hooks":{"failureBehavior":"block"}}"#);
+    assert_eq!(errors, ["/hooks/failureBehavior: unknown word `block`; known are `ignore`, `deny`, `ask`"]);
+    assert!(parse_as("blade", &format!(r#"{{"canUseTool":{hook},"hooks":{{"failureBehavior":"deny"}}}}"#)).is_ok());
+    // A client's own settings that resemble no policy.
+    assert!(parse_as("claude", r#"{"failover":true,"onboarding":1,"hooks":{}}"#).is_ok());
+}
+
+#[test]
+fn the_misspelt_event_of_a_hook_that_blocks_when_it_fails_is_an_error() {
+    let of = |event: &str, beside: &str, own: &str| {
+        format!(r#"{{{beside}"hooks":{{"{event}":[{{"hooks":[{{"type":"command","command":"x"{own}}}]}}]}}}}"#)
+    };
+    for (dialect, event) in [
+        ("claude", "PreToolUze"),
+        ("claude", "preToolUse"),
+        ("gemini", "BeforTool"),
+        ("copilot", "preTooluse"),
+        ("codex", "PreTolUse"),
+    ] {
+        for (beside, own, closed) in [
+            ("", "", false),
+            (r#""failClosed":true,"#, "", true),
+            ("", r#","onFailure":"block""#, true),
+            ("", r#","onFailure":"ignore""#, false),
+            ("", r#","onTimeout":"ask""#, true),
+        ] {
+            let text = of(event, beside, own);
+            assert_eq!(parse_as(dialect, &text).is_err(), closed, "{dialect} {text}");
+        }
+    }
+    // A name that resembles none is that of an event which a later version of the client has.
+    for event in ["WorktreeCreate", "PostCompact", "BrandNewEvent"] {
+        assert!(parse_as("claude", &of(event, r#""failClosed":true,"#, "")).is_ok(), "{event}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_at_the_beginning_is_left_out() {
+    let text = "\u{feff}{\n\"failClosed\":true,\n\"hooks\":{\"PreToolUze\":[]}}";
+    let errors = parse_as("claude", text).unwrap_err().diagnostics;
+    assert_eq!((errors.len(), errors[0].line), (1, Some(3)));
+    assert!(load("claude", "\u{feff}{\"failClosed\":true,\"hooks\":{}}").fail_closed);
+    assert!(parse_as("claude", "{\u{feff}\"hooks\":{}}").is_err());
 }

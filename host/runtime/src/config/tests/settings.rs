@@ -172,7 +172,7 @@ fn behaviors_come_from_the_handler_then_the_file() {
         let text = format!(
             r#"{{{beside}"hooks":{{{defaults}"Stop":[{{"hooks":[{{"type":"command","command":"x"{own}}}]}}]}}}}"#
         );
-        let hook = &load("claude", &text).hooks[0];
+        let hook = &load("blade", &text).hooks[0];
         assert_eq!((hook.on_failure, hook.on_timeout), (on_failure, on_timeout), "{text}");
     }
 }
