@@ -105,7 +105,8 @@ fn a_recorded_payload_never_turns_a_deny_into_an_allow() {
                     if !configured.specs().iter().any(|spec| spec.kind == kind) {
                         continue;
                     }
-                    let output = run(&dir.path().join(format!("{}.json", configured.name())), wire, &[]);
+                    let output =
+                        run(&dir.path().join(format!("{}.json", configured.name())), wire, &["--dialect", "auto"]);
                     if !holds(*configured, *client, wire, &output) {
                         open.lock().unwrap().push(format!(
                             "{} under {}: {output:?}",
@@ -132,7 +133,7 @@ fn copilot_in_claudes_settings_is_answered_in_its_own_words_and_told_of() {
     let command = format!("cat >/dev/null; echo '{deny}'; echo why >&2; exit 2");
     let hooks = json!({ "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": command }] }] });
     fs::write(&config, json!({ "hooks": hooks }).to_string()).unwrap();
-    for args in [&[][..], &["--dialect", "auto"], &["--dialect", "claude"]] {
+    for args in [&[][..], &["--dialect", "auto"]] {
         let output = run(&config, COPILOT, args);
         let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(printed, json!({ "permissionDecision": "deny", "permissionDecisionReason": "why" }));
@@ -141,13 +142,37 @@ fn copilot_in_claudes_settings_is_answered_in_its_own_words_and_told_of() {
     }
 }
 
+/// decisions.md#who-is-calling: "`--dialect` and `--event` go before what a payload tells".
+#[test]
+fn a_dialect_and_an_event_that_are_given_go_before_marks() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("hooks.json");
+    let skip = json!({ "type": "command", "command": "cat >/dev/null; echo why >&2; exit 2" });
+    let call =
+        json!({ "sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "Bash", "toolArgs": {}, "toolInput": {} });
+    let hooks = json!({ "dialect": "blade-callback", "hooks": { "PreToolUse": [skip] } });
+    fs::write(&config, hooks.to_string()).unwrap();
+    for args in [&["--event", "PreToolUse"][..], &["--dialect", "blade-callback", "--event", "PreToolUse"]] {
+        let output = run(&config, call.to_string().as_bytes(), args);
+        let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(printed, json!({ "action": "skip", "reason": "why" }), "{args:?}");
+    }
+    let call = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "timestamp": 1, "cwd": "/p", "turn_id": "t",
+        "tool_name": "Bash", "tool_input": {} });
+    let hooks = json!({ "dialect": "codebuddy", "hooks": { "PreToolUse": [{ "hooks": [skip] }] } });
+    fs::write(&config, hooks.to_string()).unwrap();
+    let output = run(&config, call.to_string().as_bytes(), &["--dialect", "codebuddy"]);
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["decision"], "block");
+}
+
 #[test]
 fn a_caller_nobody_can_tell_is_refused_under_fail_closed() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hooks.json");
     fs::write(&config, json!({ "dialect": "blade", "hooks": {} }).to_string()).unwrap();
     let wire = br#"{"hook_event_name":"PreCompact","session_id":"s"}"#;
-    for (args, code) in [(&[][..], 65), (&["--fail-closed"], 2)] {
+    for (args, code) in [(&["--dialect", "auto"][..], 65), (&["--dialect", "auto", "--fail-closed"], 2)] {
         let output = run(&config, wire, args);
         assert_eq!(output.status.code(), Some(code));
         assert!(output.stdout.is_empty());

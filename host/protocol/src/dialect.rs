@@ -18,7 +18,7 @@ use core::time::Duration;
 
 use serde_json::Value;
 
-pub use recognise::{Caller, Mark, Marks, caller, recognise};
+pub use recognise::{Caller, Mark, Marks, caller, recognise, recognised};
 pub use translate::{is_same_client, other_names, translate};
 pub use usage::Usage;
 

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hookbox_protocol::dialect::{self, Caller, caller, recognise};
+use hookbox_protocol::dialect::{self, Caller, caller, recognise, recognised};
 use serde_json::{Value, json};
 
 /// Folders of samples, and the dialects their clients speak.
@@ -70,7 +70,11 @@ fn what_anybody_can_have_sent_is_left_open() {
 
 fn told(configured: &str, wire: &[u8], variables: &[&str]) -> String {
     let configured = dialect::by_name(configured).expect("a dialect");
-    match caller(configured, wire, None, |name| variables.contains(&name)) {
+    word(recognised(configured, wire, None, |name| variables.contains(&name)))
+}
+
+fn word(caller: Caller) -> String {
+    match caller {
         Caller::Own => "own".into(),
         Caller::Foreign(dialect) => dialect.name().trim_end_matches("@observed").into(),
         Caller::Unclear(several) => several.iter().map(|d| d.name()).collect::<Vec<_>>().join("|"),
@@ -94,6 +98,78 @@ fn every_recorded_line_under_every_dialect_is_its_own_clients() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn another_clients_line_is_never_taken_for_a_third_ones() {
+    let mut foreign = 0;
+    for (folder, own) in FOLDERS {
+        for path in files(&samples().join(folder)) {
+            let wire = std::fs::read(&path).expect("readable");
+            for configured in dialect::ALL {
+                let found = word(caller(*configured, &wire));
+                let place = format!("{} under {}: {found}", path.display(), configured.name());
+                let base = configured.name().split('@').next().expect("a name");
+                assert!(found == "own" || found == *own && base != *own, "{place}");
+                foreign += usize::from(found == *own);
+            }
+        }
+    }
+    assert!(foreign > 1000, "{foreign}");
+}
+
+#[test]
+fn a_dialect_yields_only_to_what_no_other_client_sends() {
+    let own = [
+        (
+            "blade-callback",
+            json!({ "event": "PreToolUse", "sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "Bash" }),
+        ),
+        ("blade-callback", json!({ "sessionId": "s", "toolName": "Bash", "toolInput": {} })),
+        ("codebuddy", json!({ "hook_event_name": "PreToolUse", "session_id": "s", "timestamp": 1, "cwd": "/p" })),
+        ("blade", json!({ "hook_event_name": "PreToolUse", "session_id": "s", "timestamp": "t", "cwd": "/p" })),
+        ("claude", json!({ "hook_event_name": "Stop", "session_id": "s", "timestamp": "t", "cwd": "/p" })),
+        ("gemini", json!({ "hook_event_name": "BeforeTool", "turn": 1 })),
+        (
+            "claude",
+            json!({ "hook_event_name": "Stop", "turn_id": "t", "transcript_path": "/h/.claude/projects/p/s.jsonl" }),
+        ),
+        // What proves two things proves nothing.
+        ("codebuddy", json!({ "hook_event_name": "Stop", "turn_id": "t", "prompt_id": "p" })),
+    ];
+    for (configured, payload) in own {
+        let configured = dialect::by_name(configured).expect("a dialect");
+        assert_eq!(word(caller(configured, payload.to_string().as_bytes())), "own", "{} {payload}", configured.name());
+    }
+    let others = [
+        (
+            "claude",
+            "codex",
+            json!({ "hook_event_name": "SessionStart", "transcript_path": "/h/.codex/sessions/r.jsonl" }),
+        ),
+        (
+            "codex",
+            "claude",
+            json!({ "hook_event_name": "SessionStart", "transcript_path": "C:\\u\\.claude\\projects\\s.jsonl" }),
+        ),
+        (
+            "claude",
+            "codebuddy",
+            json!({ "hook_event_name": "Stop", "transcript_path": "/h/.codebuddy/projects/s.jsonl" }),
+        ),
+        ("claude", "gemini", json!({ "hook_event_name": "SessionEnd", "transcript_path": "/h/.gemini/tmp/s.jsonl" })),
+        (
+            "claude",
+            "copilot",
+            json!({ "sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "bash", "toolArgs": {} }),
+        ),
+        ("claude", "picoclaw", json!({ "jsonrpc": "2.0", "id": 1, "method": "hook.before_tool", "params": {} })),
+    ];
+    for (configured, calling, payload) in others {
+        let configured = dialect::by_name(configured).expect("a dialect");
+        let found = word(caller(configured, payload.to_string().as_bytes()));
+        assert!(found.starts_with(calling), "{} {payload}: {found}", configured.name());
     }
 }
 

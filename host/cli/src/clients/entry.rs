@@ -22,6 +22,8 @@ const OWN_TIME: Duration = Duration::from_secs(10);
 pub struct Wiring {
     /// `--dialect`: the client's own, or `auto` where the file is in another one's form.
     pub dialect: String,
+    /// Whether the file names that dialect itself.
+    pub of_file: bool,
     /// The configuration as this client's events meet it.
     pub config: Config,
     /// Warnings of the file.
@@ -43,15 +45,16 @@ pub fn wire(client: &Client, text: &str, file: &Path) -> Result<Wiring, hookbox:
         // The documents of Blade describe no program.
         let dialect = if own.name().contains('@') { own } else { named.dialect };
         let config = Config::parse(text, file, Some(dialect.name()))?.config;
-        return Ok(Wiring { dialect: dialect.name().to_owned(), config, warnings, unknown });
+        let of_file = dialect.name() == named.dialect.name();
+        return Ok(Wiring { dialect: dialect.name().to_owned(), of_file, config, warnings, unknown });
     }
     let alike = named.dialect.shape() == own.shape() && named.dialect.timeout_unit() == own.timeout_unit();
     let known = |hook: &Hook| hook.events.iter().all(|event| own.spec_by_name(event).is_some());
     if alike && named.hooks.iter().all(known) {
         let config = Config::parse(text, file, Some(own.name()))?.config;
-        return Ok(Wiring { dialect: own.name().to_owned(), config, warnings, unknown });
+        return Ok(Wiring { dialect: own.name().to_owned(), of_file: false, config, warnings, unknown });
     }
-    Ok(Wiring { dialect: "auto".to_owned(), config: named.answering(own), warnings, unknown })
+    Ok(Wiring { dialect: "auto".to_owned(), of_file: false, config: named.answering(own), warnings, unknown })
 }
 
 /// The events of a configuration that its dialect does not know. Those of no hook in particular are not among them.
@@ -138,7 +141,10 @@ pub fn words(client: &Client, wiring: &Wiring, program: String, config: String) 
     if client.form == Form::Process {
         words.push("stdio".into());
     } else {
-        words.extend(["run".into(), "--dialect".into(), wiring.dialect.clone()]);
+        // Copilot reads the settings of Claude Code too: the event tells which of the two is calling.
+        let shared = client.dialect == "claude" && wiring.of_file;
+        let dialect = if shared { "auto".to_owned() } else { wiring.dialect.clone() };
+        words.extend(["run".into(), "--dialect".into(), dialect]);
     }
     if wiring.config.fail_closed {
         // Also when the file is missing.

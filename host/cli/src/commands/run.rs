@@ -303,12 +303,13 @@ fn judge(source: &Source, closed: bool, recorded: bool, event: &EventText, asked
         Ok(config) => config,
         Err(error) => {
             let (dialect, shut) = source.hints();
-            let calling = dialect.and_then(|dialect| caller::of(dialect, source.event.as_deref(), &event.read).ok());
+            let calling = dialect
+                .and_then(|dialect| caller::of(dialect, source.given(), source.event.as_deref(), &event.read).ok());
             return without(error, calling, closed || shut);
         }
     };
     let closed = config.fail_closed;
-    let config = match caller::answer(config, source.event.as_deref(), &event.read) {
+    let config = match caller::answer(config, source.given(), source.event.as_deref(), &event.read) {
         Ok(config) => config,
         // Whose words would block, nobody knows: clients that look at exit codes take 2 for a block.
         Err(error) => return without(error, None, closed),
@@ -353,6 +354,16 @@ impl Source {
             .clone()
             .or_else(found)
             .ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
+    }
+
+    /// What was said of the dialect. decisions.md#who-is-calling: "`--dialect` and `--event` go before what a payload tells".
+    fn given(&self) -> caller::Given {
+        match self.dialect.as_deref() {
+            Some(caller::AUTO) => caller::Given::Auto,
+            Some(_) => caller::Given::Named,
+            None if self.event.is_some() => caller::Given::Named,
+            None => caller::Given::Nothing,
+        }
     }
 
     /// The dialect that was given, unless the event is to tell it.

@@ -44,6 +44,10 @@ impl Mark {
 pub struct Marks {
     /// On payloads that nobody else sends.
     pub own: &'static [Mark],
+    /// Of [`Marks::own`], those that prove it: fields or events that only this client has.
+    pub proof: &'static [Mark],
+    /// The folder in the user's home in which only this client keeps its transcripts.
+    pub home: Option<&'static str>,
     /// On payloads that others could have sent as well.
     pub shared: &'static [Mark],
     /// Variables that the client sets for its hooks.
@@ -55,14 +59,30 @@ pub struct Marks {
 /// is there once, as documented.
 pub fn recognise(wire: &[u8]) -> Vec<&'static dyn Dialect> {
     let Ok(payload) = parse_object(wire) else { return Vec::new() };
+    let proven = proven(&payload);
+    if !proven.is_empty() {
+        return proven;
+    }
     let own = bearing(&payload, |marks| marks.own);
     if own.is_empty() { bearing(&payload, |marks| marks.shared) } else { own }
 }
 
+/// The dialects whose clients have sent this payload for sure: by where its transcript is, or else by a field or an event
+/// that only one client has.
+fn proven(payload: &Object) -> Vec<&'static dyn Dialect> {
+    let transcript = payload.get("transcript_path").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let below = |home: &str| transcript.split(['/', '\\']).any(|part| part == home);
+    let home: Vec<_> = documented().filter(|dialect| dialect.marks().home.is_some_and(below)).collect();
+    if home.len() == 1 { home } else { bearing(payload, |marks| marks.proof) }
+}
+
+fn documented() -> impl Iterator<Item = &'static dyn Dialect> {
+    ALL.iter().copied().filter(|dialect| !dialect.name().contains('@'))
+}
+
 fn bearing(payload: &Object, marks: fn(&Marks) -> &'static [Mark]) -> Vec<&'static dyn Dialect> {
     let name = payload.get("hook_event_name").and_then(serde_json::Value::as_str);
-    let documented = ALL.iter().copied().filter(|dialect| !dialect.name().contains('@'));
-    documented.filter(|dialect| marks(&dialect.marks()).iter().any(|mark| mark.is_on(payload, name))).collect()
+    documented().filter(|dialect| marks(&dialect.marks()).iter().any(|mark| mark.is_on(payload, name))).collect()
 }
 
 /// Who called hooks that are configured for one dialect's client.
@@ -76,11 +96,23 @@ pub enum Caller {
     Unclear(Vec<&'static dyn Dialect>),
 }
 
-/// Who called. `name` is the event's where it is given, and `has` tells whether the environment has a variable of that name:
-/// it is asked only where the payload fits several clients, because an agent inside another inherits its environment.
-pub fn caller(configured: &dyn Dialect, wire: &[u8], name: Option<&str>, has: impl Fn(&str) -> bool) -> Caller {
+/// The client that called hooks whose file is written for one client. The file's dialect yields only to positive proof.
+pub fn caller(configured: &dyn Dialect, wire: &[u8]) -> Caller {
     let Ok(payload) = parse_object(wire) else { return Caller::Own };
-    let own = bearing(&payload, |marks| marks.own);
+    match proven(&payload).as_slice() {
+        [one] if base(*one) != base(configured) => Caller::Foreign(observed(*one)),
+        // What proves two things proves nothing.
+        _ => Caller::Own,
+    }
+}
+
+/// The client that called, where the event alone tells it (`--dialect auto`). `name` is the event's where it is given, and
+/// `has` tells whether the environment has a variable of that name: it is asked only where the payload fits several clients,
+/// because an agent inside another inherits its environment.
+pub fn recognised(configured: &dyn Dialect, wire: &[u8], name: Option<&str>, has: impl Fn(&str) -> bool) -> Caller {
+    let Ok(payload) = parse_object(wire) else { return Caller::Own };
+    let proven = proven(&payload);
+    let own = if proven.is_empty() { bearing(&payload, |marks| marks.own) } else { proven };
     let shared = bearing(&payload, |marks| marks.shared);
     let candidates = if own.is_empty() { &shared } else { &own };
     if candidates.is_empty() || candidates.iter().any(|dialect| base(*dialect) == base(configured)) {

@@ -3,7 +3,7 @@
 use hookbox::{
     Dialect,
     config::Config,
-    dialect::{Caller, caller},
+    dialect::{Caller, caller, recognised},
 };
 
 use crate::{exit::Exit, print};
@@ -11,13 +11,24 @@ use crate::{exit::Exit, print};
 /// What `--dialect` says so that the event alone tells it.
 pub const AUTO: &str = "auto";
 
+/// What was said of the dialect, beside the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// A dialect or the event's name: nobody else is calling.
+    Named,
+    /// `auto`: the event alone tells it.
+    Auto,
+    /// Nothing: the file's own, unless something proves that another client is calling.
+    Nothing,
+}
+
 /// The configuration under the dialect of whoever sent this event.
 ///
 /// # Errors
 /// As [`of`].
-pub fn answer(config: Config, name: Option<&str>, wire: &[u8]) -> anyhow::Result<Config> {
+pub fn answer(config: Config, given: Given, name: Option<&str>, wire: &[u8]) -> anyhow::Result<Config> {
     let configured = config.dialect;
-    let dialect = of(configured, name, wire)?;
+    let dialect = of(configured, given, name, wire)?;
     if dialect.name() == configured.name() {
         return Ok(config);
     }
@@ -30,8 +41,18 @@ pub fn answer(config: Config, name: Option<&str>, wire: &[u8]) -> anyhow::Result
 ///
 /// # Errors
 /// It is not the client that the configuration is for, and nobody can tell which one it is.
-pub fn of(configured: &'static dyn Dialect, name: Option<&str>, wire: &[u8]) -> anyhow::Result<&'static dyn Dialect> {
-    match caller(configured, wire, name, |variable| std::env::var_os(variable).is_some()) {
+pub fn of(
+    configured: &'static dyn Dialect,
+    given: Given,
+    name: Option<&str>,
+    wire: &[u8],
+) -> anyhow::Result<&'static dyn Dialect> {
+    let calling = match given {
+        Given::Named => Caller::Own,
+        Given::Auto => recognised(configured, wire, name, |variable| std::env::var_os(variable).is_some()),
+        Given::Nothing => caller(configured, wire),
+    };
+    match calling {
         Caller::Own => Ok(configured),
         Caller::Foreign(dialect) => Ok(dialect),
         Caller::Unclear(several) => {

@@ -120,6 +120,8 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["hook_event_name", "project_dir"]),
         Mark::has(&["hook_event_name", "user_prompt"]),
     ],
+    proof: &[Mark::has(&["hook_event_name", "hook_execution_id"]), Mark::has(&["hook_event_name", "project_dir"])],
+    home: None,
     shared: &[],
     env: &[],
 };

@@ -137,6 +137,11 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["event", "sessionId"]).lacks(&["hook_event_name"]),
         Mark::has(&["event", "toolName"]).lacks(&["hook_event_name"]),
     ],
+    proof: &[
+        Mark::has(&["event", "sessionId"]).lacks(&["hook_event_name", "toolArgs", "hookName"]),
+        Mark::has(&["event", "toolName"]).lacks(&["hook_event_name", "toolArgs", "hookName"]),
+    ],
+    home: None,
     shared: &[],
     env: &[],
 };

@@ -155,6 +155,12 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["hook_event_name", "effort"]),
         Mark::has(&["hook_event_name", "seconds_since_last_response"]),
     ],
+    proof: &[
+        Mark::has(&["hook_event_name", "prompt_id"]),
+        Mark::has(&["hook_event_name", "effort"]),
+        Mark::has(&["hook_event_name", "seconds_since_last_response"]),
+    ],
+    home: Some(".claude"),
     shared: &[Mark::has(&["hook_event_name"])],
     env: &["CLAUDECODE"],
 };

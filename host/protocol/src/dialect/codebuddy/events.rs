@@ -136,6 +136,8 @@ const NOT_INPUT: &[&str] = &[
 /// What tells a payload of this client.
 pub(super) const MARKS: Marks = Marks {
     own: &[Mark::has(&["hook_event_name", "client", "version"])],
+    proof: &[Mark::has(&["hook_event_name", "client", "version"])],
+    home: Some(".codebuddy"),
     shared: &[Mark::has(&["hook_event_name"])],
     env: &["CODEBUDDY_PROJECT_DIR"],
 };

@@ -136,5 +136,10 @@ pub(super) const USAGE: Usage = Usage {
 };
 
 /// What tells a payload of this client.
-pub(super) const MARKS: Marks =
-    Marks { own: &[Mark::has(&["hook_event_name", "turn_id"])], shared: &[Mark::has(&["hook_event_name"])], env: &[] };
+pub(super) const MARKS: Marks = Marks {
+    own: &[Mark::has(&["hook_event_name", "turn_id"])],
+    proof: &[Mark::has(&["hook_event_name", "turn_id"])],
+    home: Some(".codex"),
+    shared: &[Mark::has(&["hook_event_name"])],
+    env: &[],
+};

@@ -139,6 +139,12 @@ pub(super) const MARKS: Marks = Marks {
             .lacks(&["project_dir", "hook_execution_id"])
             .of(&["Stop", "SubagentStop", "PreCompact"]),
     ],
+    proof: &[
+        Mark::has(&["toolArgs"]),
+        Mark::has(&["hookName"]),
+        Mark::has(&["sessionId", "timestamp", "cwd"]).lacks(&["event", "hook_event_name", "toolInput"]),
+    ],
+    home: Some(".copilot"),
     shared: &[],
     env: &["COPILOT_PROJECT_DIR"],
 };

@@ -106,6 +106,17 @@ pub(super) const MARKS: Marks = Marks {
             "Notification",
         ]),
     ],
+    proof: &[Mark::has(&[]).of(&[
+        "BeforeAgent",
+        "AfterAgent",
+        "BeforeModel",
+        "AfterModel",
+        SELECTION,
+        "BeforeTool",
+        "AfterTool",
+        "PreCompress",
+    ])],
+    home: Some(".gemini"),
     shared: &[],
     env: &["GEMINI_PROJECT_DIR"],
 };

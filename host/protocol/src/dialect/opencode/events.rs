@@ -46,6 +46,11 @@ pub(super) const MARKS: Marks = Marks {
         Mark::has(&["input", "output"]).lacks(&["hook_event_name", "event", "toolName"]),
         Mark::has(&["hook_event_name", "opencode_plugin"]),
     ],
+    proof: &[
+        Mark::has(&["input", "output"]).lacks(&["hook_event_name", "event", "toolName"]),
+        Mark::has(&["hook_event_name", "opencode_plugin"]),
+    ],
+    home: None,
     shared: &[Mark::has(&["hook_event_name"])],
     env: &[],
 };

@@ -129,4 +129,10 @@ pub(super) const KINDS: [&str; 19] = [
 ];
 
 /// What tells a payload of this client.
-pub(super) const MARKS: Marks = Marks { own: &[Mark::has(&["jsonrpc", "method"])], shared: &[], env: &[] };
+pub(super) const MARKS: Marks = Marks {
+    own: &[Mark::has(&["jsonrpc", "method"])],
+    proof: &[Mark::has(&["jsonrpc", "method"])],
+    home: None,
+    shared: &[],
+    env: &[],
+};
