@@ -143,6 +143,8 @@ pub struct Note {
     pub kind: NoteKind,
     /// In words.
     pub text: String,
+    /// The output is not the dialect's: where failures block, its hook has failed.
+    pub misfit: bool,
 }
 
 /// What a [`Note`] tells of.
@@ -159,15 +161,21 @@ pub enum NoteKind {
 impl Note {
     /// [`NoteKind::Dropped`]
     pub fn dropped(text: impl Into<String>) -> Self {
-        Self { kind: NoteKind::Dropped, text: text.into() }
+        Self { kind: NoteKind::Dropped, text: text.into(), misfit: false }
     }
     /// [`NoteKind::Degraded`]
     pub fn degraded(text: impl Into<String>) -> Self {
-        Self { kind: NoteKind::Degraded, text: text.into() }
+        Self { kind: NoteKind::Degraded, text: text.into(), misfit: false }
     }
     /// [`NoteKind::Warning`]
     pub fn warning(text: impl Into<String>) -> Self {
-        Self { kind: NoteKind::Warning, text: text.into() }
+        Self { kind: NoteKind::Warning, text: text.into(), misfit: false }
+    }
+
+    /// The same note, of an output that is not the dialect's.
+    #[must_use]
+    pub fn of_misfit(self) -> Self {
+        Self { misfit: true, ..self }
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{
-    Cause, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note,
+    Cause, DecisionKind, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note,
     authority::{express, keep_digits},
     dialect::{EventSpec, is_same_client, other_names, translate},
     failure::failed_output,
@@ -304,7 +304,15 @@ pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Select
 /// What counts of a hook's run: failure behaviour, then authority, then what the dialect can say.
 fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<HookOutput> {
     let Entry { hook, bounds: authority, .. } = entry;
+    let spec = hooks.dialect().spec_of(event);
     let Run { result, notes, .. } = run;
+    let closes = |cause| policy(hooks, spec, hook, cause) != FailurePolicy::Ignore;
+    if let Ok(output) = &*result
+        && let Some(why) = misfit(output, notes).filter(|_| closes(Cause::BadOutput))
+    {
+        *result = Err(Failure::new(Cause::BadOutput, format!("output: {why}")));
+        notes.retain(|note| !note.misfit);
+    }
     let mut counted = match result {
         // Most often there is nothing to look at.
         Ok(output) if output.is_silent() => return Box::default(),
@@ -317,7 +325,6 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
             output
         }
         Err(failure) => {
-            let spec = hooks.dialect().spec_of(event);
             let (output, note) = failed_output(spec, &hook.name, failure, policy(hooks, spec, hook, failure.cause));
             notes.extend(note);
             Box::new(output)
@@ -329,6 +336,23 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
     }
     notes.extend(express(hooks.dialect(), event, authority.as_ref(), &mut counted));
     counted
+}
+
+/// Keys that decide in some dialect.
+const DECIDING: [&str; 5] = ["action", "approved", "behavior", "decision", "permissionDecision"];
+
+/// Why an output is not the dialect's, unless it denies or stops all the same.
+///
+/// decisions.md#outputs: "Where failures block, so does an output that is not the dialect's".
+fn misfit(output: &HookOutput, notes: &[Note]) -> Option<String> {
+    if output.halt.is_some() || output.decision_kind() > Some(DecisionKind::Ask) {
+        return None;
+    }
+    let noted = notes.iter().find(|note| note.misfit).map(|note| note.text.clone());
+    noted.or_else(|| {
+        let key = DECIDING.iter().find(|key| output.extra.contains_key(**key))?;
+        Some(format!("/{key} decides nothing in this dialect"))
+    })
 }
 
 pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> FailurePolicy {

@@ -69,7 +69,8 @@ impl Dialect for Claude {
     /// claude.md#timeouts-and-failure: "the default is 60". decisions.md#the-real-claude-code: "`SessionEnd` hooks are killed
     /// after about 1.5 s."
     fn client_timeout(&self, spec: &EventSpec) -> Duration {
-        if spec.kind == EventKind::SessionEnd { Duration::from_millis(1500) } else { Duration::from_mins(1) }
+        let short = self.observed && spec.kind == EventKind::SessionEnd;
+        if short { Duration::from_millis(1500) } else { Duration::from_mins(1) }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -260,7 +260,8 @@ pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason
 /// field where it has no effect is taken out and told of, so that the output does not look as if it had.
 pub(crate) fn report_misplaced(fields: &mut FieldReader, known: &[&str], notes: &mut Vec<Note>) {
     for key in fields.take_known(known) {
-        notes.push(Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(&key))));
+        let note = Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(&key)));
+        notes.push(if known.contains(&key.as_str()) { note } else { note.of_misfit() });
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     // blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems": the one's words say nothing in
     // the other, and must not look as if they had.
     for key in top.take_known(known_keys::BLADE_CALLBACK) {
-        notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
+        let note = Note::dropped(format!("`{key}` has no effect on {}", event.name));
+        notes.push(if known_keys::BLADE_CALLBACK.contains(&key.as_str()) { note } else { note.of_misfit() });
     }
     output.extra = top.rest();
     Ok((output, notes))
@@ -55,8 +56,8 @@ const ACTIONS: &[(&str, Action)] = &[("continue", Action::Continue), ("skip", Ac
 
 fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let action = top.take_word("action", ACTIONS)?;
-    if action.is_none() && known_keys::BLADE_CALLBACK.iter().any(|key| top.contains(key)) {
-        notes.push(Note::warning("the output has no action; it counts as `continue`"));
+    if action.is_none() {
+        notes.push(Note::warning("the output has no action; it counts as `continue`").of_misfit());
     }
     let action = action.unwrap_or(Action::Continue);
     let reason = top.take::<String>("reason")?;
@@ -92,7 +93,7 @@ fn decode_permission(top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<Hoo
     let mut output = HookOutput { decision, ..HookOutput::default() };
     let (allows, denies) = (output.decision == Some(Decision::Allow), output.decision == Some(Decision::Deny));
     if output.decision.is_none() && (updated.is_some() || message.is_some() || interrupt) {
-        notes.push(Note::warning("the result has no behavior; it counts as `ask`"));
+        notes.push(Note::warning("the result has no behavior; it counts as `ask`").of_misfit());
     }
     if updated.is_some() && !allows {
         notes.push(Note::dropped("updatedInput has no effect without `allow`"));

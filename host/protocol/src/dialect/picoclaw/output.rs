@@ -37,7 +37,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
         _ => decode_action(event, &mut top, &mut notes)?,
     };
     for key in top.take_known(known_keys::PICOCLAW) {
-        notes.push(Note::dropped(format!("`{key}` has no effect here")));
+        let note = Note::dropped(format!("`{key}` has no effect here"));
+        notes.push(if known_keys::PICOCLAW.contains(&key.as_str()) { note } else { note.of_misfit() });
     }
     output.extra = top.rest();
     Ok((output, notes))
@@ -81,8 +82,8 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
     let reason = top.take::<String>("reason")?;
     let mut output = HookOutput::default();
     match action.as_deref() {
-        None if known_keys::PICOCLAW.iter().any(|key| top.contains(key)) => {
-            notes.push(Note::warning("the result has no action; it counts as `continue`"));
+        None if reason.is_some() || top.left().any(|(_, value)| !value.is_null()) => {
+            notes.push(Note::warning("the result has no action; it counts as `continue`").of_misfit());
         }
         // picoclaw.md#actions: "`continue` | all interceptors | let it pass unchanged".
         None | Some("continue") => {}
@@ -107,7 +108,8 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
         // knows, on a method that does not have it, is an unknown action there." The client logs it and goes on.
         Some(other) => {
             let other = shorten(other, 60);
-            notes.push(Note::dropped(format!("{} knows no action `{other}`; it counts as `continue`", event.name)));
+            let note = Note::dropped(format!("{} knows no action `{other}`; it counts as `continue`", event.name));
+            notes.push(note.of_misfit());
         }
     }
     Ok(output)
