@@ -4,7 +4,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use hookbox_protocol::{
-    Cause, DecisionKind, Dialect, Event, EventContext, Failure, FailurePolicy, HookOutput, ToolCall,
+    Cause, DecisionKind, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy, HookOutput, ToolCall,
     degrade::{Becomes, becomes, degrade},
     dialect::{self, EventSpec},
     event::Input,
@@ -105,6 +105,7 @@ fn safer(from: DecisionKind, to: &str) -> bool {
 fn failures() {
     let causes: Vec<String> =
         Cause::ALL.iter().filter(|c| **c != Cause::Timeout).map(|c| format!("`{}`", c.word())).collect();
+    let limits: Vec<String> = Cause::ALL.iter().filter(|c| c.is_limit()).map(|c| format!("`{}`", c.word())).collect();
     let mut text = format!(
         "# What a failed hook counts as\n\n\
          Generated from the code (`./just generate`). What the client is told when the only hook of an event fails, by\n\
@@ -116,8 +117,11 @@ fn failures() {
          tool, as far as these can be found. The row *cannot be read* says how the client is told where that comes to a\n\
          block; so it is told too when the configuration cannot be used and `failClosed` or `--fail-closed` is given. Where\n\
          it comes to no block, stdout is empty, and the exit code is 65 (the event) or 78 (the configuration), 0 under\n\
-         copilot and gemini, 1 under blade@observed.\n\n",
-        causes.join(", ")
+         copilot and gemini, 1 under blade@observed.\n\n\
+         *Limits of a gate*: where neither a behaviour nor `failClosed` is written, a component that may only hold back has\n\
+         denied when one of its limits was used up: {}. So has a command with the cause `too-deep`.\n\n",
+        causes.join(", "),
+        limits.join(", ")
     );
     for dialect in documented() {
         writeln!(text, "## {}\n\n| event | behaviour | the client is told |\n|---|---|---|", dialect.name()).unwrap();
@@ -126,7 +130,10 @@ fn failures() {
                 [(FailurePolicy::Ignore, "ignore"), (FailurePolicy::Deny, "deny"), (FailurePolicy::Ask, "ask")]
             {
                 let told = told(dialect, spec, policy);
-                let word = started_from(dialect, spec, policy, word);
+                let gate =
+                    matches!(spec.kind, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool);
+                let limits = if gate && policy == FailurePolicy::Deny { " (limits of a gate)" } else { "" };
+                let word = format!("{}{limits}", started_from(dialect, spec, policy, word));
                 writeln!(text, "| {} | {word} | {told} |", spec.name).unwrap();
             }
             writeln!(text, "| {} | cannot be read | {} |", spec.name, unread(dialect, spec)).unwrap();
