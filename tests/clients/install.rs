@@ -143,7 +143,8 @@ fn one_file_serves_all() {
         let settings: Value = serde_json::from_str(&fs::read_to_string(machine.project().join(file)).unwrap()).unwrap();
         let (line, handler) = line(&settings, event);
         let dialect = match client {
-            "gemini" => "auto",
+            // Copilot reads Claude Code's settings too.
+            "gemini" | "claude" => "auto",
             "blade" => "blade@observed",
             other => other,
         };
