@@ -1,4 +1,7 @@
-use hookbox_protocol::dialect::{ALL, ConfigShape};
+use hookbox_protocol::{
+    Dialect,
+    dialect::{ALL, ConfigShape},
+};
 use serde_json::json;
 
 use super::*;
@@ -61,9 +64,23 @@ fn full() -> Vec<(&'static str, Value)> {
         (ConfigShape::Named, Value::Object(named)),
     ]
     .into_iter()
-    .filter_map(|(shape, hooks)| Some((ALL.iter().find(|dialect| dialect.shape() == shape)?.name(), hooks)))
-    .map(|(dialect, hooks)| (dialect, file(hooks)))
+    .filter_map(|(shape, hooks)| {
+        Some((ALL.iter().find(|dialect| dialect.shape() == shape && asks(**dialect))?.name(), hooks))
+    })
+    .map(|(dialect, hooks)| {
+        let mut file = file(hooks);
+        // Its client asks no such callback.
+        if let Some(file) = file.as_object_mut().filter(|_| dialect == "picoclaw") {
+            file.remove("canUseTool");
+        }
+        (dialect, file)
+    })
     .collect()
+}
+
+/// The first dialect of a shape, and of those with groups the one that has all there is.
+fn asks(dialect: &dyn Dialect) -> bool {
+    dialect.shape() != ConfigShape::Groups || dialect.name() == "blade"
 }
 
 type Object = serde_json::Map<String, Value>;

@@ -18,7 +18,7 @@ fn groups() {
             { "matcher": "Bash", "hooks": [{ "type": "command", "command": "a" }, { "type": "command", "command": "b" }] },
             { "hooks": [{ "type": "command", "command": "c" }] } ],
         "Notification": [{ "hooks": [{ "type": "command", "command": "d" }] }] } }"#;
-    let config = load("claude", text);
+    let config = load("blade", text);
     assert_eq!((config.enabled, config.max_concurrent), (true, Some(2)));
     assert_eq!(
         summary(&config),
