@@ -519,7 +519,7 @@ fn the_other_vectors_hold_each_in_a_process_of_its_own() {
     }
     let others: Vec<_> =
         others.into_iter().filter(|vector| OTHERWISE.iter().all(|(name, _)| *name != vector.name)).collect();
-    assert_eq!(others.len(), 60);
+    assert_eq!(others.len(), 64);
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {

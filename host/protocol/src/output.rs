@@ -156,6 +156,8 @@ pub enum NoteKind {
     Degraded,
     /// The event or the answer was accepted, but is not as the specification wants it.
     Warning,
+    /// The output is not the dialect's, and says nothing either: it is reported only where failures block, as a failure.
+    Misfit,
 }
 
 impl Note {
@@ -172,6 +174,11 @@ impl Note {
         Self { kind: NoteKind::Warning, text: text.into(), misfit: false }
     }
 
+    /// [`NoteKind::Misfit`]
+    pub fn misfit(text: impl Into<String>) -> Self {
+        Self { kind: NoteKind::Misfit, text: text.into(), misfit: true }
+    }
+
     /// The same note, of an output that is not the dialect's.
     #[must_use]
     pub fn of_misfit(self) -> Self {
@@ -186,6 +193,7 @@ impl NoteKind {
             Self::Dropped => "dropped",
             Self::Degraded => "degraded",
             Self::Warning => "warning",
+            Self::Misfit => "misfit",
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{
-    Cause, DecisionKind, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note,
+    Cause, DecisionKind, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note, NoteKind,
     authority::{express, keep_digits},
     dialect::{EventSpec, is_same_client, other_names, translate},
     failure::failed_output,
@@ -313,6 +313,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
         *result = Err(Failure::new(Cause::BadOutput, format!("output: {why}")));
         notes.retain(|note| !note.misfit);
     }
+    notes.retain(|note| note.kind != NoteKind::Misfit);
     let mut counted = match result {
         // Most often there is nothing to look at.
         Ok(output) if output.is_silent() => return Box::default(),
@@ -348,8 +349,8 @@ fn misfit(output: &HookOutput, notes: &[Note]) -> Option<String> {
     if output.halt.is_some() || output.decision_kind() > Some(DecisionKind::Ask) {
         return None;
     }
-    let noted = notes.iter().find(|note| note.misfit).map(|note| note.text.clone());
-    noted.or_else(|| {
+    let told = notes.iter().find(|note| note.misfit).map(|note| note.text.clone());
+    told.or_else(|| {
         let key = DECIDING.iter().find(|key| output.extra.contains_key(**key))?;
         Some(format!("/{key} decides nothing in this dialect"))
     })

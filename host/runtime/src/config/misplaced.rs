@@ -22,7 +22,7 @@ fn policy(key: &str) -> Option<&'static str> {
     nearest(&key.replace(['_', '-'], ""), OF_HANDLERS.into_iter().chain(OF_BLADE))
 }
 
-/// Whether a key at the top of a file is written like a policy that does not belong there.
+/// True for a key at the top of a file that is written like a policy and does not belong there.
 pub(super) fn is_policy(key: &str) -> bool {
     policy(key).is_some()
 }

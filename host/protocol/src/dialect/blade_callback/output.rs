@@ -57,7 +57,12 @@ const ACTIONS: &[(&str, Action)] = &[("continue", Action::Continue), ("skip", Ac
 fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let action = top.take_word("action", ACTIONS)?;
     if action.is_none() {
-        notes.push(Note::warning("the output has no action; it counts as `continue`").of_misfit());
+        // decisions.md#outputs: "blade-callback and picoclaw have a word for it, `continue`".
+        notes.push(if top.left().any(|(_, value)| !value.is_null()) {
+            Note::warning("the output has no action; it counts as `continue`").of_misfit()
+        } else {
+            Note::misfit("the output has no action")
+        });
     }
     let action = action.unwrap_or(Action::Continue);
     let reason = top.take::<String>("reason")?;

@@ -83,7 +83,11 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
     let mut output = HookOutput::default();
     match action.as_deref() {
         None if reason.is_some() || top.left().any(|(_, value)| !value.is_null()) => {
-            notes.push(Note::warning("the result has no action; it counts as `continue`").of_misfit());
+            if reason.is_some() || known_keys::PICOCLAW.iter().any(|key| top.contains(key)) {
+                notes.push(Note::warning("the result has no action; it counts as `continue`").of_misfit());
+            } else if event.name != super::events::HELLO {
+                notes.push(Note::misfit("the result has no action"));
+            }
         }
         // picoclaw.md#actions: "`continue` | all interceptors | let it pass unchanged".
         None | Some("continue") => {}

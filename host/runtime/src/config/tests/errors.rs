@@ -309,7 +309,8 @@ fn a_policy_in_the_wrong_place_is_an_error() {
             &format!("{HANDLER}/failureBehavior"),
         ),
     ] {
-        let errors = parse_as(dialect, &text).expect_err(&text).diagnostics;
+        let Err(errors) = parse_as(dialect, &text) else { panic!("{dialect} {text}") };
+        let errors = errors.diagnostics;
         let errors: Vec<_> = errors.iter().filter(|found| found.is_error()).map(|found| &found.pointer).collect();
         assert!(errors.iter().all(|found| *found == pointer) && !errors.is_empty(), "{dialect} {text}: {errors:?}");
     }
