@@ -113,7 +113,7 @@ generate:
     UPDATE_SCHEMA=1 cargo test --workspace --lib schema
     UPDATE_DOCS=1 cargo test --workspace --test docs --bin hookbox
 
-# What the SDKs have from the contract, written anew from `wit/`
+# The parts of the SDKs, the sandbox and the command line that follow from `wit/`
 bindings:
     cargo run -q -p hookbox-bindings
 

@@ -125,13 +125,7 @@ pub fn component(text: &str) -> Guest {
 }
 
 pub fn event_of(kind: EventKind) -> Event {
-    macro_rules! default_input {
-        ($($name:ident)*) => { match kind { $(EventKind::$name => Input::$name(Default::default()),)* } };
-    }
-    let input = default_input!(SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure
-        PermissionRequest CanUseTool Notification SubagentStart SubagentStop Stop PreCompact TaskCompleted BeforeLlm
-        AfterLlm AgentEvent OtherEvent);
-    Event { name: kind.name().into(), input, ..guest::event() }
+    Event { name: kind.name().into(), input: Input::empty(kind), ..guest::event() }
 }
 
 /// How a guest must end.

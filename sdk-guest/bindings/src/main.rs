@@ -1,4 +1,4 @@
-//! `just bindings`: writes what an SDK has from `wit/`. With `--check` it writes nothing and says what is stale.
+//! `just bindings`: writes what the SDKs, the sandbox and the command line have from `wit/`. With `--check` it writes nothing and says what is stale.
 
 #![allow(clippy::print_stderr)] // what it says is for whoever ran it
 
@@ -6,31 +6,34 @@ mod go;
 mod js;
 mod names;
 mod python;
+mod rust;
 
 use std::{collections::BTreeMap, fs, path::Path, process::ExitCode};
 
 use anyhow::Context;
 use wit_parser::Resolve;
 
-/// File, relative to `sdk-guest/`, and what is in it.
+/// File, relative to the project (to `sdk-guest/` where a language writes it), and what is in it.
 type Files = BTreeMap<String, String>;
 
 fn main() -> anyhow::Result<ExitCode> {
-    let sdks = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let files = generate(&sdks.join("../wit"))?;
-    let stale: Vec<_> =
-        files.iter().filter(|(name, text)| fs::read_to_string(sdks.join(name)).ok().as_ref() != Some(text)).collect();
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let files = generate(&project.join("wit"))?;
+    let stale: Vec<_> = files
+        .iter()
+        .filter(|(name, text)| fs::read_to_string(project.join(name)).ok().as_ref() != Some(text))
+        .collect();
     if std::env::args().any(|argument| argument == "--check") {
         for (name, _) in &stale {
-            eprintln!("sdk-guest/{name} is not what the contract says: run `just bindings`");
+            eprintln!("{name} is not what the contract says: run `just bindings`");
         }
         return Ok(if stale.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     for (name, text) in stale {
-        let file = sdks.join(name);
-        fs::create_dir_all(file.parent().context("inside an SDK")?)?;
+        let file = project.join(name);
+        fs::create_dir_all(file.parent().context("a file is in a folder")?)?;
         fs::write(&file, text).with_context(|| file.display().to_string())?;
-        eprintln!("sdk-guest/{name}");
+        eprintln!("{name}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -38,10 +41,17 @@ fn main() -> anyhow::Result<ExitCode> {
 fn generate(wit: &Path) -> anyhow::Result<Files> {
     let mut resolve = Resolve::new();
     resolve.push_dir(wit)?;
-    let mut files = go::generate(&resolve)?;
-    files.extend(js::generate(&resolve)?);
-    files.extend(python::generate(&resolve)?);
+    let mut sdks = go::generate(&resolve)?;
+    sdks.extend(js::generate(&resolve)?);
+    sdks.extend(python::generate(&resolve)?);
+    let mut files: Files = sdks.into_iter().map(|(name, text)| (format!("sdk-guest/{name}"), text)).collect();
+    files.extend(rust::generate(&resolve, names_in(wit)?)?);
     Ok(files)
+}
+
+fn names_in(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    names.collect()
 }
 
 #[cfg(test)]
@@ -51,10 +61,10 @@ mod tests {
 
     #[test]
     fn bindings_are_those_of_the_contract() {
-        let sdks = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        for (name, text) in generate(&sdks.join("../wit")).unwrap() {
-            let found = fs::read_to_string(sdks.join(&name)).unwrap_or_default();
-            assert!(found == text, "sdk-guest/{name} is not what the contract says: run `just bindings`");
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (name, text) in generate(&project.join("wit")).unwrap() {
+            let found = fs::read_to_string(project.join(&name)).unwrap_or_default();
+            assert!(found == text, "{name} is not what the contract says: run `just bindings`");
         }
     }
 }

@@ -34,6 +34,8 @@ static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_all
 
 #[doc(hidden)]
 pub mod bindings;
+#[macro_use]
+mod answer;
 mod capability;
 mod event;
 mod event_context;
@@ -54,11 +56,7 @@ mod wire_tests;
 
 pub use capability::event::raw_event;
 pub use capability::{config, http, llm, log, state};
-pub use event::{
-    after_llm, agent_event, before_llm, can_use_tool, notification, other_event, permission_request, post_tool_use,
-    post_tool_use_failure, pre_compact, pre_tool_use, session_end, session_start, stop, subagent_start, subagent_stop,
-    task_completed, user_prompt_submit,
-};
+pub use event::*;
 pub use event_context::EventContext;
 pub use fault::{Fault, Result};
 pub use json::Json;
@@ -74,24 +72,8 @@ pub use verb::{allow, ask, block, deny, pass, respond, skip};
 pub mod prelude {
     pub use serde_json::{Value, json};
 
-    pub use crate::after_llm::{self, AfterLlm};
-    pub use crate::agent_event::{self, AgentEvent};
-    pub use crate::before_llm::{self, BeforeLlm};
-    pub use crate::can_use_tool::{self, CanUseTool};
-    pub use crate::notification::{self, Notification};
-    pub use crate::other_event::{self, OtherEvent};
-    pub use crate::permission_request::{self, PermissionRequest};
-    pub use crate::post_tool_use::{self, PostToolUse};
-    pub use crate::post_tool_use_failure::{self, PostToolUseFailure};
-    pub use crate::pre_compact::{self, PreCompact};
-    pub use crate::pre_tool_use::{self, PreToolUse, Response};
-    pub use crate::session_end::{self, SessionEnd};
-    pub use crate::session_start::{self, SessionStart};
-    pub use crate::stop::{self, Stop};
-    pub use crate::subagent_start::{self, SubagentStart};
-    pub use crate::subagent_stop::{self, SubagentStop};
-    pub use crate::task_completed::{self, TaskCompleted};
-    pub use crate::user_prompt_submit::{self, UserPromptSubmit};
+    pub use crate::event::traits::*;
+    pub use crate::pre_tool_use::Response;
     pub use crate::{EventContext, Fault, Json, Output, Result, ToolCall};
     pub use crate::{allow, ask, block, deny, pass, respond, skip};
     pub use crate::{config, http, llm, log, raw_event, state};

@@ -8,39 +8,13 @@ use wit_parser::Resolve;
 
 macro_rules! wit {
     ($($file:literal),* $(,)?) => {
-        &[$(($file, include_str!(concat!("../../../wit/", $file)))),*]
+        &[$(($file, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/wit/", $file)))),*]
     };
 }
 
-/// Every file of `wit/`.
-pub const WIT: &[(&str, &str)] = wit![
-    "after-llm.wit",
-    "agent-event.wit",
-    "before-llm.wit",
-    "can-use-tool.wit",
-    "config.wit",
-    "event.wit",
-    "http.wit",
-    "llm.wit",
-    "log.wit",
-    "notification.wit",
-    "other-event.wit",
-    "permission-request.wit",
-    "post-tool-use-failure.wit",
-    "post-tool-use.wit",
-    "pre-compact.wit",
-    "pre-tool-use.wit",
-    "session-end.wit",
-    "session-start.wit",
-    "state.wit",
-    "stop.wit",
-    "subagent-start.wit",
-    "subagent-stop.wit",
-    "task-completed.wit",
-    "types.wit",
-    "user-prompt-submit.wit",
-    "worlds.wit",
-];
+mod files;
+
+pub use files::WIT;
 
 /// What of the contract a core module has to do with, by the names of its exports and imports.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! `post-tool-use`
 
-use super::input::{json, tool_call};
 use crate::bindings::{
     exports::hookbox::hooks::post_tool_use::{Output, ToolOutput},
     hookbox::hooks::types::ToolCall,
 };
+use crate::call::input::{json, tool_call};
 
 interface! {
     PostToolUse(event, input) => post_tool_use::handle(

@@ -3,11 +3,11 @@
 use hookbox_protocol::{Decision, json::Object};
 use serde_json::Value;
 
-use super::input::tool_call;
 use crate::bindings::{
     exports::hookbox::hooks::pre_tool_use::{self as wit, Output},
     hookbox::hooks::types::ToolCall,
 };
+use crate::call::input::tool_call;
 
 interface! {
     PreToolUse(event, _) => pre_tool_use::handle(call: ToolCall = tool_call(event)) -> Output,

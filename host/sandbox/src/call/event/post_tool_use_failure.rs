@@ -1,10 +1,10 @@
 //! `post-tool-use-failure`
 
-use super::input::tool_call;
 use crate::bindings::{
     exports::hookbox::hooks::post_tool_use_failure::Failure,
     hookbox::hooks::types::{Effects, ToolCall},
 };
+use crate::call::input::tool_call;
 
 interface! {
     PostToolUseFailure(event, input) => post_tool_use_failure::handle(

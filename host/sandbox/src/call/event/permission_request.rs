@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::input::{json, tool_call};
 use crate::bindings::{
     exports::hookbox::hooks::permission_request::{Event, Output},
     hookbox::hooks::types::ToolCall,
 };
+use crate::call::input::{json, tool_call};
 
 interface! {
     PermissionRequest(event, input) => permission_request::handle(

@@ -1,7 +1,9 @@
 //! `after-llm`
 
-use super::{input::json, output::completed};
-use crate::bindings::exports::hookbox::hooks::after_llm::{Event, Output};
+use crate::{
+    bindings::exports::hookbox::hooks::after_llm::{Event, Output},
+    call::{input::json, output::completed},
+};
 
 interface! {
     AfterLlm(event, input) => after_llm::handle(

@@ -1,7 +1,7 @@
 //! `agent-event`
 
-use super::input::json;
 use crate::bindings::exports::hookbox::hooks::agent_event::Event;
+use crate::call::input::json;
 
 interface! {
     AgentEvent(event, input) => agent_event::handle(

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::input::{texts, tool_call};
 use crate::bindings::{
     exports::hookbox::hooks::can_use_tool::{Event, Output},
     hookbox::hooks::types::ToolCall,
 };
+use crate::call::input::{texts, tool_call};
 
 interface! {
     CanUseTool(event, input) => can_use_tool::handle(

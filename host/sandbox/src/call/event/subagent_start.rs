@@ -1,10 +1,12 @@
+// Written by `just bindings` from the contract. Do not edit.
+
 //! `subagent-start`
 
 use crate::bindings::{exports::hookbox::hooks::subagent_start::Event, hookbox::hooks::types::Effects};
 
 interface! {
     SubagentStart(event, input) => subagent_start::handle(
-        start: Event = Event {
+        fields: Event = Event {
             agent_id: event.context.agent_id.as_deref(),
             agent_type: input.agent_type.as_deref(),
             task_description: input.task_description.as_deref(),

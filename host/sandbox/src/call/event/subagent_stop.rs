@@ -1,10 +1,12 @@
+// Written by `just bindings` from the contract. Do not edit.
+
 //! `subagent-stop`
 
 use crate::bindings::exports::hookbox::hooks::subagent_stop::{Event, Output};
 
 interface! {
     SubagentStop(event, input) => subagent_stop::handle(
-        stop: Event = Event {
+        fields: Event = Event {
             stop_hook_active: input.stop_hook_active,
             agent_id: event.context.agent_id.as_deref(),
             agent_type: input.agent_type.as_deref(),

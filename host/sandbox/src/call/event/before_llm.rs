@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::{input::json, output::completed};
-use crate::bindings::exports::hookbox::hooks::before_llm::{Event, Output};
+use crate::{
+    bindings::exports::hookbox::hooks::before_llm::{Event, Output},
+    call::{input::json, output::completed},
+};
 
 interface! {
     BeforeLlm(event, input) => before_llm::handle(

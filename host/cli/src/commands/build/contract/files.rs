@@ -1,0 +1,31 @@
+// Written by `just bindings` from the contract. Do not edit.
+
+/// Every file of `wit/`.
+pub const WIT: &[(&str, &str)] = wit![
+    "after-llm.wit",
+    "agent-event.wit",
+    "before-llm.wit",
+    "can-use-tool.wit",
+    "config.wit",
+    "event.wit",
+    "http.wit",
+    "llm.wit",
+    "log.wit",
+    "notification.wit",
+    "other-event.wit",
+    "permission-request.wit",
+    "post-tool-use-failure.wit",
+    "post-tool-use.wit",
+    "pre-compact.wit",
+    "pre-tool-use.wit",
+    "session-end.wit",
+    "session-start.wit",
+    "state.wit",
+    "stop.wit",
+    "subagent-start.wit",
+    "subagent-stop.wit",
+    "task-completed.wit",
+    "types.wit",
+    "user-prompt-submit.wit",
+    "worlds.wit",
+];
