@@ -23,44 +23,6 @@ fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-#[test]
-fn no_dialect_imports_another() {
-    let dir = root().join("host/protocol/src/dialect");
-    let all = sources(&dir);
-    let module = |path: &Path| {
-        let first = path.strip_prefix(&dir).unwrap().components().next().unwrap();
-        Path::new(first.as_os_str()).file_stem().unwrap().to_string_lossy().into_owned()
-    };
-    let mut modules: Vec<String> = all.iter().map(|(path, _)| module(path)).filter(|name| name != "common").collect();
-    modules.sort();
-    modules.dedup();
-    assert!(modules.len() >= 5, "{modules:?}");
-    for (path, text) in &all {
-        for other in modules.iter().filter(|other| **other != module(path)) {
-            for form in [
-                format!("dialect::{other}::"),
-                format!("super::{other}::"),
-                format!("{other}::merge"),
-                format!("{other}::events"),
-            ] {
-                assert!(!text.contains(&form), "{} uses {form}", path.display());
-            }
-        }
-    }
-}
-
-#[test]
-fn protocol_is_pure() {
-    let manifest = fs::read_to_string(root().join("host/protocol/Cargo.toml")).unwrap();
-    for (path, text) in sources(&root().join("host/protocol/src")) {
-        for word in ["std::fs", "std::net", "std::time", "std::process", "std::env", "std::thread", "tokio", "wasmtime"]
-        {
-            assert!(!text.contains(word), "{} mentions {word}", path.display());
-            assert!(!manifest.contains(word));
-        }
-    }
-}
-
 /// The crates that a package is built from.
 fn tree(package: &str, features: &[&str]) -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
@@ -90,18 +52,6 @@ fn without_features_none_of_what_they_bring_is_compiled() {
 }
 
 #[test]
-fn no_public_signature_has_a_wasmtime_type() {
-    for (path, text) in
-        sources(&root().join("host/sandbox/src")).into_iter().chain(sources(&root().join("host/runtime/src")))
-    {
-        let public = text.lines().filter(|line| line.trim_start().starts_with("pub "));
-        for line in public {
-            assert!(!line.contains("wasmtime"), "{}: {line}", path.display());
-        }
-    }
-}
-
-#[test]
 fn unsafe_stands_in_one_place() {
     let mut places = Vec::new();
     for (path, text) in sources(&root().join("host")) {
@@ -114,11 +64,10 @@ fn unsafe_stands_in_one_place() {
 }
 
 #[test]
-fn the_pipeline_fits_on_a_screen() {
+fn the_pipeline_shows_the_steps_of_an_event() {
     let text = fs::read_to_string(root().join("host/runtime/src/pipeline.rs")).unwrap();
-    assert!(text.lines().count() <= 60, "{} lines", text.lines().count());
     let steps = ["decode_event", "select", "run_together", "merge", "encode_outcome"];
-    assert!(steps.iter().all(|step| text.contains(step)), "the way of one event is not to be seen");
+    assert!(steps.iter().all(|step| text.contains(step)), "a step is missing in pipeline.rs");
 }
 
 /// Each promise of docs/security.md is linked to its test.
