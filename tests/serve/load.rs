@@ -74,6 +74,25 @@ async fn fuel_that_was_used_is_paid_for() {
 }
 
 #[tokio::test]
+async fn an_event_is_paid_for_by_its_size() {
+    let mut owner = tenant("acme");
+    owner["quotas"] = json!({ "fuelPerSecond": 100_000 });
+    let files = Files::new();
+    files.write("tenants/acme.json", &owner);
+    let daemon = files.start();
+    // No hook is asked about it, and 2 MB of it are decoded and hashed all the same.
+    let large = |name: &str| json!({ "hook_event_name": name, "session_id": "s", "prompt": "x".repeat(2_000_000) });
+    daemon.verdict("acme", large("UserPromptSubmit")).await;
+    let response = daemon.ask("acme", bash("ls")).send().await.unwrap();
+    let after = response.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(problem(response).await, (429, "over-quota".into()));
+    // A refusal adds nothing to the debt.
+    let again = daemon.ask("acme", large("UserPromptSubmit")).send().await.unwrap();
+    let later = again.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap();
+    assert!(after > 100 && later <= after, "{after} {later}");
+}
+
+#[tokio::test]
 async fn slow_clients_do_no_harm() {
     let files = Files::new();
     let daemon = files.start();

@@ -10,7 +10,6 @@ use hookbox::{
         state::{RedisStore, SqliteStore},
     },
 };
-use serde_json::Value;
 use thiserror::Error;
 use tokio::{
     sync::{Notify, watch},
@@ -26,7 +25,7 @@ use crate::{
     metrics::Metrics,
     processor::Processor,
     recent::Recent,
-    records::{Records, Unwritten},
+    records::{Records, Told, Unwritten, Wanted},
     routes,
     settings::{Address, Settings},
     tenants::Tenants,
@@ -69,6 +68,9 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
+    /// There are no threads to be had.
+    #[error("no thread can be started: {0}")]
+    Threads(io::Error),
     /// The runtime cannot be built.
     #[error(transparent)]
     Runtime(#[from] hookbox::BuildError),
@@ -101,24 +103,20 @@ pub enum Phase {
 }
 
 impl App {
-    /// Whether anybody wants to know what became of an event.
-    pub fn is_told(&self) -> bool {
-        self.records.is_some() || !self.settings.operators.is_empty()
+    /// The forms in which an event's record is wanted.
+    pub const fn wanted(&self) -> Wanted {
+        Wanted { line: self.records.is_some(), page: !self.settings.operators.is_empty() }
     }
 
     /// Hands an event's record to the page and to the file of records.
     ///
     /// # Errors
     /// It had to be written by then, and was not.
-    pub async fn tell(&self, tenant: &str, mut record: Value, by: tokio::time::Instant) -> Result<(), Unwritten> {
-        if let Some(fields) = record.as_object_mut() {
-            fields.insert("tenant".into(), tenant.into());
-        }
-        let line = self.records.is_some().then(|| record.to_string());
-        if !self.settings.operators.is_empty() {
+    pub async fn tell(&self, tenant: &str, told: Told, by: tokio::time::Instant) -> Result<(), Unwritten> {
+        if let Some(record) = told.page {
             self.recent.add(tenant, record);
         }
-        match (&self.records, line) {
+        match (&self.records, told.line) {
             (Some(records), Some(line)) => records.write(&line, by).await,
             _ => Ok(()),
         }
@@ -190,7 +188,7 @@ impl Server {
             runtime,
             gate,
             bodies,
-            processor: Processor::start(),
+            processor: Processor::start().map_err(ServeError::Threads)?,
             metrics,
             recent,
             records,

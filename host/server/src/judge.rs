@@ -7,10 +7,16 @@ use axum::{
     http::{HeaderName, HeaderValue, Response, header},
     response::IntoResponse,
 };
-use hookbox::{Dialect, Fault, HookSet, Judged, Verdict, later, time_for_hooks};
+use hookbox::{Dialect, Fault, HookSet, Judged, later, time_for_hooks};
 use serde_json::{Value, json};
 
-use crate::{app::App, closed, problem::Problem, tenant::Tenant};
+use crate::{
+    app::App,
+    closed,
+    problem::Problem,
+    records::{Told, Wanted},
+    tenant::Tenant,
+};
 
 /// `Hookbox-Verdict`: what all hooks came to, in a word.
 pub const VERDICT: HeaderName = HeaderName::from_static("hookbox-verdict");
@@ -66,11 +72,31 @@ impl Time {
 #[derive(Debug)]
 pub enum Answer {
     /// What the hooks came to.
-    Judged(Box<Verdict>),
-    /// A block in the dialect's own words, for a failure of ours; and in a word.
-    Blocked(Problem, &'static str, Option<Value>),
+    Judged(Said),
+    /// A block in the dialect's own words, for a failure of ours.
+    Blocked(Problem, Said),
     /// A failure of ours, or of the client's.
     Problem(Problem),
+}
+
+/// A verdict in a dialect's words.
+#[derive(Debug)]
+pub enum Words {
+    /// It says nothing.
+    None,
+    /// Plain text.
+    Text(String),
+    /// The text of a JSON value.
+    Json(String),
+}
+
+/// A verdict as a client gets it.
+#[derive(Debug)]
+pub struct Said {
+    /// In a word.
+    pub word: &'static str,
+    /// In the dialect's words.
+    pub body: Words,
 }
 
 impl Answer {
@@ -83,40 +109,68 @@ impl Answer {
     }
 }
 
+/// Units of fuel that a tenant is charged for each byte of an event: about what decoding, hashing and recording it takes.
+const FUEL_PER_BYTE: u64 = 10;
+
+/// An event that was judged, in the forms in which it is wanted.
+struct Done {
+    answer: Answer,
+    record: Told,
+    fuel: u64,
+}
+
 /// Judges an event. What keeps the hooks from being asked fails each of them, by its own policy.
 pub async fn judge(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Answer {
-    let judged = match problem {
+    let done = match problem {
         None => judged(app, tenant, set, asked).await,
         Some(problem) => Err(problem),
     };
-    let (judged, problem) = match judged {
-        Ok(judged) => (judged, None),
-        Err(problem) => {
-            let why = problem.to_string();
-            let asked = asked.of_library();
-            // Whoever asks when the time is over learns that each hook ran out of it.
-            let asked = match problem {
-                Problem::Deadline(_) => asked,
-                Problem::TooLarge(_) => asked.too_large(&why),
-                _ => asked.unread(Some(&why)),
-            };
-            (set.judge(&asked).await, Some(problem))
-        }
+    let done = match done {
+        Ok(done) => done,
+        Err(problem) => in_turn(app, tenant, set, asked, Some(problem)).await,
     };
-    let record = app.is_told().then(|| judged.record(set, &asked.wire));
+    if app.tell(&tenant.name, done.record, asked.time.last()).await.is_err() {
+        let (dialect, asked, bytes) = (set.dialect(), asked.clone(), asked.wire.len());
+        return app.processor.share(&tenant.name, bytes, async move { unrecorded(dialect, &asked) }).await;
+    }
+    done.answer
+}
+
+/// Does all work on an event in its tenant's turns, and charges the tenant for it.
+async fn in_turn(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Done {
+    let (set, own, wanted, name) = (set.clone(), asked.clone(), app.wanted(), tenant.name.clone());
+    // A refusal for want of quota adds nothing to the debt, or the tenant would never get out of it.
+    let per_byte = if matches!(problem, Some(Problem::OverQuota { .. })) { 0 } else { FUEL_PER_BYTE };
+    let work = async move { work(&set, &own, problem, wanted, &name).await };
+    let bytes = asked.wire.len();
+    let done = app.processor.share(&tenant.name, bytes, work).await;
+    let reading = per_byte.saturating_mul(bytes as u64);
+    tenant.usage.fuel(done.fuel.saturating_add(reading), Instant::now());
+    done
+}
+
+/// Decodes, judges, records and encodes.
+async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wanted, tenant: &str) -> Done {
+    let why = problem.as_ref().map(ToString::to_string);
+    let own = asked.of_library();
+    // A client that asks when the time is over learns that each hook ran out of it.
+    let own = match (&problem, &why) {
+        (Some(Problem::TooLarge(_)), Some(why)) => own.too_large(why),
+        (None | Some(Problem::Deadline(_)), _) => own,
+        (Some(_), why) => own.unread(why.as_deref()),
+    };
+    let judged = set.judge(&own).await;
+    let fuel = judged.verdict.iter().flat_map(|verdict| &verdict.hooks).filter_map(hookbox::HookReport::fuel).sum();
+    let record = (wanted.line || wanted.page).then(|| judged.record(set, &asked.wire));
     let answer = settle(set.dialect(), asked, judged, problem);
-    if let Some(record) = record {
+    let record = wanted.tell(tenant, || {
         let mut record = json!(record);
-        if let (Answer::Blocked(problem, ..) | Answer::Problem(problem), Some(fields)) =
-            (&answer, record.as_object_mut())
-        {
+        if let (Some(problem), Some(fields)) = (answer.problem(), record.as_object_mut()) {
             fields.insert("problem".into(), problem.to_string().into());
         }
-        if app.tell(&tenant.name, record, asked.time.last()).await.is_err() {
-            return unrecorded(set.dialect(), asked);
-        }
-    }
-    answer
+        record
+    });
+    Done { answer, record, fuel }
 }
 
 /// The answer where a verdict had to be recorded, and was not: a block, where the event can be blocked.
@@ -125,7 +179,7 @@ fn unrecorded(dialect: &dyn Dialect, asked: &Asked) -> Answer {
     match event.filter(|event| dialect.spec_of(event).blockable) {
         Some(event) => {
             let (word, wire) = closed::block(dialect, &event, &Problem::Unrecorded.to_string());
-            Answer::Blocked(Problem::Unrecorded, word, wire)
+            Answer::Blocked(Problem::Unrecorded, Said::new(word, wire.as_ref()))
         }
         None => Answer::Problem(Problem::Unrecorded),
     }
@@ -145,10 +199,10 @@ fn settle(dialect: &dyn Dialect, asked: &Asked, judged: Judged, problem: Option<
         _ => Problem::Unusable(message.to_owned()),
     };
     match (failed, verdict, problem) {
-        (None, Some(verdict), None) => Answer::Judged(Box::new(verdict)),
+        (None, Some(verdict), None) => Answer::Judged(Said::new(verdict.output().word(), verdict.wire.as_ref())),
         // The hooks' own policies say something less than a block, or a hook that could be asked did.
         (None, Some(verdict), Some(problem)) if verdict.restricts() => {
-            Answer::Blocked(problem, verdict.output().word(), verdict.wire)
+            Answer::Blocked(problem, Said::new(verdict.output().word(), verdict.wire.as_ref()))
         }
         (None, _, problem) => Answer::Problem(problem.unwrap_or(Problem::Event("it is not an event".into()))),
         (Some(failed), _, problem) => {
@@ -157,7 +211,7 @@ fn settle(dialect: &dyn Dialect, asked: &Asked, judged: Judged, problem: Option<
             match closed::event(dialect, &asked.wire, asked.name.as_deref()).filter(|_| failed.blocks) {
                 Some(event) => {
                     let (word, wire) = closed::block(dialect, &event, &failed.message);
-                    Answer::Blocked(problem, word, wire)
+                    Answer::Blocked(problem, Said::new(word, wire.as_ref()))
                 }
                 None => Answer::Problem(problem),
             }
@@ -165,7 +219,7 @@ fn settle(dialect: &dyn Dialect, asked: &Asked, judged: Judged, problem: Option<
     }
 }
 
-async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Result<Judged, Problem> {
+async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Result<Done, Problem> {
     let usage = &tenant.usage;
     usage.request(Instant::now()).map_err(|(what, after)| Problem::OverQuota { what, after })?;
     let late = || Problem::Deadline(asked.time.limit);
@@ -176,12 +230,7 @@ async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Res
         if tokio::time::Instant::now() >= asked.time.deadline() {
             return Err(late());
         }
-        let (set, asked) = (set.clone(), asked.clone());
-        let work = async move { set.judge(&asked.of_library()).await };
-        let judged = app.processor.share(&tenant.name, work).await;
-        let reports = judged.verdict.iter().flat_map(|verdict| &verdict.hooks);
-        usage.fuel(reports.filter_map(hookbox::HookReport::fuel).sum(), Instant::now());
-        Ok(judged)
+        Ok(in_turn(app, tenant, set, asked, None).await)
     };
     tokio::select! {
         // What is there is told.
@@ -195,9 +244,9 @@ async fn judged(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Res
 impl IntoResponse for Answer {
     fn into_response(self) -> Response<Body> {
         match self {
-            Self::Judged(verdict) => told(verdict.output().word(), verdict.wire.as_ref()),
-            Self::Blocked(problem, word, wire) => {
-                let mut response = told(word, wire.as_ref());
+            Self::Judged(said) => said.into_response(),
+            Self::Blocked(problem, said) => {
+                let mut response = said.into_response();
                 response.headers_mut().insert(PROBLEM, HeaderValue::from_static(problem.name()));
                 response
             }
@@ -206,17 +255,39 @@ impl IntoResponse for Answer {
     }
 }
 
-/// What the dialect says, or nothing, and in a word what that comes to.
-fn told(word: &'static str, wire: Option<&Value>) -> Response<Body> {
-    let (kind, body) = match wire {
-        None => (None, String::new()),
-        Some(Value::String(text)) => (Some("text/plain; charset=utf-8"), text.clone()),
-        Some(wire) => (Some("application/json"), wire.to_string()),
-    };
-    let mut response = Response::new(Body::from(body));
-    response.headers_mut().insert(VERDICT, HeaderValue::from_static(word));
-    if let Some(kind) = kind {
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+impl Said {
+    fn new(word: &'static str, wire: Option<&Value>) -> Self {
+        let body = match wire {
+            None => Words::None,
+            Some(Value::String(text)) => Words::Text(text.clone()),
+            Some(wire) => Words::Json(wire.to_string()),
+        };
+        Self { word, body }
     }
-    response
+
+    /// The dialect's words as a JSON value.
+    pub fn json(&self) -> String {
+        match &self.body {
+            Words::None => "null".into(),
+            Words::Text(text) => Value::String(text.clone()).to_string(),
+            Words::Json(json) => json.clone(),
+        }
+    }
+}
+
+impl IntoResponse for Said {
+    /// The dialect's words, or nothing, and in a word the verdict.
+    fn into_response(self) -> Response<Body> {
+        let (kind, body) = match self.body {
+            Words::None => (None, String::new()),
+            Words::Text(text) => (Some("text/plain; charset=utf-8"), text),
+            Words::Json(json) => (Some("application/json"), json),
+        };
+        let mut response = Response::new(Body::from(body));
+        response.headers_mut().insert(VERDICT, HeaderValue::from_static(self.word));
+        if let Some(kind) = kind {
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        }
+        response
+    }
 }

@@ -3,24 +3,36 @@
 //! A decision is work for the processor from one wait (for a server, a process, the end of a time slice) to the next. The
 //! async runtime does what is ready in the order in which it came: behind the burst of another tenant. Here it waits in the
 //! lane of its tenant instead; the lanes take turns, and between two decisions it is the connections' turn.
+//!
+//! To decode, hash and encode a large event is one long piece. Threads of their own do it, tenants in turn there too: the
+//! operating system takes them off the processor for the connections and for small events.
 
 use std::{
     collections::{HashMap, VecDeque},
+    io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread::available_parallelism,
+    thread::{self, available_parallelism},
 };
 
 use async_task::{Builder, Runnable};
+use rustix::process::nice;
 use tokio::{
+    runtime::Handle,
     sync::Semaphore,
     task::{JoinSet, yield_now},
 };
 use tracing::Instrument;
 
+/// Bytes of an event that are work for the threads of large ones.
+const LARGE: usize = 64 << 10;
+/// The niceness of these threads.
+const NICE: i32 = 5;
+
 /// What does the work of all decisions; it ends with this.
 #[derive(Debug)]
 pub struct Processor {
     ready: Arc<Ready>,
+    large: Arc<Ready>,
     _workers: JoinSet<()>,
 }
 
@@ -40,26 +52,52 @@ struct Lanes {
 }
 
 impl Processor {
-    /// As many workers as there are processors, in the async runtime that this is called in.
-    pub fn start() -> Self {
-        Self::of(available_parallelism().map_or(1, usize::from))
+    /// As many workers as there are processors, in the async runtime that this is called in, and for large events one thread
+    /// less, though at least one.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn start() -> io::Result<Self> {
+        let processors = available_parallelism().map_or(1, usize::from);
+        let this = Self::of(processors);
+        for _ in 0..processors.saturating_sub(1).max(1) {
+            let (large, runtime) = (Arc::clone(&this.large), Handle::current());
+            thread::Builder::new().name("large-events".into()).spawn(move || {
+                // At its own niceness it does the same work.
+                let _ = nice(NICE);
+                runtime.block_on(large.work());
+            })?;
+        }
+        Ok(this)
     }
 
     fn of(workers: usize) -> Self {
-        let ready = Arc::new(Ready { lanes: Mutex::default(), count: Semaphore::new(0) });
+        let [ready, large] = [(); 2].map(|()| Arc::new(Ready { lanes: Mutex::default(), count: Semaphore::new(0) }));
         let work = (0..workers).map(|_| Arc::clone(&ready).work()).collect();
-        Self { ready, _workers: work }
+        Self { ready, large, _workers: work }
     }
 
-    /// Does this work in the turns of a tenant. Who stops waiting ends it.
-    pub async fn share<T: Send + 'static>(&self, tenant: &str, work: impl Future<Output = T> + Send + 'static) -> T {
-        let (ready, tenant) = (Arc::clone(&self.ready), Arc::from(tenant));
+    /// Does this work on an event of so many bytes in the turns of a tenant. Who stops waiting ends it.
+    pub async fn share<T: Send + 'static>(
+        &self,
+        tenant: &str,
+        bytes: usize,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let ready = if bytes > LARGE { &self.large } else { &self.ready };
+        let (ready, tenant) = (Arc::clone(ready), Arc::from(tenant));
         let schedule = move |work| ready.push(&tenant, work);
         // A panic is that of who waits, not of the worker.
         let builder = Builder::new().propagate_panic(true);
         let (first, done) = builder.spawn(|()| work.in_current_span(), schedule);
         first.schedule();
         done.await
+    }
+}
+
+impl Drop for Processor {
+    fn drop(&mut self) {
+        self.large.count.close();
     }
 }
 
@@ -132,8 +170,8 @@ mod tests {
     #[tokio::test]
     async fn who_comes_last_does_not_wait_behind_the_burst_of_another() {
         let (processor, log) = (Processor::of(1), Log::default());
-        let burst = (0..50).map(|_| processor.share("greedy", work(Arc::clone(&log), "greedy", 20)));
-        join(join_all(burst), processor.share("other", work(Arc::clone(&log), "other", 5))).await;
+        let burst = (0..50).map(|_| processor.share("greedy", 0, work(Arc::clone(&log), "greedy", 20)));
+        join(join_all(burst), processor.share("other", 0, work(Arc::clone(&log), "other", 5))).await;
         let log = log.lock().unwrap_or_else(PoisonError::into_inner);
         assert_eq!(log.len(), 50 * 20 + 5);
         let ended = log.iter().rposition(|tenant| *tenant == "other");
@@ -144,21 +182,31 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_that_of_who_waits() {
         let processor = Processor::of(1);
-        let panics = AssertUnwindSafe(processor.share("a", async { panic!("in the work") }));
+        let panics = AssertUnwindSafe(processor.share("a", 0, async { panic!("in the work") }));
         assert!(panics.catch_unwind().await.is_err());
-        assert_eq!(processor.share("a", async { 1 }).await, 1);
+        assert_eq!(processor.share("a", 0, async { 1 }).await, 1);
     }
 
     #[tokio::test]
     async fn who_stops_waiting_ends_the_work() {
         let (processor, log) = (Processor::of(1), Log::default());
-        let mut endless = Box::pin(processor.share("a", work(Arc::clone(&log), "a", usize::MAX)));
+        let mut endless = Box::pin(processor.share("a", 0, work(Arc::clone(&log), "a", usize::MAX)));
         assert!((&mut endless).now_or_never().is_none());
         yield_now().await;
         drop(endless);
-        assert_eq!(processor.share("b", async { 1 }).await, 1);
+        assert_eq!(processor.share("b", 0, async { 1 }).await, 1);
         let before = log.lock().unwrap_or_else(PoisonError::into_inner).len();
-        assert_eq!(processor.share("b", async { 1 }).await, 1);
+        assert_eq!(processor.share("b", 0, async { 1 }).await, 1);
         assert_eq!(log.lock().unwrap_or_else(PoisonError::into_inner).len(), before);
+    }
+
+    #[tokio::test]
+    async fn a_large_event_is_no_work_for_the_threads_of_connections() -> std::io::Result<()> {
+        let processor = Processor::start()?;
+        let name = async || std::thread::current().name().unwrap_or_default().to_owned();
+        let ours = name().await;
+        assert_eq!(processor.share("a", super::LARGE, name()).await, ours);
+        assert_eq!(processor.share("a", super::LARGE + 1, name()).await, "large-events");
+        Ok(())
     }
 }

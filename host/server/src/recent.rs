@@ -28,11 +28,8 @@ struct State {
 }
 
 impl Recent {
-    /// Keeps one. `record` has what the table and its details show.
-    pub fn add(&self, tenant: &str, mut record: Value) {
-        if record.to_string().len() > BYTES {
-            shorten(&mut record);
-        }
+    /// Keeps one. `record` is [`fitting`], and has what the table and its details show.
+    pub fn add(&self, tenant: &str, record: Value) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.next;
         state.next += 1;
@@ -53,6 +50,14 @@ impl Recent {
         found.reverse();
         json!({ "next": state.next, "verdicts": found })
     }
+}
+
+/// A record that is not larger than it may be.
+pub fn fitting(mut record: Value) -> Value {
+    if record.to_string().len() > BYTES {
+        shorten(&mut record);
+    }
+    record
 }
 
 /// Leaves the words of a record and takes its long texts out.
@@ -76,7 +81,7 @@ mod tests {
     #![allow(clippy::indexing_slicing)]
     use serde_json::json;
 
-    use super::{BYTES, KEPT, Recent};
+    use super::{BYTES, KEPT, Recent, fitting};
 
     #[test]
     fn the_last_ones_are_kept() {
@@ -96,7 +101,7 @@ mod tests {
         let long = "x".repeat(1 << 20);
         recent.add(
             "a",
-            json!({ "event": "PreToolUse", "output": { "x": long }, "hooks": vec![json!({ "reason": long }); 100] }),
+            fitting(json!({ "event": "PreToolUse", "output": { "x": long }, "hooks": vec![json!({ "reason": long }); 100] })),
         );
         let kept = recent.since(0, None).to_string();
         assert!(kept.len() < BYTES && kept.contains("PreToolUse"), "{}", kept.len());

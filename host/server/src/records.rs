@@ -8,12 +8,50 @@ use std::{
 };
 
 use hookbox::private::append;
+use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::queue::{Queue, Sink};
+use crate::{
+    queue::{Queue, Sink},
+    recent,
+};
 
 /// Names of the standard streams, where no file is meant.
 pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
+
+/// The forms in which a record is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// A line for the file.
+    pub line: bool,
+    /// A value for the page.
+    pub page: bool,
+}
+
+/// A record in these forms.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// A line for the file.
+    pub line: Option<String>,
+    /// A value for the page.
+    pub page: Option<Value>,
+}
+
+impl Wanted {
+    /// A record in the forms that are wanted. `make` is not asked where there are none.
+    pub fn tell(self, tenant: &str, make: impl FnOnce() -> Value) -> Told {
+        if !self.line && !self.page {
+            return Told::default();
+        }
+        let mut record = make();
+        if let Some(fields) = record.as_object_mut() {
+            fields.insert("tenant".into(), tenant.into());
+        }
+        let line = self.line.then(|| record.to_string());
+        let page = self.page.then(|| recent::fitting(record));
+        Told { line, page }
+    }
+}
 
 /// The way of records to their file or stream.
 #[derive(Debug)]

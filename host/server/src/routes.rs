@@ -17,8 +17,11 @@ use axum::{
     routing::post,
 };
 use futures_util::{StreamExt, stream};
-use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
 use tracing::{Instrument, Span};
 
 use crate::{
@@ -103,8 +106,10 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
                 let admitted = hooks.admit(&extensions);
                 let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
                 problem.map_or(Ok(()), Err)?;
+                let bytes = wire.len();
+                let split = app.processor.share(tenant, bytes, async move { events(&wire) });
                 let hooks = hooks.settled(&app).await?;
-                let judged = events(&wire)?.into_iter().map(|wire| {
+                let judged = split.await?.into_iter().map(|wire| {
                     let (app, hooks, refused) = (&app, &hooks, &refused);
                     async move {
                         let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
@@ -113,7 +118,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
                         in_batch(answer)
                     }
                 });
-                Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<Value>>().await)
+                Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<String>>().await)
             };
             judging.instrument(hooks.span(&headers)).await
         }
@@ -123,7 +128,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
     }
     match answers {
         Ok(answers) => {
-            ([(header::CONTENT_TYPE, "application/json")], Value::Array(answers).to_string()).into_response()
+            ([(header::CONTENT_TYPE, "application/json")], format!("[{}]", answers.join(","))).into_response()
         }
         Err(problem) => {
             let answer = Answer::Problem(problem);
@@ -144,24 +149,41 @@ async fn pace(app: &App, headers: &HeaderMap, extensions: &Extensions, began: In
     let _ = tokio::time::timeout_at(Time { began, limit }.deadline(), tokio::time::sleep(PACE)).await;
 }
 
-/// The events of a batch.
+/// The events of a batch, each a part of its body. Reading ends with the first one too many.
 fn events(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
-    let wrong = |error: serde_json::Error| Problem::Request(format!("a batch is an array of events: {error}"));
-    let events: Vec<&RawValue> = serde_json::from_slice(body).map_err(wrong)?;
-    if events.len() > BATCH {
-        return Err(Problem::Request(format!("a batch has {BATCH} events at most, this one {}", events.len())));
+    struct Events<'a>(&'a Bytes);
+    impl<'de> Visitor<'de> for Events<'_> {
+        type Value = Vec<Bytes>;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an array")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+            let mut events = Vec::new();
+            while let Some(event) = array.next_element::<&RawValue>()? {
+                if events.len() == BATCH {
+                    return Err(de::Error::custom(format!("a batch has {BATCH} events at most")));
+                }
+                events.push(self.0.slice_ref(event.get().as_bytes()));
+            }
+            Ok(events)
+        }
     }
-    Ok(events.iter().map(|event| body.slice_ref(event.get().as_bytes())).collect())
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let events = reader.deserialize_seq(Events(body)).and_then(|events| reader.end().map(|()| events));
+    events.map_err(|error| Problem::Request(format!("a batch is an array of events: {error}")))
 }
 
-/// One answer among others: what would have been the status, the body and the headers.
-fn in_batch(answer: Answer) -> Value {
+/// One answer among others: what would have been the status, the body and the headers, as JSON.
+fn in_batch(answer: Answer) -> String {
     match answer {
-        Answer::Judged(verdict) => json!({ "status": 200, "verdict": verdict.output().word(), "output": verdict.wire }),
-        Answer::Blocked(problem, word, wire) => {
-            json!({ "status": 200, "verdict": word, "output": wire, "problem": problem.body() })
+        Answer::Judged(said) => format!(r#"{{"status":200,"verdict":"{}","output":{}}}"#, said.word, said.json()),
+        Answer::Blocked(problem, said) => {
+            let (word, output, problem) = (said.word, said.json(), problem.body());
+            format!(r#"{{"status":200,"verdict":"{word}","output":{output},"problem":{problem}}}"#)
         }
-        Answer::Problem(problem) => json!({ "status": problem.status().as_u16(), "problem": problem.body() }),
+        Answer::Problem(problem) => {
+            format!(r#"{{"status":{},"problem":{}}}"#, problem.status().as_u16(), problem.body())
+        }
     }
 }
 
@@ -311,7 +333,9 @@ impl Hooks {
             return judge(app, tenant, set, asked, problem).await;
         }
         let (reason, closed) = self.broken.clone().unwrap_or((Problem::Busy("the tenant is still being loaded"), true));
-        without_hooks(self.dialect, closed, asked, problem.unwrap_or(reason))
+        let (dialect, own, bytes) = (self.dialect, asked.clone(), asked.wire.len());
+        let work = async move { without_hooks(dialect, closed, &own, problem.unwrap_or(reason)) };
+        app.processor.share(self.admitted.as_deref().unwrap_or_default(), bytes, work).await
     }
 }
 
