@@ -48,6 +48,16 @@ bench-serve: build
     python3 tests/bench/serve.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm \
         --limit {{target}}/bench-limit.wasm --endless {{target}}/bench-endless.wasm
 
+# The daemon beside hostile tenants and strangers for a long time: flat memory, and an honest tenant's p99 within 3 times of quiet
+soak-serve minutes="30": build
+    {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
+    {{hookbox}} build guest-examples/rate-limit --profile guest -o {{target}}/bench-limit.wasm
+    cargo build --release -p hookbox --examples
+    cargo build --profile dist -p hookbox-cli --bins
+    {{target}}/release/examples/neighbour {{target}}/bench-endless.wasm
+    python3 tests/bench/soak.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm \
+        --limit {{target}}/bench-limit.wasm --endless {{target}}/bench-endless.wasm --minutes {{minutes}}
+
 # The daemon's page in a real browser; needs Node 20 and Chromium. It also takes the picture of the documentation
 ui: build
     {{hookbox}} build guest-examples/command-guard --profile guest
