@@ -52,7 +52,8 @@ impl Rules {
             }
             // An empty line within a comment does not end it.
             in_doc = doc.is_some() || in_doc && ["///", "//!"].contains(&line.trim());
-            let lower = line.to_lowercase();
+            // Python compares with `is None`.
+            let lower = line.replace("is None", "").to_lowercase();
             for (phrase, plain) in self.phrases.iter().filter(|(phrase, _)| has_words(&lower, phrase)) {
                 found.push(format!("{number}: `{phrase}`: write {plain}"));
             }

@@ -38,7 +38,7 @@ pub struct Told {
 }
 
 impl Wanted {
-    /// A record in the forms that are wanted. `make` is not asked where there are none.
+    /// A record in the forms that are wanted. `make` is only called where one is wanted.
     pub fn tell(self, tenant: &str, make: impl FnOnce() -> Value) -> Told {
         if !self.line && !self.page {
             return Told::default();
