@@ -16,7 +16,10 @@ use hookbox_testing::{
     guest::{DIRECTORY, FILES, GATE, encode, gate},
     process::fed,
 };
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::{
+    fs::OFlags,
+    process::{Pid, Signal, kill_process, test_kill_process},
+};
 use serde_json::{Value, json};
 
 const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
@@ -452,6 +455,70 @@ fn commands_end_with_us() {
     }
 }
 
+/// Starts with 4: with less, no program finds its libraries.
+#[test]
+fn no_limit_on_open_files_panics_or_opens_a_gate() {
+    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "command", "command": "echo no >&2; exit 2" })]);
+    for files in 4..=40 {
+        let output = limited(dir.path(), &format!("-n {files}"));
+        let (code, said) = (output.status.code(), said(&output));
+        // The program loader itself needs descriptors.
+        let started = !said.contains("shared librar");
+        assert!(!said.contains("panicked") && !said.contains("a bug"), "{files}: {said}");
+        assert!(!started || code == Some(2) || said.contains("\"deny\""), "{files}: {said}");
+    }
+}
+
+#[test]
+fn a_stderr_that_nobody_reads_holds_nothing_up() {
+    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "missing.wasm" })]);
+    for deadline in [&[][..], &["--deadline", "2"]] {
+        let (_reader, mut writer) = std::io::pipe().unwrap();
+        rustix::fs::fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+        while writer.write(&[b'x'; 4096]).is_ok() {}
+        rustix::fs::fcntl_setfl(&writer, OFlags::empty()).unwrap();
+        let mut command = hookbox(dir.path());
+        command.args(deadline).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(writer);
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(CALL).unwrap();
+        until(|| child.try_wait().unwrap().is_some(), "it ends");
+        assert_eq!(child.wait().unwrap().code(), Some(2));
+    }
+}
+
+#[test]
+fn a_stdin_that_never_ends_is_waited_for_until_the_deadline() {
+    let dir = folder(&json!({ "failClosed": true }), &[]);
+    let mut command = hookbox(dir.path());
+    command.args(["--deadline", "1"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let stdin = child.stdin.take().unwrap();
+    until(|| child.try_wait().unwrap().is_some(), "it ends");
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.code() == Some(2) || said(&output).contains("deny"), "{}", said(&output));
+}
+
+#[test]
+fn records_of_runs_at_once_are_whole_lines() {
+    let dir = folder(&json!({}), &[]);
+    let runs: Vec<_> = (0..16)
+        .map(|_| {
+            let mut command = hookbox(dir.path());
+            command.args(["--record", "record.jsonl"]).stdin(Stdio::piped()).stdout(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            child.stdin.take().unwrap().write_all(CALL).unwrap();
+            child
+        })
+        .collect();
+    for mut run in runs {
+        assert!(run.wait().unwrap().success());
+    }
+    let text = fs::read_to_string(dir.path().join("record.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), 16, "{text}");
+    assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{text}");
+}
+
 /// What nobody waits for any more is gone too.
 fn gone(pid: Pid) -> bool {
     assert!(Path::new("/proc/self/stat").exists(), "processes are looked for there");
@@ -459,7 +526,7 @@ fn gone(pid: Pid) -> bool {
     test_kill_process(pid).is_err() || status.contains(") Z ")
 }
 
-fn until(done: impl Fn() -> bool, what: &str) {
+fn until(mut done: impl FnMut() -> bool, what: &str) {
     for _ in 0..2_000 {
         if done() {
             return;

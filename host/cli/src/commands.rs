@@ -22,6 +22,7 @@ mod trust;
 mod yaml;
 
 use std::{
+    fs::File,
     io,
     path::PathBuf,
     sync::{Mutex, PoisonError},
@@ -153,8 +154,21 @@ fn runtime() -> io::Result<Runtime> {
     first.map_or_else(new_runtime, Ok)
 }
 
+/// Descriptors that a runtime takes, and some for the files of an event.
+const DESCRIPTORS: usize = 10;
+
+/// Makes sure that there are descriptors for a runtime, which panics without them.
+///
+/// # Errors
+/// The limit on open files of this process is too low.
+fn descriptors() -> io::Result<()> {
+    let taken: io::Result<Vec<File>> = (0..DESCRIPTORS).map(|_| File::open("/dev/null")).collect();
+    taken.map(drop).map_err(|error| io::Error::new(error.kind(), format!("too few files may be opened: {error}")))
+}
+
 /// A runtime of this thread alone: one event needs no more, and threads cost start-up time.
 fn new_runtime() -> io::Result<Runtime> {
+    descriptors()?;
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 

@@ -14,7 +14,7 @@ mod trust;
 mod user_file;
 mod warned;
 
-use std::{process::ExitCode, thread};
+use std::{panic::catch_unwind, process::ExitCode, thread};
 
 use clap::{Parser, error::ErrorKind};
 use rustix::process::{Resource, getrlimit};
@@ -35,7 +35,7 @@ const STACK: usize = 8 << 20;
 fn main() -> ExitCode {
     let is_short = getrlimit(Resource::Stack).current.is_some_and(|bytes| bytes < STACK as u64);
     match is_short.then(|| thread::Builder::new().stack_size(STACK).spawn(hookbox)) {
-        Some(Ok(thread)) => thread.join().unwrap_or_else(|_| Exit::Software.into()),
+        Some(Ok(thread)) => thread.join().unwrap_or_else(|_| panicked().into()),
         _ => hookbox(),
     }
 }
@@ -44,9 +44,30 @@ fn hookbox() -> ExitCode {
     if let Some(ended) = hookbox::sandbox::compiler::serve_if_asked() {
         return ended;
     }
-    commands::outlive_full_files();
     // What a panic says may be anybody's text.
     std::panic::set_hook(Box::new(|panic| print::err(format_args!("hookbox: a bug: {panic}"))));
+    if words().get(1).is_some_and(|command| command == "run" || command == "stdio") {
+        print::never_wait();
+    }
+    let exit = catch_unwind(|| {
+        commands::outlive_full_files();
+        command()
+    });
+    let exit = exit.unwrap_or_else(|_| panicked());
+    print::flush();
+    exit.into()
+}
+
+/// The exit code after a panic: 2 where failures block.
+fn panicked() -> Exit {
+    if commands::is_to_fail_closed(&words()) { Exit::Told(2) } else { Exit::Software }
+}
+
+fn words() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+fn command() -> Exit {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -55,23 +76,19 @@ fn hookbox() -> ExitCode {
             let text = error.render().to_string();
             // Our own lines, which may quote what was given.
             text.lines().for_each(|line| if shown { print::out(line) } else { print::err(line) });
-            let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-            let closed = !shown && commands::is_to_fail_closed(&words);
+            let closed = !shown && commands::is_to_fail_closed(&words());
             return if closed {
                 Exit::Told(2)
             } else if shown {
                 Exit::Ok
             } else {
                 Exit::Usage
-            }
-            .into();
+            };
         }
     };
-    let exit = cli.command.run().unwrap_or_else(|error| {
+    cli.command.run().unwrap_or_else(|error| {
         let exit = Exit::of(&error);
         report::error(&error);
         exit
-    });
-    print::flush();
-    exit.into()
+    })
 }

@@ -11,7 +11,7 @@ use std::{
         Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hookbox::config::Diagnostic;
@@ -33,7 +33,7 @@ pub fn block(line: impl Display) {
     let line = plain(&line.to_string());
     match &mut *held() {
         Some(lines) => lines.insert(0, line),
-        None => write(io::stderr().lock(), &line),
+        None => write_stderr(&line),
     }
 }
 
@@ -41,7 +41,7 @@ pub fn block(line: impl Display) {
 pub fn feedback(text: &str) {
     forget();
     let lines: Vec<String> = text.split('\n').map(plain).collect();
-    write(io::stderr().lock(), &lines.join("\n"));
+    write_stderr(&lines.join("\n"));
 }
 
 /// One JSON value on a line of its own, on stderr.
@@ -65,7 +65,7 @@ pub fn hold() {
 pub fn release() {
     let lines = held().take().unwrap_or_default();
     for line in lines {
-        write(io::stderr().lock(), &line);
+        write_stderr(&line);
     }
 }
 
@@ -77,17 +77,39 @@ pub fn forget() {
 fn to_stderr(line: String) {
     match &mut *held() {
         Some(lines) => lines.push(line),
-        None => match DAEMON.get() {
-            Some(log) => log.line(&line),
-            None => write(io::stderr().lock(), &line),
-        },
+        None => write_stderr(&line),
     }
 }
 
-/// The log of the daemon, which waits for no reader of stderr.
-static DAEMON: OnceLock<hookbox_server::Log> = OnceLock::new();
+/// Writes to stderr: through a queue where this process must not wait for its reader.
+fn write_stderr(line: &str) {
+    let queued = LAZY.load(Ordering::Relaxed).then(|| LOG.get_or_init(|| hookbox_server::Log::start().ok()));
+    match queued.or_else(|| LOG.get()) {
+        Some(Some(log)) => log.line(line),
+        _ => write(io::stderr().lock(), line),
+    }
+}
+
+/// The queue in front of stderr, which waits for no reader. `None` in it: there is no thread to be had.
+static LOG: OnceLock<Option<hookbox_server::Log>> = OnceLock::new();
 /// Bounds the wait for the last lines of it.
 const LAST_LINES: Duration = Duration::from_secs(2);
+/// Time for lines that a reader takes at once, where the client waits no longer.
+const LEAST: Duration = Duration::from_millis(50);
+/// The queue starts with the first line.
+static LAZY: AtomicBool = AtomicBool::new(false);
+/// The end of the client's patience, if it is known.
+static DUE: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Sends lines for stderr through a queue from the first line on, so that nothing waits for a reader of stderr.
+pub fn never_wait() {
+    LAZY.store(true, Ordering::Relaxed);
+}
+
+/// Bounds the wait of [`flush`] by the client's patience.
+pub fn due(at: Option<Instant>) {
+    *DUE.lock().unwrap_or_else(PoisonError::into_inner) = at;
+}
 
 /// Sends every line for stderr through a queue from now on.
 ///
@@ -96,14 +118,16 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 pub fn queue() -> io::Result<()> {
     let log = hookbox_server::Log::start()?;
     // There is one daemon in a process.
-    let _ = DAEMON.set(log);
+    let _ = LOG.set(Some(log));
     Ok(())
 }
 
 /// Waits for the lines that are queued, for a bounded time.
 pub fn flush() {
-    if let Some(log) = DAEMON.get() {
-        log.flush(LAST_LINES);
+    if let Some(Some(log)) = LOG.get() {
+        let due = *DUE.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = due.map_or(LAST_LINES, |due| due.saturating_duration_since(Instant::now()));
+        log.flush(left.clamp(LEAST, LAST_LINES));
     }
 }
 

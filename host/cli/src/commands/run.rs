@@ -10,6 +10,11 @@ use std::{
     os::unix::fs::MetadataExt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -19,10 +24,11 @@ use hookbox::{
     Asked, Dialect, EVENT_LIMIT, Fault, Judged, OurFailure, Record, Verdict,
     config::{self, Config, Reader},
     private::append as append_to,
+    time_for_hooks,
 };
 
 use rustix::{
-    fs::FileType,
+    fs::{FileType, FlockOperation, flock},
     process::{Resource, Signal, getrlimit},
 };
 use tokio::signal::unix::{SignalKind, signal};
@@ -116,7 +122,9 @@ impl Run {
         });
         // Some clients read stderr, and then nothing may stand there unless something stands on stdout.
         print::hold();
-        let event = EventText::read(std::io::stdin().lock());
+        let due = self.deadline.and_then(|time| began.checked_add(time_for_hooks(time)));
+        print::due(due);
+        let event = EventText::of_stdin(due);
         let asked = event.asked().named(self.source.event.as_deref()).since(began).within(self.deadline);
         let here = || judge_or_settle(&self.source, self.fail_closed, self.record.is_some(), &event, &asked);
         let Outcome { judged, record, error, living } = match self.daemon.ask(&self.source, &event, self.deadline) {
@@ -126,7 +134,7 @@ impl Run {
                 let answer = within_stops(beyond, || answer);
                 let holds = self.fail_closed || connect::holds(&self.source, &event, &answer);
                 let nobody = !answer.is_empty() && holds && nobody_reads();
-                match verdict_out(answer).and_then(|()| if nobody { Err(anyhow!("{CLOSED}")) } else { Ok(()) }) {
+                match verdict_out(answer, due).and_then(|()| if nobody { Err(anyhow!("{CLOSED}")) } else { Ok(()) }) {
                     Err(why) if holds => {
                         print::block(format_args!("{UNHEARD} ({why:#})"));
                         return Ok(Exit::Told(2));
@@ -154,7 +162,8 @@ impl Run {
         let words = || if feedback.is_some() { Vec::new() } else { judged.to_bytes() };
         let wire = within_stops(beyond, words);
         let nobody = !wire.is_empty() && judged.holds().is_some() && nobody_reads();
-        let unheard = verdict_out(wire).err().or_else(|| nobody.then(|| anyhow!("{CLOSED}")));
+        print::due(judged.due.or(due));
+        let unheard = verdict_out(wire, judged.due.or(due)).err().or_else(|| nobody.then(|| anyhow!("{CLOSED}")));
         if let (Some(why), Some(reason)) = (&unheard, judged.holds()) {
             // A client that was told nothing goes on; this it takes for a block.
             print::block(format_args!("{reason} ({why:#})"));
@@ -404,16 +413,41 @@ async fn out_of_time() {
     }
 }
 
-/// Appends one line with one write, so that processes that record at the same time do not mix their lines.
+/// Time for another process to write its record.
+const RECORDING: Duration = Duration::from_secs(2);
+
+/// Appends one line with one write while no other process appends to the file, so that lines never mix, and takes back what
+/// could not be written whole.
 fn append(path: &Path, record: &Record) -> anyhow::Result<()> {
     let line = serde_json::to_string(record).context("the record cannot be written as JSON")?;
     let written = || {
         // What hooks said and what tools were asked to do is the user's alone, and goes where the user says.
         let mut file = append_to(path)?;
+        lock(&file)?;
+        let end = file.metadata()?.len();
         let begin = if ends_in_a_line(&mut file)? { "" } else { "\n" };
-        file.write_all(format!("{begin}{line}\n").as_bytes())
+        file.write_all(format!("{begin}{line}\n").as_bytes()).inspect_err(|_| {
+            // The next record begins a line of its own where this fails.
+            let _ = file.set_len(end);
+        })
     };
     written().with_context(|| format!("cannot write the record to {}", path.display()))
+}
+
+/// Waits for the lock of a file, which goes with its descriptor.
+fn lock(file: &File) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) if began.elapsed() < RECORDING => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            // Some file systems have no locks: one write is whole there too, nearly always.
+            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOLCK) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(io::Error::other("another process holds it")),
+            locked => return Ok(locked?),
+        }
+    }
 }
 
 /// Whether a file is to be written on after its end: not when a full disk or a crash cut its last line.
@@ -441,6 +475,44 @@ impl EventText {
         Self { read, unread: ended.err().map(|error| format!("it cannot be read to its end: {error}")) }
     }
 
+    /// Reads stdin, until the client waits no longer: one that never ends is not waited for.
+    fn of_stdin(due: Option<Instant>) -> Self {
+        let Some(due) = due else { return Self::read(io::stdin().lock()) };
+        let (send, parts) = mpsc::channel();
+        let reading = thread::Builder::new().spawn(move || {
+            let mut from = io::stdin().lock().take(EVENT_LIMIT as u64 + 1);
+            loop {
+                let mut part = vec![0; 64 << 10];
+                let read = match from.read(&mut part) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read,
+                };
+                let ended = !matches!(read, Ok(length) if length > 0);
+                let read = read.map(|length| {
+                    part.truncate(length);
+                    part
+                });
+                if send.send(read).is_err() || ended {
+                    return;
+                }
+            }
+        });
+        if reading.is_err() {
+            return Self::read(io::stdin().lock());
+        }
+        let mut read = Vec::new();
+        let unread = loop {
+            match parts.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Ok(Ok(part)) if part.is_empty() => break None,
+                Ok(Ok(part)) => read.extend(part),
+                Ok(Err(error)) => break Some(format!("it cannot be read to its end: {error}")),
+                Err(RecvTimeoutError::Timeout) => break Some("it did not end before the deadline".to_owned()),
+                Err(RecvTimeoutError::Disconnected) => break Some("it cannot be read to its end".to_owned()),
+            }
+        };
+        Self { read, unread }
+    }
+
     /// All of it.
     ///
     /// # Errors
@@ -465,12 +537,35 @@ fn nobody_reads() -> bool {
         && std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == stdout.st_rdev)
 }
 
-/// Prints the verdict whole or not at all.
-fn verdict_out(mut wire: Vec<u8>) -> anyhow::Result<()> {
-    if !wire.is_empty() {
-        wire.push(b'\n');
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(&wire).and_then(|()| stdout.flush()).context("cannot write the verdict to stdout")?;
+/// Time for a client to read its verdict, where nothing says how long it waits.
+const READING: Duration = Duration::from_secs(30);
+
+/// Prints the verdict whole or not at all, and waits for its reader until `due`.
+///
+/// # Errors
+/// Also where the client does not read it.
+fn verdict_out(mut wire: Vec<u8>, due: Option<Instant>) -> anyhow::Result<()> {
+    if wire.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    wire.push(b'\n');
+    let wire = Arc::new(wire);
+    let print = |wire: &[u8]| {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(wire).and_then(|()| stdout.flush())
+    };
+    let (send, done) = mpsc::channel();
+    let theirs = Arc::clone(&wire);
+    let writing = thread::Builder::new().spawn(move || send.send(print(&theirs)));
+    let written = if writing.is_ok() {
+        let left = due.map_or(READING, |due| due.saturating_duration_since(Instant::now()));
+        let in_time = done.recv_timeout(left.max(LEAST_READING));
+        in_time.unwrap_or_else(|_| Err(io::Error::other("the client does not read it")))
+    } else {
+        print(&wire)
+    };
+    written.context("cannot write the verdict to stdout")
 }
+
+/// Time for a client that reads, also where the verdict comes late.
+const LEAST_READING: Duration = Duration::from_millis(100);
