@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 5] =
     [&["hookbox-protocol"], &["hookbox-sandbox"], &["hookbox"], &["hookbox-server"], &["hookbox-cli"]];
 
 /// The libraries that `hookbox-protocol` may use: none of them does IO.
-const PURE: [&str; 6] = ["indexmap", "regex", "regex-syntax", "serde", "serde_json", "thiserror"];
+const PURE: [&str; 7] = ["indexmap", "regex", "regex-automata", "regex-syntax", "serde", "serde_json", "thiserror"];
 
 /// Paths that do IO, tell the time, bring randomness or WebAssembly.
 const IMPURE: [&str; 13] = [

@@ -1,9 +1,11 @@
 //! Which hooks an event is for.
 
+mod budget;
 mod call;
 
+pub use budget::Budget;
 pub use call::{CallMatcher, CallPatterns};
-use regex::Regex;
+use regex_automata::meta::Regex;
 use thiserror::Error;
 
 use crate::event::Event;
@@ -22,16 +24,27 @@ pub enum MatchStyle {
     Exact,
 }
 
-/// A pattern that is not a regular expression.
+/// A pattern that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("pattern `{pattern}` is not a regular expression: {problem} at character {position}")]
-pub struct MatchError {
-    /// The pattern as written.
-    pub pattern: String,
-    /// What is wrong with it.
-    pub problem: String,
-    /// Where, in characters from 1.
-    pub position: usize,
+pub enum MatchError {
+    /// It is not a regular expression.
+    #[error("pattern `{pattern}` is not a regular expression: {problem} at character {position}")]
+    Invalid {
+        /// The pattern as written.
+        pattern: String,
+        /// The mistake.
+        problem: String,
+        /// Its place, in characters from 1.
+        position: usize,
+    },
+    /// It takes too much memory, alone or with the others of its configuration.
+    #[error("pattern `{pattern}` {problem}")]
+    TooLarge {
+        /// The beginning of the pattern.
+        pattern: String,
+        /// The limit that it exceeds.
+        problem: String,
+    },
 }
 
 /// A compiled matcher.
@@ -55,6 +68,14 @@ impl Matcher {
     /// decisions.md#matchers: "A regex that does not compile is a configuration error that names the file, the JSON
     /// pointer, the pattern and the position. It is never "matches nothing"."
     pub fn compile(style: MatchStyle, pattern: Option<&str>) -> Result<Self, MatchError> {
+        Self::compile_within(&mut Budget::default(), style, pattern)
+    }
+
+    /// Compiles one of the matchers of a configuration, which share a budget.
+    ///
+    /// # Errors
+    /// As [`Matcher::compile`], and [`MatchError::TooLarge`].
+    pub fn compile_within(budget: &mut Budget, style: MatchStyle, pattern: Option<&str>) -> Result<Self, MatchError> {
         let pattern = match pattern {
             None | Some("" | "*") => return Ok(Self::Everything),
             Some(pattern) => pattern,
@@ -62,11 +83,15 @@ impl Matcher {
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '|';
         match style {
             MatchStyle::NamesOrSearch if pattern.chars().all(plain) => {
+                budget.names(pattern)?;
                 Ok(Self::Names(pattern.split('|').map(str::to_owned).collect()))
             }
-            MatchStyle::NamesOrSearch | MatchStyle::Search => searched(pattern).map(Self::Pattern),
-            MatchStyle::Exact => Ok(Self::Names(vec![pattern.to_owned()])),
-            MatchStyle::Whole => written(pattern, &format!("^(?:{pattern})$")).map(Self::Pattern),
+            MatchStyle::NamesOrSearch | MatchStyle::Search => budget.regex(pattern, pattern).map(Self::Pattern),
+            MatchStyle::Exact => {
+                budget.names(pattern)?;
+                Ok(Self::Names(vec![pattern.to_owned()]))
+            }
+            MatchStyle::Whole => budget.whole(pattern).map(Self::Pattern),
         }
     }
 
@@ -104,24 +129,12 @@ impl Matcher {
     }
 }
 
-/// A regular expression that is searched in a text.
-fn searched(pattern: &str) -> Result<Regex, MatchError> {
-    written(pattern, pattern)
-}
-
-/// What becomes of a pattern; what is wrong is told of as it was written.
-fn written(pattern: &str, source: &str) -> Result<Regex, MatchError> {
-    regex_syntax::parse(pattern).map_err(|error| match_error(pattern, &error))?;
-    // What parses can still be too large to compile.
-    Regex::new(source).map_err(|e| MatchError { pattern: pattern.to_owned(), problem: e.to_string(), position: 1 })
-}
-
-fn match_error(pattern: &str, error: &regex_syntax::Error) -> MatchError {
+fn invalid(pattern: &str, error: &regex_syntax::Error) -> MatchError {
     let (problem, offset) = match error {
         regex_syntax::Error::Parse(e) => (e.kind().to_string(), e.span().start.offset),
         regex_syntax::Error::Translate(e) => (e.kind().to_string(), e.span().start.offset),
         _ => (error.to_string(), 0),
     };
     let position = pattern.get(..offset).map_or(1, |before| before.chars().count() + 1);
-    MatchError { pattern: pattern.to_owned(), problem, position }
+    MatchError::Invalid { pattern: pattern.to_owned(), problem, position }
 }

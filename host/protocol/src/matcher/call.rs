@@ -3,10 +3,10 @@
 //! blade-observed.md#matchers: "`tools` names tools exactly and case-sensitively"; "`commands` is the whole command,
 //! unless it has signs of a regular expression".
 
-use regex::Regex;
+use regex_automata::meta::Regex;
 use serde_json::Value;
 
-use super::{MatchError, searched};
+use super::{Budget, MatchError};
 use crate::event::ToolCall;
 
 /// Such a matcher as it is written; a part that is empty is as if it were not there.
@@ -50,10 +50,21 @@ impl CallMatcher {
     /// # Errors
     /// The part that it is in, its place there, and what is wrong.
     pub fn compile(patterns: &CallPatterns) -> Result<Self, (&'static str, usize, MatchError)> {
+        Self::compile_within(&mut Budget::default(), patterns)
+    }
+
+    /// Compiles one of the matchers of a configuration, which share a budget.
+    ///
+    /// # Errors
+    /// As [`CallMatcher::compile`], and [`MatchError::TooLarge`].
+    pub fn compile_within(
+        budget: &mut Budget,
+        patterns: &CallPatterns,
+    ) -> Result<Self, (&'static str, usize, MatchError)> {
         Ok(Self {
-            tools: each("tools", &patterns.tools, Tool::compile)?,
-            paths: each("paths", &patterns.paths, path)?,
-            commands: each("commands", &patterns.commands, Text::compile)?,
+            tools: each(budget, "tools", &patterns.tools, Tool::compile)?,
+            paths: each(budget, "paths", &patterns.paths, path)?,
+            commands: each(budget, "commands", &patterns.commands, Text::compile)?,
         })
     }
 
@@ -91,32 +102,36 @@ fn spellings<'a>(path: &'a str, project: Option<&str>) -> impl Iterator<Item = &
 }
 
 fn each<T>(
+    budget: &mut Budget,
     part: &'static str,
     patterns: &[String],
-    compile: impl Fn(&str) -> Result<T, MatchError>,
+    compile: impl Fn(&mut Budget, &str) -> Result<T, MatchError>,
 ) -> Result<Vec<T>, (&'static str, usize, MatchError)> {
     // blade-observed.md#matchers: "`""` is every tool."
     if patterns.iter().any(String::is_empty) {
         return Ok(Vec::new());
     }
-    patterns.iter().enumerate().map(|(at, pattern)| compile(pattern).map_err(|error| (part, at, error))).collect()
+    let compile = |(at, pattern): (usize, &String)| {
+        budget.names(pattern).and_then(|()| compile(budget, pattern)).map_err(|error| (part, at, error))
+    };
+    patterns.iter().enumerate().map(compile).collect()
 }
 
 impl Tool {
-    fn compile(pattern: &str) -> Result<Self, MatchError> {
+    fn compile(budget: &mut Budget, pattern: &str) -> Result<Self, MatchError> {
         let plain = |c: char| c.is_alphanumeric() || "_-".contains(c);
         // "`Bash(touch*)` is the tool, and a glob on its command."
         if let Some((name, glob)) = pattern.strip_suffix(')').and_then(|rest| rest.split_once('('))
             && name.chars().all(plain)
             && !name.is_empty()
         {
-            return Ok(Self { names: vec![Text::Exact(name.into())], command: Some(glob_of(glob, ".")?) });
+            return Ok(Self { names: vec![Text::Exact(name.into())], command: Some(glob_of(budget, glob, ".")?) });
         }
         // "names joined by `|` are a list of exact names"
         let names = if pattern.contains('|') {
             pattern.split('|').map(|name| Text::Exact(name.into())).collect()
         } else {
-            vec![Text::compile(pattern)?]
+            vec![Text::compile(budget, pattern)?]
         };
         Ok(Self { names, command: None })
     }
@@ -128,8 +143,12 @@ impl Tool {
 }
 
 impl Text {
-    fn compile(pattern: &str) -> Result<Self, MatchError> {
-        if pattern.contains(SIGNS) { searched(pattern).map(Self::Pattern) } else { Ok(Self::Exact(pattern.into())) }
+    fn compile(budget: &mut Budget, pattern: &str) -> Result<Self, MatchError> {
+        if pattern.contains(SIGNS) {
+            budget.regex(pattern, pattern).map(Self::Pattern)
+        } else {
+            Ok(Self::Exact(pattern.into()))
+        }
     }
 
     fn matches(&self, text: &str) -> bool {
@@ -145,18 +164,18 @@ const SIGNS: [char; 14] = ['.', '*', '+', '?', '^', '$', '(', ')', '[', ']', '{'
 
 /// decisions.md#blade-observed: "`paths` was not measured: it is a glob, or with signs of a regular expression a pattern".
 /// `*`, `?` and `.` are signs of both.
-fn path(pattern: &str) -> Result<Text, MatchError> {
+fn path(budget: &mut Budget, pattern: &str) -> Result<Text, MatchError> {
     let only_regex = |c: char| SIGNS.contains(&c) && !".*?".contains(c);
     if pattern.contains(only_regex) {
-        return searched(pattern).map(Text::Pattern);
+        return budget.regex(pattern, pattern).map(Text::Pattern);
     }
     // A glob without a folder is about file names, in whatever folder.
     let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-    glob_of(&anywhere, "[^/]")
+    glob_of(budget, &anywhere, "[^/]")
 }
 
 /// A glob in which `*` stands for any number of `one`; `**` for anything, with the slash behind it or nothing at all.
-fn glob_of(glob: &str, one: &str) -> Result<Text, MatchError> {
+fn glob_of(budget: &mut Budget, glob: &str, one: &str) -> Result<Text, MatchError> {
     // No text has a NUL, so it can stand for what the next replacement must not touch.
     let source = regex::escape(glob)
         .replace(r"\*\*/", "(?:\0/)?")
@@ -164,7 +183,7 @@ fn glob_of(glob: &str, one: &str) -> Result<Text, MatchError> {
         .replace(r"\*", &format!("{one}*"))
         .replace(r"\?", one)
         .replace('\0', ".*");
-    searched(&format!("(?s)^(?:{source})$")).map(Text::Pattern)
+    budget.regex(glob, &format!("(?s)^(?:{source})$")).map(Text::Pattern)
 }
 
 #[cfg(test)]

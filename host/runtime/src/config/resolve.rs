@@ -15,6 +15,7 @@ use hookbox_protocol::{
     Dialect, FailurePolicy,
     dialect::TimeUnit,
     json::{Object, token},
+    matcher::Budget,
     matcher::Matcher,
 };
 use hookbox_sandbox::Limits;
@@ -44,6 +45,8 @@ pub(super) struct Resolver {
     pub(super) enabled: bool,
     pub(super) max_concurrent: Option<usize>,
     pub(super) hooks: Vec<Hook>,
+    /// Memory for compiled matchers.
+    patterns: Budget,
     pub(super) found: Vec<Finding>,
     /// Events whose names look misspelt, and which of the findings says so.
     misspelt: Vec<(String, usize)>,
@@ -85,6 +88,7 @@ impl Resolver {
             enabled: true,
             max_concurrent: None,
             hooks: Vec::new(),
+            patterns: Budget::default(),
             found: Vec::new(),
             misspelt: Vec::new(),
             unread: Vec::new(),

@@ -72,16 +72,22 @@ impl Resolver {
     /// Compiles the matcher of what stands at `pointer`.
     pub(super) fn matcher(&mut self, event: &str, entry: Option<&MatcherEntry>, pointer: &str) -> Matcher {
         let pointer = format!("{pointer}/matcher");
+        // The file cannot be used any more, and one error for it is enough.
+        if self.patterns.is_used_up() {
+            return Matcher::Everything;
+        }
         let spec = self.dialect.spec_by_name(event).unwrap_or(self.dialect.other_spec());
         let style = self.dialect.match_style_of(spec);
         let compiled = match entry {
-            Some(MatcherEntry::Call(call)) => match CallMatcher::compile(&CallPatterns::from(call)) {
-                Ok(call) => Ok(Matcher::Call(Box::new(call))),
-                Err((part, at, error)) => Err((format!("{pointer}/{part}/{at}"), error)),
-            },
+            Some(MatcherEntry::Call(call)) => {
+                match CallMatcher::compile_within(&mut self.patterns, &CallPatterns::from(call)) {
+                    Ok(call) => Ok(Matcher::Call(Box::new(call))),
+                    Err((part, at, error)) => Err((format!("{pointer}/{part}/{at}"), error)),
+                }
+            }
             entry => {
                 let text = entry.map(ToString::to_string);
-                Matcher::compile(style.unwrap_or(MatchStyle::Whole), text.as_deref())
+                Matcher::compile_within(&mut self.patterns, style.unwrap_or(MatchStyle::Whole), text.as_deref())
                     .map_err(|error| (pointer.clone(), error))
             }
         };

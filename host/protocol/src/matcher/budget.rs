@@ -1,0 +1,103 @@
+//! The memory and time that the patterns of one configuration may take.
+
+use std::collections::HashMap;
+
+use regex_automata::meta;
+use regex_syntax::hir::Hir;
+
+use super::{MatchError, invalid};
+
+/// Bytes of the text of one pattern at most.
+const MAX_TEXT: usize = 8 << 10;
+/// Bytes of one compiled pattern at most.
+const MAX_COMPILED: usize = 512 << 10;
+/// Bytes that a pattern keeps between two searches, for each thread that searches.
+const SEARCH_CACHE: usize = 64 << 10;
+/// Bytes counted for a part of a pattern that can stand for a whole script of Unicode, while it is read.
+const CLASS: usize = 16 << 10;
+/// Bytes counted for a plain name, beside its letters.
+const NAME: usize = 64;
+/// Bytes of all patterns of one configuration at most.
+const MAX_TOTAL: usize = 32 << 20;
+
+/// Memory for the matchers of one configuration: 32 MiB by estimate. The same pattern is compiled and counted once.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    left: usize,
+    compiled: HashMap<String, meta::Regex>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: MAX_TOTAL, compiled: HashMap::new() }
+    }
+}
+
+impl Budget {
+    /// True once something was refused for its size. Nothing is compiled after that.
+    pub fn is_used_up(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Compiles a pattern; `pattern` is what it was made of, for errors.
+    pub(super) fn regex(&mut self, pattern: &str, source: &str) -> Result<meta::Regex, MatchError> {
+        if let Some(known) = self.compiled.get(source) {
+            return Ok(known.clone());
+        }
+        if source.len() > MAX_TEXT {
+            return Err(self.refuse(pattern, &format!("has {} bytes; at most {MAX_TEXT} are allowed", source.len())));
+        }
+        self.take(pattern, source.len() + CLASS * classes(source))?;
+        let tree: Hir = regex_syntax::parse(source).map_err(|error| invalid(pattern, &error))?;
+        let limits = meta::Config::new().nfa_size_limit(Some(MAX_COMPILED)).hybrid_cache_capacity(SEARCH_CACHE);
+        let Ok(regex) = meta::Builder::new().configure(limits).build_from_hir(&tree) else {
+            return Err(self.refuse(pattern, &format!("takes more than {} KiB compiled", MAX_COMPILED >> 10)));
+        };
+        // A search keeps some two bytes for each of the compiled pattern, beside its cache.
+        self.take(pattern, 3 * regex.memory_usage() + SEARCH_CACHE)?;
+        self.compiled.insert(source.to_owned(), regex.clone());
+        Ok(regex)
+    }
+
+    /// Compiles a pattern that has to match a whole text.
+    pub(super) fn whole(&mut self, pattern: &str) -> Result<meta::Regex, MatchError> {
+        // `a)(b` is only valid between the parentheses.
+        if pattern.len() <= MAX_TEXT {
+            regex_syntax::parse(pattern).map_err(|error| invalid(pattern, &error))?;
+        }
+        self.regex(pattern, &format!("^(?:{pattern})$"))
+    }
+
+    /// Counts plain names that are written with `|` between them.
+    pub(super) fn names(&mut self, text: &str) -> Result<(), MatchError> {
+        let names = text.bytes().filter(|byte| *byte == b'|').count() + 1;
+        self.take(text, text.len() + NAME * names)
+    }
+
+    fn take(&mut self, pattern: &str, bytes: usize) -> Result<(), MatchError> {
+        match self.left.checked_sub(bytes) {
+            Some(left) if left > 0 => self.left = left,
+            _ => {
+                let total = MAX_TOTAL >> 20;
+                return Err(
+                    self.refuse(pattern, &format!("is one too many: all matchers of a file may take {total} MiB"))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, pattern: &str, problem: &str) -> MatchError {
+        self.left = 0;
+        MatchError::TooLarge { pattern: crate::json::shorten(pattern, 60), problem: problem.to_owned() }
+    }
+}
+
+/// Parts of a pattern that can stand for thousands of characters.
+fn classes(source: &str) -> usize {
+    let escaped = source
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| matches!(pair, [b'\\', b'p' | b'P' | b'w' | b'W' | b'd' | b'D' | b's' | b'S']));
+    escaped.count() + source.bytes().filter(|byte| *byte == b'[').count()
+}
