@@ -13,7 +13,7 @@ use std::{
 };
 
 use hookbox_testing::{
-    guest::{DIRECTORY, FILES, GATE, encode, gate},
+    guest::{DIRECTORY, FILES, GATE, bomb, encode, gate},
     process::fed,
 };
 use rustix::{
@@ -59,16 +59,6 @@ fn said(output: &Output) -> String {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     )
-}
-
-/// A component that takes the compiler longer than any client waits.
-fn bomb() -> Vec<u8> {
-    let many = |what: &str| format!("({what} {})", "i32 ".repeat(1000));
-    let (zeroes, drops) = ("i32.const 0 ".repeat(1000), "drop ".repeat(1000));
-    let (blocks, ends) = ("block (type $many) ".repeat(5000), "end ".repeat(5000));
-    let module =
-        format!("(type $many (func {} {})) (func {zeroes} {blocks} {ends} {drops})", many("param"), many("result"));
-    wat::parse_str(format!("(component (core module {module}))")).unwrap()
 }
 
 #[test]

@@ -132,16 +132,29 @@ async fn what_is_under_way_is_answered_before_it_ends() {
 }
 
 #[tokio::test]
-async fn what_does_not_end_is_left_and_told() {
-    let mut stage = Stage::new().await;
-    stage.ask(1).await;
-    drop(stage.begun.acquire().await.unwrap());
-    stage.stop.send(()).unwrap();
-    stage.served.await.unwrap().unwrap();
-    assert_eq!(*stage.told.lock().unwrap(), ["1 requests were not answered when the client went away"]);
+async fn a_request_that_does_not_end_is_answered_as_a_failed_hook() {
+    for by_stop in [false, true] {
+        let mut stage = Stage::new().await;
+        stage.ask(1).await;
+        drop(stage.begun.acquire().await.unwrap());
+        let Stage { client, mut replies, stop, served, told, .. } = stage;
+        let client = if by_stop {
+            stop.send(()).unwrap();
+            Some(client)
+        } else {
+            drop(client);
+            None
+        };
+        let reply: Value = serde_json::from_str(&line(&mut replies).await).unwrap();
+        assert_eq!(reply["id"], 1, "{reply}");
+        assert_ne!(reply["result"]["reason"], "at last", "{reply}");
+        served.await.unwrap().unwrap();
+        assert!(!told.lock().unwrap().iter().any(|line| line.contains("not answered")));
+        drop(client);
+    }
 }
 
-/// It reads nothing, and so we read nothing either, however much it sends.
+/// A client that reads nothing is read from within bounds, however much it sends.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_waited_for() {
     let mut stage = Stage::new().await;
@@ -149,8 +162,8 @@ async fn a_client_that_does_not_read_is_waited_for() {
     let mut sent = 0;
     while tokio::time::timeout(Duration::from_secs(1), stage.ask(sent + 1)).await.is_ok() {
         sent += 1;
-        // 64 are served, 16 replies wait, and the pipes are of 1,000 bytes.
-        assert!(sent < 200, "nobody reads, and {sent} lines were taken");
+        // 256 are read and not answered, 16 replies wait, and the pipes are of 1,000 bytes.
+        assert!(sent < 400, "nobody reads, and {sent} lines were taken");
     }
     assert!(!stage.served.is_finished());
     // It reads at last: nothing was lost. The line that it was writing is not whole.

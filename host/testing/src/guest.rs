@@ -13,6 +13,16 @@ use hookbox_sandbox::{
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
+/// A component that takes the compiler longer than any client waits.
+pub fn bomb() -> Vec<u8> {
+    let many = |what: &str| format!("({what} {})", "i32 ".repeat(1000));
+    let (zeroes, drops) = ("i32.const 0 ".repeat(1000), "drop ".repeat(1000));
+    let (blocks, ends) = ("block (type $many) ".repeat(5000), "end ".repeat(5000));
+    let module =
+        format!("(type $many (func {} {})) (func {zeroes} {blocks} {ends} {drops})", many("param"), many("result"));
+    wat::parse_str(format!("(component (core module {module}))")).unwrap()
+}
+
 /// A world that handles `PreToolUse` and imports nothing.
 pub const GATE: &str = "export hookbox:hooks/pre-tool-use@0.2.0;";
 

@@ -41,6 +41,7 @@ impl Stdio {
             interceptor: self.interceptor_timeout,
             approval: self.approval_timeout,
         };
+        super::descriptors()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(async {
             let tell: Tell = Arc::new(|told| match told {
@@ -49,8 +50,13 @@ impl Stdio {
             });
             let source = Reloading::start(self.config.clone(), self.loader(), Arc::clone(&tell)).await;
             let mut ended = signal(SignalKind::terminate())?;
+            let (mut interrupted, mut hung_up) = (signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?);
             let stop = async move {
-                let _ = ended.recv().await;
+                tokio::select! {
+                    _ = ended.recv() => {}
+                    _ = interrupted.recv() => {}
+                    _ = hung_up.recv() => {}
+                }
             };
             let input = tokio::io::BufReader::new(tokio::io::stdin());
             serve(source, budget, input, tokio::io::stdout(), stop, tell).await?;

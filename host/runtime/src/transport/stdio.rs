@@ -12,17 +12,18 @@ mod reload;
 
 use std::{
     io,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufRead, AsyncWrite, AsyncWriteExt},
-    sync::{Semaphore, mpsc},
+    sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
 
@@ -33,21 +34,30 @@ use crate::{
     dialect,
     event::EventKind,
     json::{Object, shorten},
-    lines,
+    lines, time_for_hooks,
 };
 
 pub use reload::{Broken, Load, Loading, Reloading, Source};
 
-/// Requests that are served at once. `PicoClaw` overlaps them; one more waits, and with it everything behind it.
+/// Requests that hooks run for at once. `PicoClaw` overlaps them; one more waits in the queue.
 const REQUESTS: usize = 64;
+/// Places of requests that are read and not answered yet. With none left, nothing more is read.
+const WAITING: usize = 256;
+/// A line takes one place for each 256 KiB, so that at most 64 MiB of them wait.
+const PLACE: usize = 256 << 10;
 /// Notifications that are served at once; one more is dropped and counted.
 const NOTIFICATIONS: usize = 64;
 /// Replies that wait for the client to read. It reads nothing: we wait, and do not grow.
 const REPLIES: usize = 16;
 /// Bytes of one line at most. decisions.md#the-real-picoclaw: "Do not cap the *input* line below 64 MiB."
 const LINE_LIMIT: usize = 64 << 20;
+/// Steps in which lines are still read that the client sent before its signal: one, and more while requests are under way.
+const LATE: Duration = Duration::from_millis(50);
 /// How long requests may go on once the client has closed its end or wants us gone. We are to be gone within a second.
-const DRAIN: Duration = Duration::from_millis(600);
+const DRAIN: Duration = Duration::from_millis(350);
+/// Time for the answers of what is then still under way: each is what a failed hook counts as.
+/// Most often it takes none; a machine under load takes longer.
+const SETTLE: Duration = Duration::from_millis(1200);
 /// How long the client may take after that to read what is written, and hook processes to end.
 const REST: Duration = Duration::from_millis(250);
 
@@ -114,15 +124,36 @@ pub async fn serve<S: Source>(
 ) -> io::Result<()> {
     let (replies, waiting) = mpsc::channel(REPLIES);
     let writer = tokio::spawn(write(waiting, output));
-    let server = Arc::new(Server { source, budget, replies, tell, dropped: AtomicU64::new(0) });
+    let (ending, ended) = watch::channel(false);
+    let (running, waiting) = (Semaphore::new(REQUESTS), Arc::new(Semaphore::new(WAITING)));
+    let dropped = AtomicU64::new(0);
+    let server = Arc::new(Server { source, budget, replies, tell, dropped, ended, running, waiting });
     let mut work = JoinSet::new();
-    let read = tokio::select! {
-        read = read(&server, input, &mut work) => read,
-        () = stop => Ok(()),
-        () = server.replies.closed() => Ok(()),
+    let mut until = None;
+    let read = {
+        let mut reading = pin!(read(&server, input, &mut work));
+        tokio::select! {
+            read = &mut reading => read,
+            () = server.replies.closed() => Ok(()),
+            () = stop => {
+                let end = *until.insert(Instant::now() + DRAIN);
+                loop {
+                    match tokio::time::timeout(LATE, &mut reading).await {
+                        Ok(read) => break read,
+                        Err(_) if server.is_idle() || Instant::now() >= end + SETTLE / 2 => break Ok(()),
+                        // From here on each is answered as it comes.
+                        Err(_) => drop(ending.send(Instant::now() >= end)),
+                    }
+                }
+            }
+        }
     };
-    let drained = tokio::time::timeout(DRAIN, async { while work.join_next().await.is_some() {} }).await;
-    if drained.is_err() {
+    let until = until.unwrap_or_else(|| Instant::now() + DRAIN);
+    let drained = tokio::time::timeout_at(until.into(), async { while work.join_next().await.is_some() {} }).await;
+    // A gate without an answer opens once the client's time is over.
+    let _ = ending.send(true);
+    let settled = tokio::time::timeout(SETTLE, async { while work.join_next().await.is_some() {} }).await;
+    if drained.is_err() && settled.is_err() {
         server.say(format!("{} requests were not answered when the client went away", work.len()));
     }
     work.shutdown().await;
@@ -139,6 +170,24 @@ struct Server<S> {
     replies: mpsc::Sender<Value>,
     tell: Tell,
     dropped: AtomicU64,
+    /// Becomes true when requests have no more time.
+    ended: watch::Receiver<bool>,
+    /// Places of requests that hooks run for.
+    running: Semaphore,
+    /// Places of requests that are not answered yet.
+    waiting: Arc<Semaphore>,
+}
+
+/// A request, as far as its line can be read.
+struct Request {
+    id: Value,
+    /// `None`: the line breaks before it names one.
+    method: Option<String>,
+    line: Vec<u8>,
+    /// When its line had been read.
+    since: Instant,
+    /// Why it is not a message that can be read.
+    broken: Option<Incomplete>,
 }
 
 /// Reads lines until there are no more. Waits for a place before it reads on, so that a client that sends faster than
@@ -148,7 +197,7 @@ async fn read<S: Source>(
     mut input: impl AsyncBufRead + Unpin,
     work: &mut JoinSet<()>,
 ) -> io::Result<()> {
-    let (requests, notifications) = (Arc::new(Semaphore::new(REQUESTS)), Arc::new(Semaphore::new(NOTIFICATIONS)));
+    let notifications = Arc::new(Semaphore::new(NOTIFICATIONS));
     loop {
         let Some(lines::Line { bytes: mut line, cut }) = lines::next(&mut input, LINE_LIMIT).await? else {
             return Ok(());
@@ -157,6 +206,7 @@ async fn read<S: Source>(
             server.say("a line of more than 64 MiB is not read");
             lines::skip(&mut input).await?;
             line.truncate(1024);
+            line.shrink_to_fit();
         }
         if line.trim_ascii().is_empty() {
             continue;
@@ -168,7 +218,7 @@ async fn read<S: Source>(
                 continue;
             }
             // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
-            Message::Request { id, method } if kind(&method) != Some(EventKind::AgentEvent) => (id, method, None),
+            Message::Request { id, method } if kind(&method) != Some(EventKind::AgentEvent) => (id, Some(method), None),
             Message::Notification { method } | Message::Request { method, .. } => {
                 match Arc::clone(&notifications).try_acquire_owned() {
                     Ok(place) => {
@@ -184,22 +234,17 @@ async fn read<S: Source>(
             }
             Message::Broken { id, method, error } => {
                 server.say(format!("a line that is not a message: {}", error.message));
-                match (id, method) {
-                    // The hooks that would have been asked have a say.
-                    (Some(id), Some(method)) => (id, method, Some(Incomplete { error, too_large: cut })),
-                    (Some(id), None) => {
-                        server.send(error.reply(&id)).await;
-                        continue;
-                    }
-                    (None, _) => continue,
-                }
+                // The hooks that would have been asked have a say, also where the line breaks before it names its method.
+                let Some(id) = id else { continue };
+                (id, method, Some(Incomplete { error, too_large: cut }))
             }
         };
-        let Ok(place) = Arc::clone(&requests).acquire_owned().await else { return Ok(()) };
+        let places = u32::try_from((line.len() / PLACE + 1).min(WAITING)).unwrap_or(1);
+        let request = Request { id, method, line, since: Instant::now(), broken };
+        let Ok(place) = Arc::clone(&server.waiting).acquire_many_owned(places).await else { return Ok(()) };
         let server = Arc::clone(server);
         work.spawn(async move {
-            let reply = server.request(&id, &method, &line, broken).await;
-            server.send(reply).await;
+            server.answer(request).await;
             drop(place);
         });
     }
@@ -258,23 +303,50 @@ impl<S: Source> Server<S> {
         json!({ "jsonrpc": "2.0", "id": id, "result": result })
     }
 
-    /// The reply to a request, in the client's time. `broken`: why it is none that can be read.
-    async fn request(&self, id: &Value, method: &str, line: &[u8], broken: Option<Incomplete>) -> Value {
-        let current = self.source.current().await;
-        // decisions.md#picoclaw: "A method nobody knows is an interceptor", where a hook names it.
-        let named =
-            |host: &Host| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
-        if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
-            return RpcError::method(method).reply(id);
+    fn is_idle(&self) -> bool {
+        self.waiting.available_permits() == WAITING
+    }
+
+    async fn answer(&self, request: Request) {
+        let reply = self.request(request).await;
+        self.send(reply).await;
+    }
+
+    /// Waits until requests have no more time.
+    async fn ending(&self) {
+        let mut ended = self.ended.clone();
+        if ended.wait_for(|ended| *ended).await.is_err() {
+            std::future::pending::<()>().await;
         }
-        let asked = Asked::new(line).within(Some(self.budget.of(method)));
+    }
+
+    /// The reply to a request, in the client's time.
+    async fn request(&self, request: Request) -> Value {
+        let Request { id, method, line, since, broken } = request;
+        let current = tokio::select! {
+            biased;
+            current = self.source.current() => current,
+            // Nobody knows yet what the configuration says: shut is safer.
+            () = self.ending() => Err(Broken { reason: "hookbox ends before its hooks are loaded".into(), closed: true }),
+        };
+        let shown = method.as_deref().unwrap_or("a request without a method");
+        if let Some(method) = &method {
+            // decisions.md#picoclaw: "A method nobody knows is an interceptor", where a hook names it.
+            let named =
+                |host: &Host| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
+            if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
+                return RpcError::method(method).reply(&id);
+            }
+        }
+        let budget = method.as_deref().map_or(self.budget.interceptor, |method| self.budget.of(method));
+        let asked = Asked::new(&line).since(since).within(Some(budget));
         let asked = match &broken {
             Some(Incomplete { error, too_large: true }) => asked.too_large(&error.message),
             Some(Incomplete { error, .. }) => asked.unread(Some(&error.message)),
             None => asked,
         };
         let judged = match current {
-            Ok(host) => host.judge(&asked).await,
+            Ok(host) => self.judge(&host, &asked, time_for_hooks(budget), shown).await,
             Err(broken) => {
                 let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
                 Judged::without_hooks(&asked, client, broken.closed, Fault::Internal, &broken.reason)
@@ -282,16 +354,43 @@ impl<S: Source> Server<S> {
         };
         let Some(failed) = judged.failed else {
             let wire = judged.verdict.and_then(|verdict| verdict.wire);
-            return wire.unwrap_or_else(|| RpcError::ours("there is no answer to this").reply(id));
+            return wire.unwrap_or_else(|| RpcError::ours("there is no answer to this").reply(&id));
         };
-        self.say(format!("{method}: {}", failed.message));
+        self.say(format!("{shown}: {}", failed.message));
         let error = match (broken, failed.fault) {
             (Some(broken), _) => broken.error,
             (None, Fault::Event) => RpcError::params(&failed.message),
             (None, _) => RpcError::ours(&failed.message),
         };
-        // What need not block is an error, which the client passes over.
-        failed.told.stdout.unwrap_or_else(|| refusal(id, method, &error))
+        match (failed.told.stdout, failed.blocks) {
+            (Some(reply), _) => reply,
+            (None, true) => block(&id, method.as_deref(), &line, &failed.message),
+            // What need not block is an error, which the client passes over.
+            (None, false) => refusal(&id, method.as_deref(), &error),
+        }
+    }
+
+    /// Asks the hooks once there is a place for it. Without a place in time, and once requests have no more time, they have
+    /// failed.
+    async fn judge(&self, host: &Host, asked: &Asked<'_>, time: Duration, shown: &str) -> Judged {
+        let ended = *self.ended.borrow();
+        let in_time = async {
+            if ended {
+                return std::future::pending().await;
+            }
+            let place = tokio::time::timeout(time, self.running.acquire()).await;
+            let judged = host.judge(asked).await;
+            drop(place);
+            judged
+        };
+        tokio::select! {
+            biased;
+            judged = in_time => judged,
+            () = self.ending() => {
+                self.say(format!("{shown}: answered before its hooks were done, because hookbox ends"));
+                host.judge(&asked.within(Some(Duration::ZERO))).await
+            }
+        }
     }
 
     async fn notification(&self, method: &str, line: &[u8]) {
@@ -322,10 +421,24 @@ struct Incomplete {
     too_large: bool,
 }
 
+/// A block in words that every method it may be takes. `line` may show that it is about a tool.
+fn block(id: &Value, method: Option<&str>, line: &[u8], why: &str) -> Value {
+    let reason = shorten(why, 4096);
+    let tool = || dialect::picoclaw::DIALECT.glimpse(line, Some("hook.before_tool")).and_then(|seen| seen.tool);
+    let result = match method.map(kind) {
+        Some(Some(EventKind::PermissionRequest)) => json!({ "approved": false, "reason": reason }),
+        Some(Some(EventKind::PreToolUse)) => json!({ "action": "deny_tool", "reason": reason }),
+        Some(_) => json!({ "action": "abort_turn", "reason": reason }),
+        None if tool().is_some() => json!({ "action": "deny_tool", "approved": false, "reason": reason }),
+        None => json!({ "action": "abort_turn", "approved": false, "reason": reason }),
+    };
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
 /// An error by id. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*"; an
 /// error is read as one too, but a refusal with its reason says why.
-fn refusal(id: &Value, method: &str, error: &RpcError) -> Value {
-    if method == "hook.approve_tool" {
+fn refusal(id: &Value, method: Option<&str>, error: &RpcError) -> Value {
+    if method == Some("hook.approve_tool") {
         let reason = shorten(&error.message, 4096);
         return json!({ "jsonrpc": "2.0", "id": id, "result": { "approved": false, "reason": reason } });
     }

@@ -77,7 +77,7 @@ impl Message {
     pub(super) fn read(line: &[u8]) -> Self {
         let mut head = Head::default();
         let read = Deserializer::deserialize_any(&mut serde_json::Deserializer::from_slice(line), Seed(&mut head));
-        let Head { version, id, method, params_ok } = head;
+        let Head { version, id, method, params_ok, repeated } = head;
         let id = id.filter(|id| id.is_string() || id.is_number());
         // picoclaw.md#hookevent: "`id` is 0 or absent."
         let is_request = id.as_ref().is_some_and(|id| id.as_u64() != Some(0));
@@ -85,6 +85,9 @@ impl Message {
         let broken = |error| Self::Broken { id: id.clone().filter(|_| is_request), method: method.clone(), error };
         if let Err(error) = read {
             return broken(if error.is_data() { RpcError::request(error.to_string()) } else { RpcError::parse(error) });
+        }
+        if let Some(key) = repeated {
+            return broken(RpcError::request(format!("`{key}` is repeated")));
         }
         if version.as_ref().and_then(Value::as_str) != Some("2.0") {
             return broken(RpcError::request("`jsonrpc` is not \"2.0\""));
@@ -109,6 +112,8 @@ struct Head {
     id: Option<Value>,
     method: Option<Value>,
     params_ok: bool,
+    /// A key that has two values, of which each reader takes another.
+    repeated: Option<&'static str>,
 }
 
 /// Fills a [`Head`] as far as the line can be read.
@@ -126,8 +131,25 @@ impl<'de> Visitor<'de> for Seed<'_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "jsonrpc" => self.0.version = Some(map.next_value()?),
-                "id" => self.0.id = Some(map.next_value()?),
-                "method" => self.0.method = Some(map.next_value()?),
+                "id" => {
+                    let (before, id) = (self.0.id.take(), map.next_value::<Value>()?);
+                    self.0.repeated = before.as_ref().map(|_| "id").or(self.0.repeated);
+                    // The client takes the last one, and waits under the one that is not 0.
+                    let waits = |id: &Value| !id.is_null() && id.as_u64() != Some(0);
+                    self.0.id = Some(before.filter(|before| waits(before) && !waits(&id)).unwrap_or(id));
+                }
+                "method" => {
+                    let (before, method) = (self.0.method.take(), map.next_value::<Value>()?);
+                    self.0.repeated = before.as_ref().map(|_| "method").or(self.0.repeated);
+                    // The one that asks for most: an approval, then any gate, then what is only told.
+                    let rank = |method: &Value| match method.as_str() {
+                        Some("hook.approve_tool") => 3,
+                        Some("hook.before_tool") => 2,
+                        Some("hook.event" | "hook.runtime_event" | "hook.hello") | None => 0,
+                        Some(_) => 1,
+                    };
+                    self.0.method = Some(before.filter(|before| rank(before) > rank(&method)).unwrap_or(method));
+                }
                 "params" => self.0.params_ok = map.next_value_seed(IsObject)?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
