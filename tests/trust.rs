@@ -4,7 +4,7 @@
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -332,4 +332,182 @@ fn check_tells_of_hooks_that_may_write_to_their_own_configuration() {
             None => assert!(warning.is_none(), "{text}"),
         }
     }
+}
+
+/// A program that cannot be started is told of, so that its start shows whenever it is.
+#[test]
+fn what_only_looks_at_a_checkout_starts_no_program_of_it() {
+    let checkout = Checkout::marking();
+    let started = |output: &Output| {
+        String::from_utf8_lossy(&output.stdout).contains("could not be started")
+            || stderr(output).contains("No such file")
+    };
+    let looks = [&["check"][..], &["check", "hooks.json"], &["install", "picoclaw", "--user"], &["doctor", "picoclaw"]];
+    let process = |command: &[&str]| {
+        let process =
+            json!({ "enabled": true, "transport": "stdio", "command": command, "intercept": ["before_tool"] });
+        checkout.write(&json!({ "dialect": "picoclaw", "hooks": { "enabled": true, "processes": { "p": process } } }));
+    };
+    process(&["./gone"]);
+    for args in looks {
+        let output = checkout.hookbox(args);
+        assert!(!started(&output), "{args:?}: {output:?}");
+    }
+    // Its user's trust, and the caller's word, start it.
+    assert!(started(&checkout.hookbox(&["check", "--config", "hooks.json"])));
+    checkout.trust();
+    assert!(started(&checkout.hookbox(&["check"])));
+    process(&["sh", "-c", "touch ran; exec cat"]);
+    for args in looks {
+        let output = checkout.hookbox(args);
+        assert!(!checkout.ran(), "{args:?}: {output:?}");
+    }
+}
+
+/// A component with a granted origin, which denies, and may only ask: what is lost of its word shows that it ran.
+#[test]
+fn a_component_that_reaches_something_is_not_asked_by_check_before_it_is_trusted() {
+    for (permissions, reaches) in [
+        (json!({ "http": ["https://example.com"] }), true),
+        (json!({ "env": ["HOME"] }), true),
+        (json!({ "write": { "/out": "." } }), true),
+        (json!({}), false),
+    ] {
+        let guard = json!({ "type": "wasm", "component": "guard.wasm", "permissions": permissions,
+            "authority": { "decide": ["ask"] } });
+        let checkout = Checkout::new(&json!([guard]));
+        fs::write(checkout.dir.path().join("event.json"), EVENT).unwrap();
+        let check = || {
+            let output = checkout.hookbox(&["check", "--input", "event.json"]);
+            String::from_utf8_lossy(&output.stdout).contains("authority")
+        };
+        assert_eq!(check(), !reaches, "{permissions}");
+        checkout.trust();
+        assert!(check(), "{permissions}");
+    }
+}
+
+/// What a colleague's `install` wrote into a project, and what a stranger makes of it.
+#[test]
+fn doctor_starts_nothing_that_a_checkout_names() {
+    let own = env!("CARGO_BIN_EXE_hookbox");
+    for client in ["claude", "codebuddy", "blade", "codex", "gemini", "copilot", "opencode"] {
+        let checkout = Checkout::marking();
+        let at = |path: &str| checkout.dir.path().join(path);
+        if client == "gemini" {
+            let hooks = json!([{ "type": "command", "command": "touch ran" }]);
+            checkout.write(&json!({ "dialect": "gemini", "hooks": { "BeforeTool": [{ "hooks": hooks }] } }));
+        }
+        let colleague = tempfile::tempdir().unwrap();
+        let at_home = |home: &Path, args: &[&str]| {
+            let mut command = Command::new(own);
+            command.args(args).current_dir(checkout.dir.path()).env("HOME", home).env_remove("CODEX_HOME");
+            fed(command.env("XDG_STATE_HOME", home).env("XDG_CACHE_HOME", home), b"")
+        };
+        let output = at_home(colleague.path(), &["install", client, "--project", "--yes"]);
+        assert!(output.status.success(), "{client}: {output:?}");
+        checkout.ran();
+        let doctor = || at_home(checkout.home.path(), &["doctor", client]);
+        let not_run = |why: &str| {
+            let output = doctor();
+            assert!(!checkout.ran(), "{client}: {output:?}");
+            let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(stdout.contains("not run: ") && stdout.contains(why), "{client}: {output:?}");
+        };
+        not_run("nobody trusted it");
+        fs::write(at("hookbox"), "#!/bin/sh\ntouch ran\n").unwrap();
+        fs::set_permissions(at("hookbox"), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut settings = files_below(checkout.dir.path()).into_iter().filter_map(|path| {
+            let text = fs::read_to_string(&path).ok().filter(|text| text.contains(own))?;
+            Some((path, text))
+        });
+        let (path, text) = settings.next_back().unwrap_or_else(|| panic!("{client}: no settings name the program"));
+        for (from, to, why) in [
+            (own, at("hookbox").display().to_string(), "is a program of the project"),
+            (own, "./hookbox".to_owned(), "is a program of the project"),
+        ] {
+            fs::write(&path, text.replace(from, &to)).unwrap();
+            not_run(why);
+        }
+        symlink("/bin/sh", at("sh")).unwrap();
+        fs::write(&path, text.replace(own, &at("sh").display().to_string())).unwrap();
+        let output = doctor();
+        assert!(!checkout.ran(), "{client}: {output:?}");
+        // Its user's trust runs it.
+        fs::write(&path, &text).unwrap();
+        let told = String::from_utf8(doctor().stdout).unwrap();
+        let hint = told.lines().find_map(|line| line.split("hookbox trust ").nth(1)).unwrap().to_owned();
+        let words: Vec<&str> = std::iter::once("trust").chain(hint.split(' ')).collect();
+        assert!(at_home(checkout.home.path(), &words).status.success(), "{client}: {hint}");
+        let output = doctor();
+        assert!(checkout.ran(), "{client}: {output:?}");
+    }
+}
+
+/// A shell would start more than hookbox.
+#[test]
+fn doctor_runs_no_command_line_that_does_more_than_start_hookbox() {
+    let checkout = Checkout::marking();
+    fs::create_dir(checkout.dir.path().join(".claude")).unwrap();
+    checkout.trust();
+    let run = format!("{} run --config hooks.json", env!("CARGO_BIN_EXE_hookbox"));
+    for command in [
+        format!("{run}; touch ran"),
+        format!("{run} && touch ran"),
+        format!("{run} | touch ran"),
+        format!("{run} $(touch ran)"),
+        format!("{run} `touch ran`"),
+        format!("{run} > ran"),
+        format!("{run}\ntouch ran"),
+    ] {
+        checkout
+            .write(&json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "true" }] }] } }));
+        checkout.trust();
+        let entry = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": command }] }] } });
+        fs::write(checkout.dir.path().join(".claude/settings.json"), entry.to_string()).unwrap();
+        let output = checkout.hookbox(&["doctor", "claude"]);
+        assert!(!checkout.ran(), "{command}: {output:?}");
+    }
+}
+
+/// Cases and explanations come from the checkout as well.
+#[test]
+fn no_other_command_starts_what_a_checkout_names() {
+    let checkout = Checkout::marking();
+    fs::create_dir(checkout.dir.path().join("tests")).unwrap();
+    let case = format!("- name: a call\n  event: {EVENT}\n  expect: {{}}\n");
+    fs::write(checkout.dir.path().join("tests/cases.yaml"), case).unwrap();
+    fs::write(checkout.dir.path().join("event.json"), EVENT).unwrap();
+    let commands = [
+        &["test"][..],
+        &["test", "."],
+        &["test", "--update"],
+        &["explain"],
+        &["explain", "--input", "event.json"],
+        &["check", "--input", "event.json"],
+        &["inspect", "guard.wasm"],
+        &["run"],
+        &["run", "--fail-closed"],
+        &["install", "claude"],
+        &["doctor"],
+        &["install", "claude", "--yes"],
+    ];
+    for args in commands {
+        let output = checkout.hookbox(args);
+        assert!(!checkout.ran(), "{args:?}: {output:?}");
+    }
+    for args in [&["test", "--config", "hooks.json"][..], &["explain", "--config", "hooks.json"]] {
+        let output = checkout.hookbox(args);
+        assert!(checkout.ran(), "{args:?}: {output:?}");
+    }
+    checkout.trust();
+    for args in [&["test"][..], &["explain"], &["run"]] {
+        let output = checkout.hookbox(args);
+        assert!(checkout.ran(), "{args:?}: {output:?}");
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }

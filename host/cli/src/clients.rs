@@ -249,5 +249,15 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(runs);
     }
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(runs)
+    search_path().into_iter().map(|folder| folder.join(name)).find(runs)
+}
+
+/// The folders of `PATH` that no checkout names: absolute ones that are not within the current folder.
+pub fn search_path() -> Vec<PathBuf> {
+    let here = std::env::current_dir().and_then(|folder| folder.canonicalize()).ok();
+    let own = |folder: &PathBuf| {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        folder.is_absolute() && here.as_ref().is_none_or(|here| !real.starts_with(here))
+    };
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).filter(own).collect()
 }

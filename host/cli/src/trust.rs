@@ -128,6 +128,58 @@ pub fn hold(config: &mut Config) {
     }
 }
 
+/// Leaves out the hooks that start a program, in a configuration that its user only looks at. Returns a line for each.
+pub fn leave_out_programs(config: &mut Config) -> Vec<String> {
+    let Err(why) = standing(config) else { return Vec::new() };
+    let (file, mut left) = (config.file.display().to_string(), Vec::new());
+    config.hooks.retain(|hook| {
+        let starts = matches!(hook.handler, Handler::Process(_));
+        if starts {
+            left.push(format!("`{}` was not started: {why}; look at it, then   hookbox trust {file}", hook.name));
+        }
+        !starts
+    });
+    left
+}
+
+/// Keeps of a configuration that its user does not trust what reaches nothing: components in their sandbox. The other hooks
+/// fail. `digest` is that of the file; cases change what is read from it. `stubbed`: requests and the model are answered by the
+/// case. Returns whether the configuration is not trusted.
+pub fn hold_back(config: &mut Config, digest: &str, stubbed: bool) -> bool {
+    let read = std::mem::replace(&mut config.digest, digest.to_owned());
+    let standing = standing(config);
+    config.digest = read;
+    let Err(why) = standing else { return false };
+    let help = format!("look at it, then   hookbox trust {}", config.file.display());
+    for hook in &mut config.hooks {
+        let harmless = match &mut hook.handler {
+            Handler::Wasm(wasm) => {
+                let mut permissions = wasm.permissions.clone();
+                if stubbed {
+                    (permissions.http, permissions.llm) = (Vec::new(), None);
+                }
+                reaches_nothing(&mut permissions)
+            }
+            Handler::Http { .. } | Handler::Prompt { .. } => stubbed,
+            Handler::Own { .. } | Handler::LeftOut { .. } | Handler::Callback | Handler::Withheld { .. } => true,
+            _ => false,
+        };
+        if !harmless {
+            hook.handler = Handler::Withheld { why: why.clone(), help: help.clone() };
+        }
+    }
+    config.settings = HostSettings::default();
+    true
+}
+
+/// Checks that the user trusts a configuration as it is.
+///
+/// # Errors
+/// The reason why it is not trusted.
+pub fn is_trusted(config: &Config) -> Result<(), String> {
+    standing(config).map(drop)
+}
+
 /// What is trusted of it, or why nothing is.
 fn standing(config: &Config) -> Result<Trusted, String> {
     let file = config.file.display();

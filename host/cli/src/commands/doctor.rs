@@ -4,6 +4,7 @@ mod canary;
 mod switches;
 mod tools;
 mod trust;
+pub mod vouched;
 
 use std::path::{Path, PathBuf};
 
@@ -150,7 +151,10 @@ impl Findings {
             self.check(&wiring);
             for found in &of_config {
                 self.timeout(found, &wiring);
-                canary::run(self, found, &wiring);
+                match vouched::check(client, scope, &self.project, file, found, &wiring) {
+                    Ok(()) => canary::run(self, found, &wiring),
+                    Err(why) => line("canary", format_args!("{}   not run: {why}", found.event)),
+                }
                 if client.form != Form::Process {
                     self.fired(wiring.config.dialect.name(), &found.event);
                 }
@@ -182,7 +186,11 @@ impl Findings {
 
     /// What `hookbox check` says of the configuration.
     fn check(&mut self, wiring: &Wiring) {
-        let checked = block_on(async { Ok(host(wiring.config.clone()).await?.check().await) });
+        let mut config = wiring.config.clone();
+        for text in crate::trust::leave_out_programs(&mut config) {
+            line("note", text);
+        }
+        let checked = block_on(async { Ok(host(config).await?.check().await) });
         let found = match checked {
             Ok(found) => found,
             Err(error) => return self.problem(report::one_line(&error)),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hookbox::config::{Config, Diagnostic};
 
-use super::{block_on, host};
+use super::{block_on, doctor::vouched, host};
 use crate::{
     change::{self, Change},
     clients::{
@@ -95,6 +95,7 @@ impl Install {
         if !self.make(&place, &planned.changes)? {
             return Ok(Exit::Told(1));
         }
+        vouched::note(client, &place.project, &place.file, &place.config)?;
         if client.name == "codex" {
             return trust::approve(&place, self.yes);
         }
@@ -190,10 +191,12 @@ impl Install {
 }
 
 /// As `hookbox check`: everything that is wrong is told, and what is compiled is kept for the first event.
-fn check(config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
+fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
     let file = config.file.display().to_string();
     let mut found = warnings;
     found.extend(config.self_writes());
+    // Its user has not agreed to anything yet.
+    crate::trust::leave_out_programs(&mut config).iter().for_each(print::out);
     if !config.hooks.is_empty() {
         found.extend(block_on(async { Ok(host(config).await?.check().await) })?);
     }

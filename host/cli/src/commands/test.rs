@@ -65,13 +65,15 @@ type Running<'a> = (&'a File, Arc<Case>, JoinHandle<anyhow::Result<Went>>);
 impl Test {
     pub fn run(self) -> anyhow::Result<Exit> {
         let config = self.config.clone().unwrap_or_else(|| self.folder.join("hooks.json"));
-        let shipped = fs::read_to_string(&config).with_context(|| config.display().to_string())?;
+        let shipped_text = fs::read_to_string(&config).with_context(|| config.display().to_string())?;
         let shipped: Map<String, Value> =
-            serde_json::from_str(&shipped).with_context(|| config.display().to_string())?;
+            serde_json::from_str(&shipped_text).with_context(|| config.display().to_string())?;
         let files = self.files()?.iter().map(|path| File::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
 
         let workers = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let tested = workers.block_on(self.all(&files, &shipped, &config));
+        // As under `run`: the caller vouches for a file that is named with `--config`.
+        let looks = self.config.is_none().then(|| hookbox::sha256(shipped_text.as_bytes()));
+        let tested = workers.block_on(self.all(&files, &shipped, &config, looks.as_deref()));
         workers.shutdown_background();
         let tested = tested?;
 
@@ -110,6 +112,7 @@ impl Test {
         files: &'a [File],
         shipped: &Map<String, Value>,
         config: &Path,
+        looks: Option<&str>,
     ) -> anyhow::Result<Vec<Tested<'a>>> {
         let stories = Stories::new()?;
         let runtime = Runtime::builder().compiler(super::compiler()).state(stories.clone()).build()?;
@@ -122,10 +125,11 @@ impl Test {
                 let number = running.len();
                 let settings = case.configuration(shipped);
                 let (case_, config) = (Arc::clone(case), config.to_owned());
+                let looks = looks.map(str::to_owned);
                 let (runtime, stories, places) = (runtime.clone(), stories.clone(), Arc::clone(&places));
                 let task = tokio::spawn(async move {
                     let _place = places.acquire_owned().await?;
-                    run(&runtime, &stories, number, &case_, &settings, &config).await
+                    run(&runtime, &stories, number, &case_, (&settings, &config), looks.as_deref()).await
                 });
                 running.push((file, Arc::clone(case), task));
             }

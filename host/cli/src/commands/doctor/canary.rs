@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Findings, line};
 use crate::{
-    clients::{Form, entry::Wiring, settings::Found},
+    clients::{Form, entry::Wiring, search_path, settings::Found},
     heartbeat, print,
 };
 
@@ -147,6 +147,10 @@ fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Opti
     let mut command = Command::new(program);
     command.args(words);
     command.current_dir(&findings.project).env(heartbeat::CANARY, "1");
+    // A shell finds no program of the checkout either.
+    if let Ok(path) = std::env::join_paths(search_path()) {
+        command.env("PATH", path);
+    }
     if let Some(variable) = findings.client.project_variable {
         command.env(variable, &findings.project);
     }

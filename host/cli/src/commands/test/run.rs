@@ -14,7 +14,7 @@ use super::{
     state::Stories,
     stub::Stubs,
 };
-use crate::report;
+use crate::{report, trust};
 
 /// How a case went.
 pub struct Went {
@@ -32,26 +32,30 @@ pub struct StepWent {
 }
 
 /// Tells the hooks of a configuration, `settings` as if it stood in `file`, of the events of a case. `number` keeps its
-/// state from that of others.
+/// state from that of others. `looks` is the digest of a configuration that was found: it runs no program, and asks no server,
+/// before its user trusts it.
 pub async fn run(
     runtime: &Runtime,
     stories: &Stories,
     number: usize,
     case: &Case,
-    settings: &str,
-    file: &Path,
+    (settings, file): (&str, &Path),
+    looks: Option<&str>,
 ) -> anyhow::Result<Went> {
     let begin = Instant::now();
     let tenant = format!("case-{number}");
     stories.begin(&tenant, &case.state);
-    let loaded = Config::parse(settings, file, None).map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?;
+    let mut loaded = Config::parse(settings, file, None).map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?;
+    let held = looks.is_some_and(|digest| trust::hold_back(&mut loaded.config, digest, true));
+    // Nothing leaves a checkout that is not trusted: a request without an answer in the case is a difference.
+    let stubbed = held || case.http.is_some();
     let stubs = Stubs::new(case.http.as_deref().unwrap_or_default(), case.llm.as_deref().unwrap_or_default());
     // Without a model that the configuration names there is none to ask.
     let own_model = case.llm.is_some() || loaded.config.settings.llm.is_none();
     let owner = Tenant::new(&tenant);
     let owner = if own_model { owner.model(stubs.clone()) } else { owner };
     let builder = HookSet::builder(runtime, owner, loaded.config);
-    let builder = if case.http.is_some() { builder.http_client(stubs.clone()) } else { builder };
+    let builder = if stubbed { builder.http_client(stubs.clone()) } else { builder };
     let hooks = builder.load().await?;
     let mut steps = Vec::new();
     for step in &case.steps {

@@ -1,0 +1,99 @@
+//! What `doctor` may start: the program of an entry that its user made, and nothing that a checkout names.
+
+use std::path::{Path, PathBuf};
+
+use hookbox::{folders, private::Folder, sha256};
+use serde_json::{Value, json};
+
+use crate::{
+    change,
+    clients::{
+        Client, Form, Scope,
+        entry::{Ours, Wiring},
+        on_path,
+        settings::{Found, Settings},
+    },
+    trust,
+};
+
+/// Checks that an entry may be run: `install` wrote it for this user, or the entry is in the user's own settings, or the user
+/// trusts its configuration; and its program is not one of the checkout.
+///
+/// # Errors
+/// The reason why it may not be run.
+pub fn check(
+    client: &Client,
+    scope: Scope,
+    project: &Path,
+    file: &Path,
+    found: &Found,
+    wiring: &Wiring,
+) -> Result<(), String> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let project = real(project);
+    let name = found.ours.words.first().map_or("hookbox", String::as_str);
+    let program = on_path(name).ok_or_else(|| format!("`{name}` is not on the PATH"))?;
+    if !program.is_absolute() || real(&program).starts_with(&project) {
+        return Err(format!("{} is a program of the project", program.display()));
+    }
+    if program.file_name().is_none_or(|name| name != "hookbox") {
+        return Err(format!("{} is not called hookbox", program.display()));
+    }
+    if is_noted(&name_of(client, file, &wiring.config.file, &found.handler, &found.ours)) {
+        return Ok(());
+    }
+    let line = text(&found.handler);
+    if line.is_some_and(|line| line.contains(|c| ";|&`()<>\n\r".contains(c))) {
+        return Err("its command line does more than start hookbox, and `hookbox install` did not write it".into());
+    }
+    if scope == Scope::User && !real(&wiring.config.file).starts_with(&project) {
+        return Ok(());
+    }
+    trust::is_trusted(&wiring.config).map_err(|why| {
+        // Trust is for a dialect, which the entry can name instead of the file.
+        let dialect = wiring.config.dialect.name();
+        format!("{why}; look at it, then   hookbox trust --dialect {dialect} {}", wiring.config.file.display())
+    })
+}
+
+/// Keeps that this user had the entries of a configuration written into these settings.
+pub fn note(client: &'static Client, project: &Path, file: &Path, config: &Path) -> anyhow::Result<()> {
+    let Some(text) = change::read(file)? else { return Ok(()) };
+    let mut names = Vec::new();
+    if client.form == Form::Plugin {
+        names.push(name_of(client, file, config, &Value::Null, &Ours { words: Vec::new(), config: None }));
+    } else {
+        let found = Settings::read(client, file, Some(&text))?.found()?;
+        let own = found.iter().filter(|found| found.ours.runs(client, project, config));
+        names.extend(own.map(|found| name_of(client, file, config, &found.handler, &found.ours)));
+    }
+    let Some(folder) = place().and_then(|place| Folder::open(&place).ok()) else { return Ok(()) };
+    for name in names {
+        // Without the note `doctor` runs no canary, and says why.
+        let _ = folder.write(&name, &[]);
+    }
+    Ok(())
+}
+
+fn is_noted(name: &str) -> bool {
+    let kept = place().filter(|place| place.exists()).and_then(|place| Folder::open(&place).ok());
+    kept.is_some_and(|folder| folder.file(name).is_ok_and(|file| file.is_some()))
+}
+
+fn place() -> Option<PathBuf> {
+    Some(folders::state()?.join("installed"))
+}
+
+/// The name of a note. Of a plugin, the program is code of hookbox; of other entries, the command line counts.
+fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, ours: &Ours) -> String {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let plugin = client.form == Form::Plugin;
+    let (line, words) = if plugin { (None, &[][..]) } else { (text(handler), ours.words.as_slice()) };
+    let entry = json!([client.name, real(file), real(config), line, words]);
+    sha256(entry.to_string().as_bytes())
+}
+
+/// The command line that a shell of the client runs.
+fn text(handler: &Value) -> Option<&str> {
+    handler.get("bash").or(handler.get("command")).and_then(Value::as_str)
+}
