@@ -71,7 +71,7 @@ fn what_differs_is_shown_with_its_place() {
         "   log /0\n      expected  \"info: nothing\"\n      found     nothing\n",
         "   state a/b\n      expected  \"1\"\n      found     nothing\n",
         "units of fuel, more than 10\n",
-        "FAILED  no event   ./tests/cases.yaml:8\n   the event is none: ",
+        "FAILED  no event   ./tests/cases.yaml:8\n   event: not valid JSON: ",
         "3 cases, 3 failed\n",
     ] {
         assert!(said.contains(lines), "--- expected\n{lines}\n--- said\n{said}");

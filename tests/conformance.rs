@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use hookbox::{Host, dialect, verdict::Status};
+use hookbox::{Host, Request, dialect, verdict::Status};
 use hookbox_testing::{
     process::fed,
     spec::Pages,
@@ -38,11 +38,9 @@ fn library(config: &Path, vector: &Vector) -> Made {
     runtime.block_on(async {
         let host = Host::builder().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap();
         let wire = vector.event.to_string();
-        let judged = match &vector.named {
-            Some(name) => host.dispatch_as(name, wire).await,
-            None => host.dispatch(wire).await,
-        };
-        let verdict = judged.unwrap_or_else(|e| panic!("{e}"));
+        let response = host.decide(Request::new(wire.as_bytes()).event_name(vector.named.as_deref())).await;
+        assert_eq!(response.error, None);
+        let verdict = response.verdict().unwrap();
         let mut notes: BTreeSet<String> = verdict.outcome.notes.iter().map(|(_, n)| n.kind.word().to_owned()).collect();
         for hook in &verdict.hooks {
             if let Status::Ran(ran) = &hook.status {
@@ -50,8 +48,15 @@ fn library(config: &Path, vector: &Vector) -> Made {
                 notes.extend(ran.result.is_err().then(|| "failed".to_owned()));
             }
         }
-        let feedback = verdict.feedback().map(str::to_owned);
-        Made { wire: verdict.wire.clone(), notes, clause: verdict.outcome.clause.to_owned(), feedback }
+        let feedback = response.stderr.clone();
+        assert_eq!(response.exit_code, if feedback.is_some() { 2 } else { 0 });
+        let wire = if feedback.is_some() {
+            assert_eq!(response.stdout, "", "the client reads no JSON beside that exit code");
+            verdict.wire.clone()
+        } else {
+            (!response.stdout.is_empty()).then(|| read_stdout(response.stdout.clone().into_bytes()))
+        };
+        Made { wire, notes, clause: verdict.outcome.clause.to_owned(), feedback }
     })
 }
 

@@ -459,7 +459,7 @@ fn the_reason_is_the_first_thing_on_stderr() {
         let _ = fs::remove_dir_all(dir.path().join("hookbox"));
         let told = run(dir.path(), options, b"{");
         assert_eq!(told.code, Some(2), "{}", told.stderr);
-        assert!(told.stderr.starts_with("hookbox failed, and is to fail closed: "), "{}", told.stderr);
+        assert!(told.stderr.starts_with("hookbox failed; blocking because of `failClosed`: "), "{}", told.stderr);
         assert!(told.stderr.contains("`unheardOf` is not a setting"), "{}", told.stderr);
     }
 }

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use hookbox::{Asked, Host, config::Config};
+use hookbox::{Host, Request, config::Config};
 use hookbox_protocol::{dialect, json::MAX_NODES};
 use hookbox_testing::guest::encode;
 use serde_json::{Value, json};
@@ -139,8 +139,8 @@ async fn asked(dialect: &str, event: &str, handler: Option<&Value>, wire: &str, 
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let named = (dialect == "picoclaw" || dialect == "opencode" || dialect == "blade-callback").then_some(event);
-    let judged = host.judge(&Asked::new(wire.as_bytes()).named(named)).await;
-    let verdict = judged.verdict.unwrap();
+    let response = host.decide(Request::new(wire.as_bytes()).event_name(named)).await;
+    let verdict = response.verdict().unwrap();
     let outcomes: Vec<_> =
         verdict.hooks.iter().map(|hook| hook.outcome().map(|said| said.as_ref().map(|_| ()))).collect();
     assert!(outcomes.iter().all(|said| matches!(said, Some(Ok(())))), "{dialect} {event} {wire:.90}: {outcomes:?}");

@@ -169,7 +169,7 @@ fn anyhow_is_for_the_command_line_only() {
 /// process hands on its code, and a daemon's records go where its settings say.
 const WRITES_STDOUT: [&str; 5] = [
     "host/cli/src/print.rs",
-    "host/cli/src/commands/run.rs",
+    "host/cli/src/commands/run/deliver.rs",
     "host/cli/src/commands/stdio.rs",
     "host/sandbox/src/compiler.rs",
     "host/server/src/records.rs",

@@ -9,7 +9,8 @@ use std::{
 
 use hookbox::{Cause, Event, EventKind, event::Input};
 use hookbox_sandbox::{
-    CallContext, Component, Engine, EngineOptions, Limits, LoadError, Permissions, Run, capability::Capabilities,
+    CallContext, Component, Engine, EngineOptions, Limits, LoadError, Permissions, Profile, Run,
+    capability::Capabilities,
 };
 
 use hookbox_testing::guest;
@@ -18,7 +19,7 @@ use hookbox_testing::guest;
 static ENGINE: LazyLock<Engine> = LazyLock::new(guest::engine);
 /// One as a process has it that makes a few calls: without a pool, in which sandboxes have other memory.
 static UNPOOLED: LazyLock<Engine> =
-    LazyLock::new(|| Engine::new(EngineOptions { pooled: false, ..EngineOptions::default() }).unwrap());
+    LazyLock::new(|| Engine::new(EngineOptions { profile: Profile::OneShot, ..EngineOptions::default() }).unwrap());
 static NEIGHBOUR: LazyLock<Component> = LazyLock::new(|| {
     let bytes = guest::encode(&guest::gate("", ""), guest::GATE, "");
     Component::new(&ENGINE, &bytes, &Permissions::default(), Path::new(".")).unwrap()

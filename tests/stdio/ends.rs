@@ -4,7 +4,7 @@ use hookbox_testing::guest::bomb;
 
 use super::*;
 
-/// How a client ends its hook process.
+/// A way to end a hook process.
 #[derive(Debug, Clone, Copy)]
 enum End {
     Signal(Signal),

@@ -72,7 +72,8 @@ async fn its_bug_opens_no_gate_that_is_to_be_shut() {
         let silent = json!({ "type": "command", "command": "true", "onFailure": policy });
         let host = under_toy(&json!({ "failClosed": closed, "hooks": { "run": [silent] } })).build().await.unwrap();
         let event = json!({ "op": "run", "tool": "bug", "args": {} }).to_string();
-        let judged = host.judge(&hookbox::Asked::new(event.as_bytes())).await;
-        assert_eq!(judged.failed.unwrap().blocks, closed);
+        let response = host.decide(hookbox::Request::new(event.as_bytes())).await;
+        assert!(response.error.is_some());
+        assert_eq!(response.blocks, closed);
     }
 }

@@ -30,7 +30,7 @@ use std::{
 };
 
 use clap::Subcommand;
-use hookbox::{Host, config::Config};
+use hookbox::{Host, Profile, config::Config};
 use rustix::process::Signal;
 use tokio::{
     runtime::Runtime,
@@ -115,7 +115,7 @@ fn compiler() -> PathBuf {
 
 /// A host that loads hooks as they are needed, and compiles them in processes of this program.
 async fn host(config: Config) -> anyhow::Result<Host> {
-    Ok(Host::builder().config(config).compiler(compiler()).short_lived().build().await?)
+    Ok(Host::builder().config(config).compiler(compiler()).profile(Profile::OneShot).build().await?)
 }
 
 /// How long hook processes may take to end once there is a verdict. `PicoClaw` gives them as long.
@@ -133,6 +133,8 @@ impl Living {
         let left = due.map_or(GRACE, |due| due.saturating_duration_since(Instant::now()));
         self.runtime.block_on(self.host.close(left.min(GRACE)));
         self.runtime.shutdown_background();
+        // The client waits until this process has ended: the system takes back all memory at once, faster than we do.
+        std::mem::forget(self.host);
     }
 }
 

@@ -25,7 +25,7 @@ pub use usage::Usage;
 use crate::{
     command::{Ended, Said, by_exit_code},
     event::{Event, EventKind, Raw},
-    failure::{Cause, FailurePolicy, OwnFailure},
+    failure::{Cause, FailurePolicy, Fallback},
     glimpse::{self, Glimpse, Places},
     json::{DecodeError, Object},
     matcher::MatchStyle,
@@ -248,13 +248,13 @@ pub trait Dialect: Send + Sync + 'static {
 
     /// How a program that speaks for the hooks tells the client to block, when it failed itself. `wire` is the event as far
     /// as it was read, `name` is its name where the wire does not carry it.
-    fn fail_closed(&self, _wire: &[u8], _name: Option<&str>, _reason: &str) -> OwnFailure {
-        OwnFailure::block(None)
+    fn fail_closed(&self, _wire: &[u8], _name: Option<&str>, _reason: &str) -> Fallback {
+        Fallback::block(None)
     }
 
     /// How it tells the client that it failed, when nothing need be blocked.
-    fn fail_open(&self) -> OwnFailure {
-        OwnFailure::tell()
+    fn fail_open(&self) -> Fallback {
+        Fallback::tell()
     }
 
     /// Whether the client reads stderr where stdout is empty: then nothing may stand there.

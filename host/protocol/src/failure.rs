@@ -119,9 +119,9 @@ pub enum FailurePolicy {
     Ask,
 }
 
-/// How a program ends that speaks for the hooks, when it failed itself: what the client is told by.
+/// How a front end tells its client that hookbox itself failed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OwnFailure {
+pub struct Fallback {
     /// The exit code; `None`: the program's own for what went wrong.
     pub exit: Option<u8>,
     /// What goes to stdout.
@@ -130,7 +130,7 @@ pub struct OwnFailure {
     pub stderr: bool,
 }
 
-impl OwnFailure {
+impl Fallback {
     /// The program's own exit code with the reason on stderr, which most clients note and go on.
     pub fn tell() -> Self {
         Self { exit: None, stdout: None, stderr: true }

@@ -20,7 +20,7 @@ pub mod output;
 
 pub use dialect::{Dialect, Outcome};
 pub use event::{Event, EventContext, EventKind, ToolCall};
-pub use failure::{Cause, Failure, FailurePolicy, OwnFailure};
+pub use failure::{Cause, Failure, FailurePolicy, Fallback};
 pub use glimpse::Glimpse;
 pub use json::DecodeError;
 pub use output::{Decision, DecisionKind, Halt, HookOutput, Note, NoteKind, Scope};

@@ -1,7 +1,7 @@
-//! Judges an event of a tenant, as a platform does that runs the hooks of many.
+//! Decides on an event of a tenant, as a platform does that runs the hooks of many.
 use std::{error::Error, io::Write, time::Duration};
 
-use hookbox::{Asked, Ceiling, HookSet, Runtime, SqliteStore, Tenant, config::Config};
+use hookbox::{Ceiling, HookSet, Request, Runtime, SqliteStore, Tenant, config::Config};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -15,11 +15,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let event_json = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
     // Never an error: an event that cannot be read and hooks that fail are settled as the configuration says.
-    let judged = acme.judge(&Asked::new(event_json.as_bytes())).await;
+    let response = acme.decide(Request::new(event_json.as_bytes())).await;
     let mut stdout = std::io::stdout();
-    stdout.write_all(&judged.to_bytes())?;
-    for hook in judged.verdict.iter().flat_map(|verdict| &verdict.hooks) {
-        writeln!(stdout, "\n{}: {}", hook.name, hook.word())?;
+    writeln!(stdout, "{}", response.stdout)?;
+    for hook in response.report().iter().flat_map(|report| &report.hooks) {
+        writeln!(stdout, "{}: {}", hook.hook, hook.verdict)?;
     }
 
     // Hook processes get this long to end.

@@ -16,12 +16,14 @@ use crate::{
     capability::http::HttpClient,
     clock::later,
     config::{Config, Diagnostic, Hook, Severity},
+    decide,
     error::{BuildError, DispatchError},
     handler::SharedHandler,
     hooks::Hooks,
-    judged::{Asked, Judged},
     loader::Loader,
     pipeline,
+    request::Request,
+    response::Response,
     run::Terms,
     runtime::Runtime,
     tenant::Tenant,
@@ -81,7 +83,23 @@ impl HookSet {
         self.hooks.entries().iter().map(|entry| &*entry.label)
     }
 
-    /// Dispatches one event: wire JSON in, verdict out.
+    /// Decides on one event: the entry point of every program that answers a client.
+    ///
+    /// Never an error. An event that cannot be read or is too large, hooks that cannot be loaded, the end of the client's
+    /// timeout and panics are settled as the configuration says (`failClosed`, `onFailure`).
+    ///
+    /// ```no_run
+    /// # async fn example(hooks: hookbox::HookSet, event_json: &[u8]) {
+    /// let response = hooks.decide(hookbox::Request::new(event_json)).await;
+    /// print!("{}", response.stdout);
+    /// # }
+    /// ```
+    pub async fn decide(&self, request: Request<'_>) -> Response {
+        decide::decide(&self.hooks, &request).await
+    }
+
+    /// Dispatches one event without [`HookSet::decide`]'s settling of failures: for tools that look at a verdict. A program
+    /// that answers a client by it has to settle the error itself, and has no size limit and no deadline.
     ///
     /// # Errors
     /// [`DispatchError`]: the input is not an event. What hooks do wrong, and that they cannot be loaded, is in the
@@ -96,12 +114,6 @@ impl HookSet {
     /// As [`HookSet::dispatch`].
     pub async fn dispatch_as(&self, name: &str, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
         pipeline::dispatch(&self.hooks, wire.as_ref(), Some(name)).await
-    }
-
-    /// Judges one event, and settles whatever comes in the way: an event that cannot be read, hooks that cannot be loaded.
-    /// This is what a program calls that answers a client.
-    pub async fn judge(&self, asked: &Asked<'_>) -> Judged {
-        Judged::judge(&self.hooks, asked).await
     }
 
     /// Dispatches a typed event that never was on a wire.

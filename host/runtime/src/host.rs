@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hookbox_sandbox::Profile;
 use serde_json::Value;
 
 use crate::{
@@ -46,7 +47,7 @@ pub struct HostBuilder {
     warnings: Vec<Diagnostic>,
     callbacks: Vec<Callback>,
     lazy: bool,
-    short_lived: bool,
+    profile: Profile,
     cache_dir: Option<PathBuf>,
     compiler: Option<PathBuf>,
 }
@@ -92,11 +93,11 @@ impl HostBuilder {
         self
     }
 
-    /// For a process that dispatches one event at most and ends: hooks are loaded when the event needs them, their code may
-    /// stay in the cache's files, no room is set aside before they run, and what was loaded stays until the process ends.
-    pub fn short_lived(mut self) -> Self {
-        self.short_lived = true;
-        self.lazy()
+    /// The lifetime of this process; [`Profile::Resident`] unless given. Under [`Profile::OneShot`] hooks are loaded when an
+    /// event first needs them.
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        if profile == Profile::OneShot { self.lazy() } else { self }
     }
 
     /// Where precompiled components are kept; the user's cache folder unless given.
@@ -120,15 +121,12 @@ impl HostBuilder {
         for warning in &self.warnings {
             tracing::warn!("{warning}");
         }
-        let mut runtime = sized(&config).compile_limits(config.settings.compile.clone());
+        let mut runtime = sized(&config).compile_limits(config.settings.compile.clone()).profile(self.profile);
         if let Some(dir) = self.cache_dir {
             runtime = runtime.cache_dir(dir);
         }
         if let Some(program) = self.compiler {
             runtime = runtime.compiler(program);
-        }
-        if self.short_lived {
-            runtime = runtime.short_lived();
         }
         let tenant = Tenant::of(&config);
         let mut hooks = HookSet::builder(&runtime.build()?, tenant, config);

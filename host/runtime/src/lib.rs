@@ -2,40 +2,39 @@
 //!
 //! ```no_run
 //! # async fn example(event_json: &str) -> Result<(), Box<dyn std::error::Error>> {
-//! use hookbox::{Host, EventContext, ToolCall};
-//! use serde_json::json;
+//! use hookbox::{Host, Request};
 //!
 //! let host = Host::builder().config_file("hooks.json")?.build().await?;
 //!
-//! let verdict = host.dispatch(event_json).await?; // wire in
-//! println!("{}", String::from_utf8(verdict.to_bytes())?); // wire out
-//! for hook in &verdict.hooks {
-//!     println!("{} {:?} {:?}", hook.name, hook.outcome(), hook.fuel());
+//! let response = host.decide(Request::new(event_json.as_bytes())).await; // never an error
+//! println!("{}", response.stdout);
+//! for hook in response.report().iter().flat_map(|report| &report.hooks) {
+//!     println!("{} {} {:?}", hook.hook, hook.verdict, hook.fuel);
 //! }
-//!
-//! // Typed, no wire at all:
-//! let verdict = host.pre_tool_use(EventContext::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await;
 //! # Ok(())
 //! # }
 //! ```
 
+pub mod blocking;
 pub mod capability;
 mod ceiling;
 mod clock;
 pub mod config;
+mod decide;
 pub mod error;
 pub mod folders;
 pub mod handler;
 mod hook_set;
 mod hooks;
 mod host;
-mod judged;
 mod lines;
 mod loader;
 mod pipeline;
 mod process;
 pub use hookbox_sandbox::private;
 mod record;
+mod request;
+mod response;
 mod run;
 mod runtime;
 mod series;
@@ -54,15 +53,16 @@ pub use config::{Config, Mode};
 pub use error::{BuildError, DispatchError, HookError, HookLoadError};
 pub use hook_set::{Callback, HookSet, HookSetBuilder};
 pub use hookbox_protocol::{
-    Cause, Decision, DecisionKind, DecodeError, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy, Halt,
-    HookOutput, Note, NoteKind, OwnFailure, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
+    Cause, Decision, DecisionKind, DecodeError, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy,
+    Fallback, Halt, HookOutput, Note, NoteKind, Scope, ToolCall, dialect, event, json, json::shorten, matcher,
 };
 pub use hookbox_sandbox::{
-    self as sandbox, CompileLimits, Limits, LoadError, Loads, LogLevel, LogLine, Permissions, Run, sha256,
+    self as sandbox, CompileLimits, Limits, LoadError, Loads, LogLevel, LogLine, Permissions, Profile, Run, sha256,
 };
 pub use host::{Host, HostBuilder};
-pub use judged::{Asked, EVENT_LIMIT, Fault, Judged, OurFailure, time_for_hooks};
-pub use record::{HookRecord, NoteRecord, RECORD_VERSION, Record};
+pub use record::{HookRecord, NoteRecord, RECORD_VERSION, Record, Report};
+pub use request::{EVENT_LIMIT, Request, time_for_hooks};
+pub use response::{ErrorKind, Response, ResponseError};
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use source::ComponentSource;
 pub use tenant::Tenant;

@@ -142,10 +142,6 @@ impl Loader {
                 Component::from_bytes(engine, bytes, permissions, folder).await?
             }
         };
-        if self.runtime.is_short_lived() {
-            // The client waits until the process has ended, and the system takes back all at once what we would bit by bit.
-            std::mem::forget(component.clone());
-        }
         // Of the bytes that were compiled: the file may be another by now.
         if wasm.digest.as_deref().is_some_and(|digest| *digest != **component.digest()) {
             return Err(LoadError::Changed { path: wasm.component.clone() }.into());

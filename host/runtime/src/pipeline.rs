@@ -1,4 +1,4 @@
-//! The way of one event: decode → match → call → merge → encode. Every front end comes through [`dispatch`].
+//! The way of one event: decode → match → call → merge → encode.
 
 use hookbox_protocol::{Event, authority, dialect::Flow};
 
@@ -19,11 +19,11 @@ pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> 
 /// A typed event in, verdict out.
 pub(crate) async fn dispatch_event(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     let span = tracing::debug_span!("dispatch", event = event.name, tenant = hooks.tenant());
-    hookbox_sandbox::traced!(span, judge(hooks, event, terms))
+    hookbox_sandbox::traced!(span, ask(hooks, event, terms))
 }
 
 /// Asks the hooks, stage by stage, and makes one outcome of what they say.
-async fn judge(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
+async fn ask(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     let dialect = hooks.dialect();
     let (mut reports, stages) = (Vec::<HookReport>::new(), dialect.stages(event.kind()));
     for stage in stages {

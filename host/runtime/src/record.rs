@@ -1,8 +1,10 @@
 //! Provenance: what was decided about an event, by what, and how it came out.
 
+use std::borrow::Cow;
+
 use hookbox_protocol::Note;
 use hookbox_sandbox::sha256;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
 pub const RECORD_VERSION: u32 = 1;
 
 /// The record of one verdict. Of the event's content it holds its name, its tool, what hooks said and the output.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Record {
@@ -29,7 +31,7 @@ pub struct Record {
     /// The tool, on events about a tool.
     pub tool: Option<String>,
     /// The dialect and profile.
-    pub dialect: &'static str,
+    pub dialect: Cow<'static, str>,
     /// SHA-256 of the event's wire JSON, in hexadecimal.
     pub event_digest: String,
     /// SHA-256 of the configuration, in hexadecimal.
@@ -37,18 +39,18 @@ pub struct Record {
     /// Each hook's part.
     pub hooks: Vec<HookRecord>,
     /// What all of them came to, in a word; `failed` where none could be asked.
-    pub verdict: &'static str,
+    pub verdict: Cow<'static, str>,
     /// What it would have been if the hooks decided that are only watched.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub would_be: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub would_be: Option<Cow<'static, str>>,
     /// The sentence of the specification that decided.
-    pub clause: &'static str,
+    pub clause: Cow<'static, str>,
     /// What the client was told.
     pub output: Option<Value>,
 }
 
 /// One hook's part in a [`Record`].
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HookRecord {
@@ -57,44 +59,72 @@ pub struct HookRecord {
     /// Its JSON pointer in the configuration.
     pub pointer: String,
     /// Given when it is only watched.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// What it said, or what became of it, in a word or two.
-    pub verdict: &'static str,
+    pub verdict: Cow<'static, str>,
     /// How long it ran, in µs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_us: Option<u64>,
     /// Fuel it used, for components.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuel: Option<u64>,
     /// SHA-256 of the component, in hexadecimal.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component_digest: Option<String>,
     /// Why it said so.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Why it failed, as a word and for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cause: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cow<'static, str>>,
     /// See [`HookRecord::cause`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What its failure counted as.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted_as: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_as: Option<Cow<'static, str>>,
     /// What was taken out or changed of what it said.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<NoteRecord>>,
 }
 
 /// A note of a [`Record`].
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NoteRecord {
     /// What happened: `dropped`, `degraded` or `warning`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// In words.
     pub text: String,
+}
+
+/// The parts of a [`Verdict`], for a program that shows them. It can be sent to another process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Report {
+    /// The event's name as the client wrote it.
+    pub event: String,
+    /// The tool, on events about a tool.
+    pub tool: Option<String>,
+    /// The dialect and profile.
+    pub dialect: Cow<'static, str>,
+    /// Each hook's part, in configuration order.
+    pub hooks: Vec<HookRecord>,
+    /// The outcome of all hooks, as a word.
+    pub verdict: Cow<'static, str>,
+    /// The reason of the decision.
+    pub reason: Option<String>,
+    /// The outcome if monitor-mode hooks were enforced, as a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub would_be: Option<Cow<'static, str>>,
+    /// The sentence of the specification that decided.
+    pub clause: Cow<'static, str>,
+    /// Parts of the outcome that were dropped or changed.
+    pub notes: Vec<NoteRecord>,
+    /// The JSON for the client.
+    pub output: Option<Value>,
 }
 
 impl Record {
@@ -105,19 +135,35 @@ impl Record {
             at: unix_ms(),
             event: String::new(),
             tool: None,
-            dialect: hooks.dialect().name(),
+            dialect: hooks.dialect().name().into(),
             event_digest: sha256(event),
             config_digest: hooks.config().digest.clone(),
             hooks: Vec::new(),
-            verdict: "failed",
+            verdict: "failed".into(),
             would_be: None,
-            clause: "",
+            clause: "".into(),
             output,
         }
     }
 }
 
 impl Verdict {
+    /// The parts of this verdict, for a program that shows them.
+    pub fn report(&self) -> Report {
+        Report {
+            event: self.event.clone(),
+            tool: self.tool.clone(),
+            dialect: self.dialect.into(),
+            hooks: self.hooks.iter().map(HookReport::record).collect(),
+            verdict: self.outcome.output.word().into(),
+            reason: self.outcome.output.reason.clone(),
+            would_be: self.would_be.as_ref().map(|outcome| outcome.output.word().into()),
+            clause: self.outcome.clause.into(),
+            notes: self.outcome.notes.iter().map(|(_, note)| note.into()).collect(),
+            output: self.wire.clone(),
+        }
+    }
+
     /// The record of this verdict under the hook set that it comes from. `event` is the wire JSON that it is about.
     pub fn record(&self, hooks: &HookSet, event: &[u8]) -> Record {
         Record {
@@ -125,49 +171,22 @@ impl Verdict {
             at: unix_ms(),
             event: self.event.clone(),
             tool: self.tool.clone(),
-            dialect: self.dialect,
+            dialect: self.dialect.into(),
             event_digest: sha256(event),
             config_digest: hooks.config().digest.clone(),
             hooks: self.hooks.iter().map(HookReport::record).collect(),
-            verdict: self.outcome.output.word(),
-            would_be: self.would_be.as_ref().map(|outcome| outcome.output.word()),
-            clause: self.outcome.clause,
+            verdict: self.outcome.output.word().into(),
+            would_be: self.would_be.as_ref().map(|outcome| outcome.output.word().into()),
+            clause: self.outcome.clause.into(),
             output: self.wire.clone(),
         }
     }
 }
 
-/// As its [`Record`], without what only the record has: time and digests.
+/// As its [`Report`].
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Told<'a> {
-            event: &'a str,
-            tool: Option<&'a str>,
-            dialect: &'a str,
-            hooks: Vec<HookRecord>,
-            verdict: &'a str,
-            reason: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            would_be: Option<&'a str>,
-            clause: &'a str,
-            notes: Vec<NoteRecord>,
-            output: Option<&'a Value>,
-        }
-        let told = Told {
-            event: &self.event,
-            tool: self.tool.as_deref(),
-            dialect: self.dialect,
-            hooks: self.hooks.iter().map(HookReport::record).collect(),
-            verdict: self.outcome.output.word(),
-            reason: self.outcome.output.reason.as_deref(),
-            would_be: self.would_be.as_ref().map(|outcome| outcome.output.word()),
-            clause: self.outcome.clause,
-            notes: self.outcome.notes.iter().map(|(_, note)| note.into()).collect(),
-            output: self.wire.as_ref(),
-        };
-        told.serialize(serializer)
+        self.report().serialize(serializer)
     }
 }
 
@@ -181,14 +200,14 @@ impl HookReport {
             hook: self.name.to_string(),
             pointer: self.pointer.to_string(),
             mode: (self.mode == Mode::Monitor).then_some(self.mode),
-            verdict: self.word(),
+            verdict: self.word().into(),
             time_us: run.map(|run| u64::try_from(run.time.as_micros()).unwrap_or(u64::MAX)),
             fuel: run.and_then(|run| run.fuel),
             component_digest: run.and_then(|_| self.digest.as_deref().map(str::to_owned)),
             reason: output.and_then(|output| output.reason.clone()),
-            cause: failure.map(|failure| failure.cause.word()),
+            cause: failure.map(|failure| failure.cause.word().into()),
             message: failure.map(|failure| failure.message.clone()),
-            counted_as: failure.map(|_| self.counted.word()),
+            counted_as: failure.map(|_| self.counted.word().into()),
             notes: run.map(|run| run.notes.iter().map(NoteRecord::from).collect()),
         }
     }
@@ -206,6 +225,6 @@ impl HookReport {
 
 impl From<&Note> for NoteRecord {
     fn from(note: &Note) -> Self {
-        Self { kind: note.kind.word(), text: note.text.clone() }
+        Self { kind: note.kind.word().into(), text: note.text.clone() }
     }
 }

@@ -29,7 +29,7 @@ pub use builder::RuntimeBuilder;
 ///
 /// ```no_run
 /// # async fn example(event_json: &str, ceiling: hookbox::Ceiling) -> Result<(), Box<dyn std::error::Error>> {
-/// use hookbox::{HookSet, Runtime, Tenant, capability::state::SqliteStore, config::Config};
+/// use hookbox::{HookSet, Request, Runtime, SqliteStore, Tenant, config::Config};
 ///
 /// let runtime = Runtime::builder()
 ///     .compiler("hookbox")
@@ -37,7 +37,7 @@ pub use builder::RuntimeBuilder;
 ///     .max_instances(64)
 ///     .build()?;
 /// let acme = HookSet::load(&runtime, Tenant::new("acme").ceiling(ceiling), Config::from_file("acme.json")?).await?;
-/// let verdict = acme.dispatch(event_json).await?;
+/// let response = acme.decide(Request::new(event_json.as_bytes())).await;
 /// # Ok(())
 /// # }
 /// ```
@@ -56,7 +56,6 @@ struct Inner {
     model: Option<Arc<dyn Model>>,
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
-    short_lived: bool,
 }
 
 impl Runtime {
@@ -97,11 +96,6 @@ impl Runtime {
     /// Where components come from, if it is not files.
     pub(crate) fn source(&self) -> Option<&dyn ComponentSource> {
         self.inner.source.as_deref()
-    }
-
-    /// Whether the process ends after one event.
-    pub(crate) fn is_short_lived(&self) -> bool {
-        self.inner.short_lived
     }
 
     pub(crate) fn handler(&self, kind: &str) -> Option<&HandlerFactory> {

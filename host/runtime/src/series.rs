@@ -42,7 +42,7 @@ impl<const N: usize> Series<N> {
     /// Those of what an event came to.
     pub(crate) fn of(&self, came_to: CameTo, make: impl FnOnce() -> [Key; N]) -> Arc<[Key; N]> {
         let find = |known: &[(CameTo, Arc<_>)]| {
-            known.iter().find(|(known, _)| is(*known, came_to)).map(|(_, keys)| Arc::clone(keys))
+            known.iter().find(|(known, _)| *known == came_to).map(|(_, keys)| Arc::clone(keys))
         };
         if let Some(keys) = find(&self.0.read().unwrap_or_else(PoisonError::into_inner)) {
             return keys;
@@ -54,11 +54,6 @@ impl<const N: usize> Series<N> {
             keys
         })
     }
-}
-
-/// Whether they are the same: by where the words are, which is faster. Of a word that is in two places there are two entries.
-fn is((kind, verdict, cause): CameTo, (other, verdicts, causes): CameTo) -> bool {
-    kind == other && std::ptr::eq(verdict, verdicts) && std::ptr::eq(cause, causes)
 }
 
 #[cfg(test)]

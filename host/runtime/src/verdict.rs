@@ -55,12 +55,7 @@ impl Verdict {
 
     /// The bytes for the client, without a newline. Empty when there is nothing to say, or nobody to hear it.
     pub fn to_bytes(&self) -> Vec<u8> {
-        match &self.wire {
-            None => Vec::new(),
-            // Plain text goes out as it stands.
-            Some(Value::String(text)) => text.clone().into_bytes(),
-            Some(wire) => wire.to_string().into_bytes(),
-        }
+        self.wire.as_ref().map(text_of).unwrap_or_default().0.into_bytes()
     }
 
     /// What all hooks together say.
@@ -115,6 +110,14 @@ impl Verdict {
     /// Whether some hook that ran failed.
     pub fn any_failed(&self) -> bool {
         self.hooks.iter().filter_map(HookReport::run).any(|run| run.result.is_err())
+    }
+}
+
+/// The text for the client, and that it is plain text: a JSON string stands for that.
+pub(crate) fn text_of(wire: &Value) -> (String, bool) {
+    match wire {
+        Value::String(text) => (text.clone(), true),
+        wire => (wire.to_string(), false),
     }
 }
 

@@ -96,23 +96,23 @@ fn runtime(folder: &Path) -> RuntimeBuilder {
 }
 
 /// The verdict of this hook alone, or beside one that denies.
-async fn judged(runtime: &Runtime, folder: &Path, hook: &Value, beside: bool, closed: bool) -> hookbox::Verdict {
+async fn decided(runtime: &Runtime, folder: &Path, hook: &Value, beside: bool, closed: bool) -> hookbox::Verdict {
     let denies = json!({ "type": "command", "command": "echo no >&2; exit 2" });
     let hooks: Vec<&Value> = std::iter::once(hook).chain(beside.then_some(&denies)).collect();
     let config = json!({ "failClosed": closed, "hooks": { "PreToolUse": [{ "hooks": hooks }] } });
     let config = runtime.reader().text(&config.to_string(), &folder.join("hooks.json")).unwrap().config;
     let hooks = HookSet::builder(runtime, Tenant::new("acme"), config).lazy().load().await.unwrap();
     let event = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-    hooks.judge(&hookbox::Asked::new(event.as_bytes())).await.verdict.unwrap()
+    hooks.decide(hookbox::Request::new(event.as_bytes())).await.verdict().unwrap().clone()
 }
 
 async fn is_one_hooks_failure(runtime: &Runtime, folder: &Path, hook: &Value) {
-    let beside = judged(runtime, folder, hook, true, false).await;
+    let beside = decided(runtime, folder, hook, true, false).await;
     assert_eq!((beside.output().word(), beside.hooks[0].word()), ("deny", "failed"), "{hook}");
     assert!(beside.reason().unwrap().contains("no"), "{hook} {beside:?}");
-    let alone = judged(runtime, folder, hook, false, false).await;
+    let alone = decided(runtime, folder, hook, false, false).await;
     assert_eq!(alone.output().word(), "nothing", "{hook}");
-    let closed = judged(runtime, folder, hook, false, true).await;
+    let closed = decided(runtime, folder, hook, false, true).await;
     assert_eq!(closed.output().word(), "deny", "{hook}");
 }
 
@@ -125,7 +125,7 @@ async fn of_a_handler() {
     }
     // What it said stands, whatever is asked of it afterwards.
     for place in ["digest", "unusable"] {
-        let beside = judged(&runtime, folder.path(), &json!({ "type": "panics", "at": place }), true, true).await;
+        let beside = decided(&runtime, folder.path(), &json!({ "type": "panics", "at": place }), true, true).await;
         assert_eq!(beside.output().word(), "deny", "{place}");
     }
 }

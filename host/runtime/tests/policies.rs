@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use hookbox::{Asked, ComponentSource, HookSet, LoadError, Runtime, Tenant, async_trait};
+use hookbox::{ComponentSource, HookSet, LoadError, Request, Runtime, Tenant, async_trait};
 use hookbox_testing::guest;
 use serde_json::{Value, json};
 
@@ -405,16 +405,16 @@ async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
         let config = loaded.unwrap_or_else(|errors| panic!("{errors}\n{text}")).config;
         let hooks = HookSet::builder(&runtime, Tenant::new("oracle"), config).lazy().load().await.unwrap();
         let text = case.text();
-        let judged = hooks.judge(&Asked::new(text.as_bytes())).await;
-        let wire = judged.verdict.as_ref().and_then(|verdict| verdict.wire.clone()).unwrap_or_default();
-        let found = match &judged.failed {
-            Some(failed) if failed.blocks => "deny",
+        let response = hooks.decide(Request::new(text.as_bytes())).await;
+        let wire = response.verdict().and_then(|verdict| verdict.wire.clone()).unwrap_or_default();
+        let found = match &response.error {
+            Some(_) if response.blocks => "deny",
             // The client is told nothing, and does as it would without hooks.
             Some(_) => "",
             None => found(case.event.0, &wire),
         };
         let expected = case.expected();
-        assert_eq!(found, expected, "{number}: {wire}\n{case:#?}\n{judged:#?}");
+        assert_eq!(found, expected, "{number}: {wire}\n{case:#?}\n{response:#?}");
         *seen.entry((case.event.0, case.event.1, found)).or_insert(0_u32) += 1;
         if number < 100 {
             held.push(hooks);

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::{
     compiler::{self, CompileLimits, Image},
-    engine::Engine,
+    engine::{Engine, Profile},
     error::LoadError,
     loads,
     private::Folder,
@@ -85,8 +85,8 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
 /// The component that is kept under this key.
 fn image(engine: &Engine, folder: &Folder, key: &str) -> Option<Component> {
     let name = image_name(key);
-    // Who stays does not depend on a file for that long: what it is on can go away.
-    let file = if engine.options().pooled {
+    // A resident process does not depend on a file for that long: its file system can go away.
+    let file = if engine.options().profile == Profile::Resident {
         get(folder, &name, sealed::copy).map(|(copy, _)| copy)
     } else {
         get(folder, &name, |content| sealed::read_through(content, |_| Ok(()))).map(|((), file)| file)

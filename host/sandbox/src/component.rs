@@ -16,10 +16,7 @@ use std::{
 };
 
 use hookbox_protocol::{Cause, Dialect, Event, EventKind, Failure, HookOutput};
-use tokio::{
-    runtime::{Handle, RuntimeFlavor},
-    time::timeout_at,
-};
+use tokio::time::timeout_at;
 use wasmtime::Store;
 
 use crate::{
@@ -28,7 +25,7 @@ use crate::{
     call::{Call, Failed, Reader},
     code::Code,
     digest::sha256,
-    engine::Engine,
+    engine::{Engine, Profile},
     error::LoadError,
     permission::Permissions,
     run::{CallContext, Run},
@@ -99,14 +96,14 @@ impl Component {
         Self::made_of(move || Ok(bytes), engine, permissions, folder).await
     }
 
-    /// Of bytes that are read where nobody waits, unless whoever asks can do it all in less time than a thread takes to start.
+    /// Reads and loads as the engine's profile says: see [`Profile`].
     async fn made_of(
         bytes: impl FnOnce() -> Result<Vec<u8>, LoadError> + Send + 'static,
         engine: &Engine,
         permissions: &Permissions,
         folder: &Path,
     ) -> Result<Self, LoadError> {
-        if Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread {
+        if engine.options().profile == Profile::Resident {
             return Self::elsewhere(bytes, engine, permissions, folder).await;
         }
         let bytes = bytes()?;

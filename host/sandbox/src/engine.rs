@@ -51,9 +51,21 @@ pub struct EngineOptions {
     pub cache_dir: Option<PathBuf>,
     /// What compiles components; `None`: this process, which a component made for that can exhaust.
     pub compiler: Option<Compiler>,
-    /// Whether room for all that run at once is set aside at the start, and code copied where nobody can change it. Calls are
-    /// faster then; what is to make a few of them, and to end, starts faster without.
-    pub pooled: bool,
+    /// The lifetime of the process.
+    pub profile: Profile,
+}
+
+/// The lifetime of the process: what is prepared for later calls, and what waits for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// The process makes many calls. Room for all that run at once is reserved at the start, code is copied to where no other
+    /// process can change it, and files are read on threads that may block. The allocator of the process is told once to keep
+    /// freed blocks of up to 8 MiB for the next event.
+    #[default]
+    Resident,
+    /// The process makes a few calls and ends. Nothing is reserved, code stays in the files of the cache, and these are read
+    /// on the calling thread, which takes less time than to start another.
+    OneShot,
 }
 
 impl Default for EngineOptions {
@@ -64,7 +76,7 @@ impl Default for EngineOptions {
             max_table_elements: 100_000,
             cache_dir: None,
             compiler: None,
-            pooled: true,
+            profile: Profile::Resident,
         }
     }
 }
@@ -91,7 +103,7 @@ impl Engine {
     /// [`LoadError::Engine`] when the address space is not to be had.
     pub fn new(options: EngineOptions) -> Result<Self, LoadError> {
         let mut settings = compiler::settings();
-        if options.pooled {
+        if options.profile == Profile::Resident {
             settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(&options)));
         }
         // Where another process compiles, this one sets up no compiler.

@@ -28,7 +28,7 @@ mod trace;
 pub use compiler::{CompileLimits, Compiler};
 pub use component::Component;
 pub use digest::sha256;
-pub use engine::{Engine, EngineOptions};
+pub use engine::{Engine, EngineOptions, Profile};
 pub use error::LoadError;
 pub use limits::{Limits, WEEK};
 pub use loads::Loads;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use hookbox_protocol::Cause;
-use hookbox_sandbox::{Component, Engine, EngineOptions, Limits, Permissions};
+use hookbox_sandbox::{Component, Engine, EngineOptions, Limits, Permissions, Profile};
 use hookbox_testing::guest::{self, call, claude, context, encode, event, failure, gate, load, load_gate, output};
 
 const SPIN: &str = "(loop $again (br $again))";
@@ -259,14 +259,18 @@ async fn there_are_as_many_instances_without_a_pool_as_with_one() {
         let size = [low | 0x80, high << 1 | low >> 7];
         let module = b"\x01\x08\0asm\x01\0\0\0";
         let bytes = [&guest, &module[..], &[2], &size, &[more], &instances].concat();
-        for pooled in [true, false] {
-            let engine = Engine::new(EngineOptions { pooled, ..EngineOptions::default() }).unwrap();
+        for profile in [Profile::Resident, Profile::OneShot] {
+            let engine = Engine::new(EngineOptions { profile, ..EngineOptions::default() }).unwrap();
             let ended = match Component::new(&engine, &bytes, &Permissions::default(), Path::new(".")) {
                 Ok(component) => call(&component, Limits::default()).await.result.map_err(|why| why.to_string()),
                 Err(error) => Err(error.to_string()),
             };
-            assert_eq!(ended.is_ok(), fits, "{more} {pooled}: {ended:?}");
-            assert!(pooled || fits || ended.unwrap_err().starts_with("out-of-memory: has more parts than"));
+            assert_eq!(ended.is_ok(), fits, "{more} {profile:?}: {ended:?}");
+            assert!(
+                profile == Profile::Resident
+                    || fits
+                    || ended.unwrap_err().starts_with("out-of-memory: has more parts than")
+            );
         }
     }
 }

@@ -15,7 +15,8 @@ use std::{
 
 use hookbox_protocol::EventKind;
 use hookbox_sandbox::{
-    Component, Engine, EngineOptions, Limits, LoadError, Permissions, component::inspect, permission::StateGrant,
+    Component, Engine, EngineOptions, Limits, LoadError, Permissions, Profile, component::inspect,
+    permission::StateGrant,
 };
 use hookbox_testing::guest::{self, GATE, call, encode, gate, load};
 
@@ -143,12 +144,11 @@ fn inspection_shows_the_groups() {
 }
 
 fn cached(folder: &Path) -> Component {
-    cached_for(folder, true)
+    cached_for(folder, Profile::Resident)
 }
 
-/// For a process that stays (`pooled`), or one that makes a few calls.
-fn cached_for(folder: &Path, pooled: bool) -> Component {
-    let options = EngineOptions { cache_dir: Some(folder.into()), pooled, ..EngineOptions::default() };
+fn cached_for(folder: &Path, profile: Profile) -> Component {
+    let options = EngineOptions { cache_dir: Some(folder.into()), profile, ..EngineOptions::default() };
     let engine = Engine::new(options).unwrap();
     Component::new(&engine, &encode(&gate("", ""), GATE, ""), &Permissions::default(), folder).unwrap()
 }
@@ -165,8 +165,8 @@ async fn a_component_is_compiled_once() {
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
     let entry = entries(&folder).pop().unwrap();
     let written = fs::metadata(&entry).unwrap().modified().unwrap();
-    for pooled in [true, false] {
-        assert!(call(&cached_for(&folder, pooled), Limits::default()).await.result.is_ok());
+    for profile in [Profile::Resident, Profile::OneShot] {
+        assert!(call(&cached_for(&folder, profile), Limits::default()).await.result.is_ok());
         assert_eq!(entries(&folder), std::slice::from_ref(&entry));
         assert_eq!(fs::metadata(&entry).unwrap().modified().unwrap(), written, "the second load did not compile");
     }
@@ -212,11 +212,11 @@ async fn a_damaged_entry_is_rebuilt() {
     let middle = flipped.len() / 2;
     flipped[middle] ^= 1;
     for damaged in [&b""[..], b"hookbox cache 4\n", &whole[..whole.len() - 1], &flipped, &whole[1..]] {
-        for pooled in [true, false] {
+        for profile in [Profile::Resident, Profile::OneShot] {
             fs::remove_file(&entry).unwrap();
             fs::write(&entry, damaged).unwrap();
             fs::set_permissions(&entry, fs::Permissions::from_mode(0o400)).unwrap();
-            assert!(call(&cached_for(folder.path(), pooled), Limits::default()).await.result.is_ok());
+            assert!(call(&cached_for(folder.path(), profile), Limits::default()).await.result.is_ok());
             assert_eq!(fs::read(&entry).unwrap(), whole);
         }
     }

@@ -3,11 +3,9 @@
 //! The header alone is what the client's program decides by, and the body alone what the agent obeys. An answer in which
 //! they differ was cut short, changed under way, or never was a daemon's.
 
-use hookbox::{Decision, DecisionKind, Dialect, Halt, HookOutput, Scope};
+use hookbox::{Decision, DecisionKind, Dialect, Event, Halt, HookOutput, Scope};
 use hookbox_protocol::json::{Object, parse_object};
 use serde_json::Value;
-
-use crate::closed;
 
 /// The effect of a verdict on the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +57,9 @@ pub fn agree(
 ) -> Result<(), String> {
     let said = Force::of_word(word)
         .ok_or_else(|| format!("`Hookbox-Verdict` is `{}`, which is not a verdict", hookbox::shorten(word, 40)))?;
-    let Some(event) = closed::event(dialect, event, name) else {
+    let decoded = dialect.decode_event(event, name).ok();
+    let glimpsed = || dialect.glimpse(event, name).map(|seen| Event::glimpsed(dialect, seen));
+    let Some(event) = decoded.or_else(glimpsed) else {
         return Err("it is a verdict on an event of which not even the name is known".to_owned());
     };
     let (wire, output) = if body.is_empty() {

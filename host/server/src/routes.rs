@@ -27,8 +27,8 @@ use tracing::{Instrument, Span};
 use crate::{
     app::App,
     bodies::{Bounds, Read},
+    decide::{Answer, Asked, Time, decide, without_hooks},
     idle::{Admitted, Line},
-    judge::{Answer, Asked, Time, judge, without_hooks},
     problem::Problem,
     tenant::{Quotas, Tenant},
     tenants::{Found, Standing},
@@ -76,14 +76,14 @@ async fn one(
     let answer = match &found {
         Err(problem) => Answer::Problem(problem.clone()),
         Ok(hooks) => {
-            let judging = async {
+            let deciding = async {
                 let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
                 let admitted = hooks.admit(&extensions);
                 let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
                 let hooks = hooks.settled(&app).await?;
-                Ok(hooks.judge(&app, &Asked { wire, name: event, time: hooks.time }, problem).await)
+                Ok(hooks.decide(&app, &Asked { wire, name: event, time: hooks.time }, problem).await)
             };
-            judging.instrument(hooks.span(&headers)).await.unwrap_or_else(Answer::Problem)
+            deciding.instrument(hooks.span(&headers)).await.unwrap_or_else(Answer::Problem)
         }
     };
     if answer.problem().is_some_and(Problem::is_refusal) {
@@ -102,25 +102,25 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
     let answers = match &found {
         Err(problem) => Err(problem.clone()),
         Ok(hooks) => {
-            let judging = async {
+            let deciding = async {
                 let admitted = hooks.admit(&extensions);
                 let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
                 problem.map_or(Ok(()), Err)?;
                 let bytes = wire.len();
                 let split = app.processor.share(tenant, bytes, async move { events(&wire) });
                 let hooks = hooks.settled(&app).await?;
-                let judged = split.await?.into_iter().map(|wire| {
+                let decided = split.await?.into_iter().map(|wire| {
                     let (app, hooks, refused) = (&app, &hooks, &refused);
                     async move {
-                        let answer = hooks.judge(app, &Asked { wire, name: None, time: hooks.time }, None).await;
+                        let answer = hooks.decide(app, &Asked { wire, name: None, time: hooks.time }, None).await;
                         refused.fetch_or(answer.problem().is_some_and(Problem::is_refusal), Ordering::Relaxed);
                         answered(tenant, began, &answer);
                         in_batch(answer)
                     }
                 });
-                Ok(stream::iter(judged).buffered(BATCH_AT_ONCE).collect::<Vec<String>>().await)
+                Ok(stream::iter(decided).buffered(BATCH_AT_ONCE).collect::<Vec<String>>().await)
             };
-            judging.instrument(hooks.span(&headers)).await
+            deciding.instrument(hooks.span(&headers)).await
         }
     };
     if refused.into_inner() || answers.as_ref().is_err_and(Problem::is_refusal) {
@@ -176,9 +176,11 @@ fn events(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
 /// One answer among others: what would have been the status, the body and the headers, as JSON.
 fn in_batch(answer: Answer) -> String {
     match answer {
-        Answer::Judged(said) => format!(r#"{{"status":200,"verdict":"{}","output":{}}}"#, said.word, said.json()),
-        Answer::Blocked(problem, said) => {
-            let (word, output, problem) = (said.word, said.json(), problem.body());
+        Answer::Decided(response) => {
+            format!(r#"{{"status":200,"verdict":"{}","output":{}}}"#, response.outcome, response.stdout_json())
+        }
+        Answer::Blocked(problem, response) => {
+            let (word, output, problem) = (&response.outcome, response.stdout_json(), problem.body());
             format!(r#"{{"status":200,"verdict":"{word}","output":{output},"problem":{problem}}}"#)
         }
         Answer::Problem(problem) => {
@@ -326,11 +328,11 @@ impl Hooks {
     }
 
     /// Judges an event, unless there is a problem with it already.
-    async fn judge(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
+    async fn decide(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
         if let Some(tenant) = &self.tenant
             && let Some(set) = tenant.sets.get(&self.name)
         {
-            return judge(app, tenant, set, asked, problem).await;
+            return decide(app, tenant, set, asked, problem).await;
         }
         let (reason, closed) = self.broken.clone().unwrap_or((Problem::Busy("the tenant is still being loaded"), true));
         let (dialect, own, bytes) = (self.dialect, asked.clone(), asked.wire.len());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use hookbox::{
-    Fault, Verdict,
+    ErrorKind, Verdict,
     verdict::{HookReport, Status},
 };
 
@@ -48,17 +48,17 @@ impl Explain {
         };
         let (dialect, event_name) = (self.dialect, name.or(self.name));
         let source = Source { config: self.config, dialect, event: event_name, untrusted: self.untrusted };
-        let judged = block_on(async {
+        let response = block_on(async {
             let config = source.load(&source.path()?, false)?;
             event::check(config.dialect, source.event.as_deref())?;
             let host = host(config).await?;
-            let judged = host.judge(&event.asked().named(source.event.as_deref())).await;
+            let response = host.decide(event.request().event_name(source.event.as_deref())).await;
             host.close(GRACE).await;
-            Ok(judged)
+            Ok(response)
         })?;
-        judged.verdict.iter().for_each(show);
-        match judged.failed.filter(|failed| failed.fault == Fault::Event) {
-            Some(failed) => Err(Exit::Data.error(failed.message)),
+        response.verdict().into_iter().for_each(show);
+        match response.error.filter(|error| error.kind == ErrorKind::Event) {
+            Some(error) => Err(Exit::Data.error(error.message)),
             None => Ok(Exit::Ok),
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use hookbox::{
-    Config, Dialect, HookSet, Runtime, Tenant,
+    Config, Dialect, HookSet, Request, Runtime, Tenant,
     config::ConfigErrors,
     dialect::{self, ConfigShape},
     sandbox::{
@@ -82,9 +82,13 @@ impl Measured<'_> {
             said: "",
         };
         for number in 0..WARM + self.runs {
-            let verdict = match self.name {
-                Some(name) => hooks.dispatch_as(name, &wire).await?,
-                None => hooks.dispatch(&wire).await?,
+            let response = hooks.decide(Request::new(&wire).event_name(self.name)).await;
+            let verdict = match (&response.error, response.verdict()) {
+                (None, Some(verdict)) => verdict,
+                (error, _) => {
+                    let why = error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
+                    return Err(Exit::Data.error(format!("{}: {why}", self.event.display())));
+                }
             };
             let mut ran = verdict.hooks.iter().filter(|hook| hook.digest.as_deref() == Some(&found.digest));
             let Some((hook, run)) = ran.find_map(|hook| Some((hook, hook.run()?))) else {

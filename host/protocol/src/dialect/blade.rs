@@ -14,7 +14,7 @@ use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common
 use crate::{
     command::{Ended, Said, by_exit_code, printed},
     event::{Event, EventKind, wire::parse_wire},
-    failure::OwnFailure,
+    failure::Fallback,
     glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
@@ -180,13 +180,13 @@ impl Dialect for Blade {
     }
 
     /// blade-observed.md#what-the-programs-make-of-a-commands-output: "Both SDKs block on every code from 3 on".
-    fn fail_open(&self) -> OwnFailure {
-        OwnFailure { exit: self.observed.then_some(1), stdout: None, stderr: true }
+    fn fail_open(&self) -> Fallback {
+        Fallback { exit: self.observed.then_some(1), stdout: None, stderr: true }
     }
 
     /// The callback has no exit code.
-    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> Fallback {
         let callback = self.glimpse_spec(wire, name).is_some_and(|spec| spec.kind == EventKind::CanUseTool);
-        OwnFailure::block(callback.then(|| json!({ "behavior": "deny", "message": reason })))
+        Fallback::block(callback.then(|| json!({ "behavior": "deny", "message": reason })))
     }
 }

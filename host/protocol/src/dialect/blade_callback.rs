@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
 use crate::{
     event::{Event, EventKind},
-    failure::OwnFailure,
+    failure::Fallback,
     glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
@@ -112,8 +112,8 @@ impl Dialect for BladeCallback {
 
     /// decisions.md#blade-callback: "Our own failure that blocks is `skip` on `PreToolUse` and `PermissionRequest`, `deny` on
     /// `canUseTool`, and `abort` on every other event".
-    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
-        OwnFailure::block(Some(match self.glimpse_spec(wire, name).map(|spec| spec.kind) {
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> Fallback {
+        Fallback::block(Some(match self.glimpse_spec(wire, name).map(|spec| spec.kind) {
             Some(EventKind::CanUseTool) => json!({ "behavior": "deny", "message": reason }),
             Some(EventKind::PreToolUse | EventKind::PermissionRequest) => json!({ "action": "skip", "reason": reason }),
             _ => json!({ "action": "abort", "reason": reason }),

@@ -14,7 +14,7 @@ use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Us
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
-    failure::OwnFailure,
+    failure::Fallback,
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{HookOutput, Note, Scope},
@@ -112,13 +112,13 @@ impl Dialect for Codex {
 
     /// decisions.md#codex: "Under `failClosed` hookbox blocks `SessionStart` and `PreCompact` by `{"continue":false}` and
     /// exit code 0, because exit code 2 blocks nothing there."
-    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
-        let closed = OwnFailure::block(None);
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> Fallback {
+        let closed = Fallback::block(None);
         match self.glimpse_spec(wire, name) {
             Some(spec) if spec.blockable && spec.expressible.decisions.is_empty() => {
                 let halt = spec.expressible.halt.contains(&Scope::Turn);
                 let reply = json!({ "continue": false, "systemMessage": reason });
-                if halt { OwnFailure { exit: Some(0), stdout: Some(reply), ..closed } } else { closed }
+                if halt { Fallback { exit: Some(0), stdout: Some(reply), ..closed } } else { closed }
             }
             _ => closed,
         }

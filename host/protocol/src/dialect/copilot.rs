@@ -18,7 +18,7 @@ use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Us
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
-    failure::{Cause, FailurePolicy, OwnFailure},
+    failure::{Cause, FailurePolicy, Fallback},
     glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
@@ -151,11 +151,11 @@ impl Dialect for Copilot {
 
     /// decisions.md#copilot: "Our own failure without `failClosed` ends with 0 and an empty stdout, because there every other
     /// code blocks."
-    fn fail_open(&self) -> OwnFailure {
-        OwnFailure { exit: Some(0), stdout: None, stderr: true }
+    fn fail_open(&self) -> Fallback {
+        Fallback { exit: Some(0), stdout: None, stderr: true }
     }
 
-    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> Fallback {
         output::refusal(self.glimpse_spec(wire, name).map(|spec| spec.kind), reason)
     }
 

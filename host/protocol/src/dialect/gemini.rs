@@ -14,7 +14,7 @@ use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, Too
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},
-    failure::OwnFailure,
+    failure::Fallback,
     json::{DecodeError, Object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
@@ -127,8 +127,8 @@ impl Dialect for Gemini {
 
     /// decisions.md#gemini: "When hookbox itself fails and need not block, it ends with exit code 0 and prints nothing at
     /// all".
-    fn fail_open(&self) -> OwnFailure {
-        OwnFailure { exit: Some(0), stdout: None, stderr: false }
+    fn fail_open(&self) -> Fallback {
+        Fallback { exit: Some(0), stdout: None, stderr: false }
     }
 
     /// `BeforeToolSelection` has no interface of its own; it is not the row of all such events.

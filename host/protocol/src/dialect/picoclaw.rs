@@ -21,7 +21,7 @@ pub use tell::{MODES, mode, said, tell, tells};
 use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, common};
 use crate::{
     event::{Event, EventKind},
-    failure::{Cause, FailurePolicy, OwnFailure},
+    failure::{Cause, FailurePolicy, Fallback},
     glimpse::Places,
     json::{DecodeError, Object},
     matcher::MatchStyle,
@@ -133,8 +133,8 @@ impl Dialect for Picoclaw {
     }
 
     /// The client waits for a line, and looks at no exit code.
-    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> OwnFailure {
-        OwnFailure::block(reply::refusal(self, wire, name, reason))
+    fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> Fallback {
+        Fallback::block(reply::refusal(self, wire, name, reason))
     }
 
     /// The handshake is an event without an interface of its own, but not the row of all such events.

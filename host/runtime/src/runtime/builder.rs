@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use hookbox_sandbox::{CompileLimits, Compiler, EngineOptions};
+use hookbox_sandbox::{CompileLimits, Compiler, EngineOptions, Profile};
 use tokio::sync::OnceCell;
 
 use super::{Inner, Runtime};
@@ -35,7 +35,7 @@ pub struct RuntimeBuilder {
     model: Option<Arc<dyn Model>>,
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
-    short_lived: bool,
+    profile: Profile,
 }
 
 impl RuntimeBuilder {
@@ -67,9 +67,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// For one event at most: each hook runs once.
-    pub(crate) fn short_lived(mut self) -> Self {
-        self.short_lived = true;
+    /// The lifetime of this process; [`Profile::Resident`] unless given.
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
         self
     }
 
@@ -145,7 +145,7 @@ impl RuntimeBuilder {
         if let Some(taken) = self.handlers.keys().find(|kind| HANDLER_TYPES.contains(&kind.as_str())) {
             return Err(BuildError::HandlerType(taken.clone()));
         }
-        if !self.short_lived {
+        if self.profile == Profile::Resident {
             keep_freed_memory();
         }
         let defaults = EngineOptions::default();
@@ -155,7 +155,7 @@ impl RuntimeBuilder {
             max_table_elements: self.max_table_elements.unwrap_or(defaults.max_table_elements),
             cache_dir: self.cache_dir.or_else(folders::cache),
             compiler: self.compiler.map(|program| Compiler { program, limits: self.compile_limits }),
-            pooled: !self.short_lived,
+            profile: self.profile,
         };
         let inner = Inner {
             options,
@@ -166,7 +166,6 @@ impl RuntimeBuilder {
             model: self.model,
             handlers: self.handlers,
             source: self.source,
-            short_lived: self.short_lived,
         };
         Ok(Runtime { inner: Arc::new(inner) })
     }

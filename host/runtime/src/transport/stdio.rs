@@ -29,7 +29,7 @@ use tokio::{
 
 use self::message::{Message, RpcError};
 use crate::{
-    Asked, Dialect, Fault, Host, Judged,
+    Dialect, ErrorKind, Host, Response,
     config::Diagnostic,
     dialect,
     event::EventKind,
@@ -167,7 +167,7 @@ pub async fn serve<S: Source>(
 struct Server<S> {
     source: Arc<S>,
     budget: Budget,
-    replies: mpsc::Sender<Value>,
+    replies: mpsc::Sender<String>,
     tell: Tell,
     dropped: AtomicU64,
     /// Becomes true when requests have no more time.
@@ -214,7 +214,7 @@ async fn read<S: Source>(
         while work.try_join_next().is_some() {}
         let (id, method, broken) = match Message::read(&line) {
             Message::Request { id, method } if method == "hook.hello" => {
-                server.send(server.hello(&id, &line)).await;
+                server.send(server.hello(&id, &line).to_string()).await;
                 continue;
             }
             // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
@@ -251,7 +251,7 @@ async fn read<S: Source>(
 }
 
 /// The only one that writes: each reply is one line, whole. Ends when the client no longer reads.
-async fn write(mut replies: mpsc::Receiver<Value>, mut output: impl AsyncWrite + Unpin) {
+async fn write(mut replies: mpsc::Receiver<String>, mut output: impl AsyncWrite + Unpin) {
     while let Some(reply) = replies.recv().await {
         let line = format!("{reply}\n");
         if output.write_all(line.as_bytes()).await.is_err() || output.flush().await.is_err() {
@@ -265,7 +265,7 @@ impl<S: Source> Server<S> {
         (self.tell)(Told::Line(line.into()));
     }
 
-    async fn send(&self, reply: Value) {
+    async fn send(&self, reply: String) {
         // Closed: the client is gone, which `serve` notices.
         let _ = self.replies.send(reply).await;
     }
@@ -321,7 +321,7 @@ impl<S: Source> Server<S> {
     }
 
     /// The reply to a request, in the client's time.
-    async fn request(&self, request: Request) -> Value {
+    async fn request(&self, request: Request) -> String {
         let Request { id, method, line, since, broken } = request;
         let current = tokio::select! {
             biased;
@@ -335,60 +335,65 @@ impl<S: Source> Server<S> {
             let named =
                 |host: &Host| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
             if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
-                return RpcError::method(method).reply(&id);
+                return RpcError::method(method).reply(&id).to_string();
             }
         }
         let budget = method.as_deref().map_or(self.budget.interceptor, |method| self.budget.of(method));
-        let asked = Asked::new(&line).since(since).within(Some(budget));
+        let asked = crate::Request::new(&line).received_at(since).timeout(Some(budget));
         let asked = match &broken {
             Some(Incomplete { error, too_large: true }) => asked.too_large(&error.message),
-            Some(Incomplete { error, .. }) => asked.unread(Some(&error.message)),
+            Some(Incomplete { error, .. }) => asked.incomplete(Some(&error.message)),
             None => asked,
         };
-        let judged = match current {
-            Ok(host) => self.judge(&host, &asked, time_for_hooks(budget), shown).await,
+        let response = match current {
+            Ok(host) => self.decide(&host, asked, time_for_hooks(budget), shown).await,
             Err(broken) => {
                 let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
-                Judged::without_hooks(&asked, client, broken.closed, Fault::Internal, &broken.reason)
+                Response::without_hooks(&asked, client, broken.closed, ErrorKind::Internal, &broken.reason)
             }
         };
-        let Some(failed) = judged.failed else {
-            let wire = judged.verdict.and_then(|verdict| verdict.wire);
-            return wire.unwrap_or_else(|| RpcError::ours("there is no answer to this").reply(&id));
+        if let Some(failed) = &response.error {
+            self.say(format!("{shown}: {}", failed.message));
+        }
+        if !response.stdout.is_empty() {
+            return response.stdout;
+        }
+        let Some(failed) = response.error else {
+            return RpcError::ours("there is no answer to this").reply(&id).to_string();
         };
-        self.say(format!("{shown}: {}", failed.message));
-        let error = match (broken, failed.fault) {
+        let error = match (broken, failed.kind) {
             (Some(broken), _) => broken.error,
-            (None, Fault::Event) => RpcError::params(&failed.message),
+            (None, ErrorKind::Event) => RpcError::params(&failed.message),
             (None, _) => RpcError::ours(&failed.message),
         };
-        match (failed.told.stdout, failed.blocks) {
-            (Some(reply), _) => reply,
-            (None, true) => block(&id, method.as_deref(), &line, &failed.message),
-            // What need not block is an error, which the client passes over.
-            (None, false) => refusal(&id, method.as_deref(), &error),
+        if response.blocks {
+            let reason = response.undelivered.as_deref().unwrap_or(&failed.message);
+            block(&id, method.as_deref(), &line, reason).to_string()
+        } else {
+            // An error that need not block: the client passes over it.
+            refusal(&id, method.as_deref(), &error).to_string()
         }
     }
 
     /// Asks the hooks once there is a place for it. Without a place in time, and once requests have no more time, they have
     /// failed.
-    async fn judge(&self, host: &Host, asked: &Asked<'_>, time: Duration, shown: &str) -> Judged {
+    async fn decide(&self, host: &Host, asked: crate::Request<'_>, time: Duration, shown: &str) -> Response {
         let ended = *self.ended.borrow();
         let in_time = async {
             if ended {
                 return std::future::pending().await;
             }
             let place = tokio::time::timeout(time, self.running.acquire()).await;
-            let judged = host.judge(asked).await;
+            let response = host.decide(asked).await;
             drop(place);
-            judged
+            response
         };
         tokio::select! {
             biased;
-            judged = in_time => judged,
+            response = in_time => response,
             () = self.ending() => {
                 self.say(format!("{shown}: answered before its hooks were done, because hookbox ends"));
-                host.judge(&asked.within(Some(Duration::ZERO))).await
+                host.decide(asked.timeout(Some(Duration::ZERO))).await
             }
         }
     }
@@ -399,8 +404,8 @@ impl<S: Source> Server<S> {
             return;
         }
         let Ok(host) = self.source.current().await else { return };
-        let asked = Asked::new(line).within(Some(self.budget.of(method)));
-        if let Judged { failed: Some(failed), .. } = host.judge(&asked).await {
+        let asked = crate::Request::new(line).timeout(Some(self.budget.of(method)));
+        if let Some(failed) = host.decide(asked).await.error {
             self.say(format!("{method}: {}", failed.message));
         }
     }

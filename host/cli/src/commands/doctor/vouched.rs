@@ -1,4 +1,4 @@
-//! What `doctor` may start: the program of an entry that its user made, and nothing that a checkout names.
+//! The programs that `doctor` may start: that of an entry that its user made, and nothing that a checkout names.
 
 use std::path::{Path, PathBuf};
 

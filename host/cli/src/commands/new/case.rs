@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
 use hookbox::{
-    Callback, Config, Decision, Dialect, Event, EventContext, EventKind, HookOutput, HookSet, Run, Runtime, Tenant,
-    ToolCall, async_trait,
+    Callback, Config, Decision, Dialect, Event, EventContext, EventKind, HookOutput, HookSet, Request, Run, Runtime,
+    Tenant, ToolCall, async_trait,
     dialect::ConfigShape,
     event::Input,
     handler::{Call, Handler},
@@ -82,11 +82,11 @@ fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &
             .callback(callback)
             .load()
             .await?;
-        let verdict = match named {
-            Some(name) => hooks.dispatch_as(name, &wire).await,
-            None => hooks.dispatch(&wire).await,
-        };
-        Ok(verdict?.wire.unwrap_or_default())
+        let response = hooks.decide(Request::new(wire.as_bytes()).event_name(named)).await;
+        if let Some(error) = response.error {
+            anyhow::bail!(error.message);
+        }
+        Ok(response.verdict().and_then(|verdict| verdict.wire.clone()).unwrap_or_default())
     })?;
     Ok(Case { name: name.to_owned(), dialect: dialect.name(), event, named, output })
 }

@@ -1,19 +1,18 @@
-//! `hookbox run --connect`: the daemon judges. No engine is loaded here, no configuration read.
+//! `hookbox run --connect`: the daemon decides. No engine is loaded here, and no configuration is read.
 
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
-use hookbox::{EVENT_LIMIT, Fault, Judged, config, time_for_hooks};
+use hookbox::{EVENT_LIMIT, ErrorKind, Request, Response, config, time_for_hooks};
 use reqwest::{
-    Client, Response, StatusCode, Url,
+    Client, StatusCode, Url,
     header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue},
     redirect::Policy,
 };
-use serde_json::Value;
 
-use super::{EventText, Outcome, Source, block_on};
-use crate::{exit::Exit, heartbeat, stops};
+use super::{Decided, EventText, Source, block_on};
+use crate::exit::Exit;
 
 /// The environment variable that has the tenant's token: not on the command line, which everybody on the machine sees.
 const TOKEN: &str = "HOOKBOX_TOKEN";
@@ -22,7 +21,7 @@ const VERDICT: &str = "hookbox-verdict";
 /// How much of an answer that is not a verdict is told.
 const TOLD: usize = 500;
 
-/// Which daemon judges.
+/// The daemon that decides.
 #[derive(Debug, Args)]
 pub struct Daemon {
     /// Let the daemon there judge: `http://HOST:PORT`, `https://…` or `unix:PATH`; the tenant's token is in
@@ -38,11 +37,21 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// What the daemon says; `None` where there is none to ask.
-    pub fn ask(&self, source: &Source, event: &EventText, client: Option<Duration>) -> Option<anyhow::Result<Vec<u8>>> {
+    /// The daemon's response; `None` where there is none to ask. `closed`: failures block.
+    pub fn ask(
+        &self,
+        source: &Source,
+        event: &EventText,
+        client: Option<Duration>,
+        closed: bool,
+    ) -> Option<anyhow::Result<Decided>> {
         let (address, tenant) = (self.connect.as_deref()?, self.tenant.as_deref()?);
         let asked = block_on(self.post(address, tenant, source, event, client));
-        Some(asked.with_context(|| format!("the daemon at {address} gives no verdict")))
+        let decided = asked.map(|answer| Decided {
+            dialect: hookbox::dialect::by_name(dialect(source)),
+            ..Decided::without_hooks(Response::of_words(answer.body, answer.is_text, answer.verdict, closed), None)
+        });
+        Some(decided.with_context(|| format!("the daemon at {address} gives no verdict")))
     }
 
     /// How long the daemon has: never as long as the client waits, and where a file stands in for it, half of that.
@@ -63,7 +72,7 @@ impl Daemon {
         source: &Source,
         event: &EventText,
         client: Option<Duration>,
-    ) -> anyhow::Result<Vec<u8>> {
+    ) -> anyhow::Result<Answer> {
         let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
         let wait = self.wait(source, event, client)?;
         // What else it names is not the daemon that was named.
@@ -88,15 +97,21 @@ impl Daemon {
         let mut verdicts = headers.get_all(VERDICT).iter();
         if let (StatusCode::OK, Some(verdict)) = (status, verdicts.next()) {
             let more = verdicts.next().is_some();
-            checked(source, event, &headers, verdict, &body)
-                .and_then(|()| if more { Err("it has two `Hookbox-Verdict`".to_owned()) } else { Ok(()) })
-                .map_err(|why| Exit::Software.error(format!("its answer is not a verdict: {why}")))?;
-            return Ok(body);
+            return checked(source, event, &headers, verdict, body)
+                .and_then(|answer| if more { Err("it has two `Hookbox-Verdict`".to_owned()) } else { Ok(answer) })
+                .map_err(|why| Exit::Software.error(format!("its answer is not a verdict: {why}")));
         }
         let text = hookbox::shorten(&String::from_utf8_lossy(&body), TOLD);
         let what = if status == StatusCode::OK { "which is not a verdict, " } else { "" };
         Err(Exit::Software.error(format!("it answers {status}, {what}and says: {text}")))
     }
+}
+
+/// A daemon's answer, whose header and body say the same.
+struct Answer {
+    verdict: String,
+    body: String,
+    is_text: bool,
 }
 
 /// Checks that header and body of an answer say the same, in a form that was asked for.
@@ -105,20 +120,23 @@ fn checked(
     event: &EventText,
     headers: &HeaderMap,
     verdict: &HeaderValue,
-    body: &[u8],
-) -> Result<(), String> {
+    body: Vec<u8>,
+) -> Result<Answer, String> {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).trim().to_ascii_lowercase();
     if let Some(encoding) = headers.get_all(CONTENT_ENCODING).iter().map(text).find(|encoding| encoding != "identity") {
         return Err(format!("it has `Content-Encoding: {}`, which was not asked for", hookbox::shorten(&encoding, 40)));
     }
     let name = dialect(source);
-    let known = hookbox::dialect::by_name(name).ok_or_else(|| format!("the dialect `{name}` is not known"))?;
+    let known = hookbox::dialect::by_name(name).ok_or_else(|| format!("unknown dialect `{name}`"))?;
     let is_text = headers.get(CONTENT_TYPE).map(text).is_some_and(|kind| kind.starts_with("text/plain"));
-    hookbox_server::agree(known, &event.read, source.event.as_deref(), &text(verdict), body, is_text)
+    let verdict = text(verdict);
+    hookbox_server::agree(known, &event.read, source.event.as_deref(), &verdict, &body, is_text)?;
+    let body = String::from_utf8(body).map_err(|_| "the body is not UTF-8".to_owned())?;
+    Ok(Answer { verdict, body, is_text })
 }
 
-/// What it answers, which is no larger than an event can be.
-async fn whole(mut response: Response) -> anyhow::Result<Vec<u8>> {
+/// The whole answer, which is no larger than an event can be.
+async fn whole(mut response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         body.extend_from_slice(&chunk);
@@ -127,40 +145,14 @@ async fn whole(mut response: Response) -> anyhow::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Whose words the daemon is asked for.
+/// The dialect that the daemon is asked for.
 fn dialect(source: &Source) -> &str {
     source.named().unwrap_or(config::DEFAULT_DIALECT)
 }
 
-/// How often the daemon's answer has kept the agent going, where that is too often.
-pub fn stops_beyond(source: &Source, event: &EventText, answer: &[u8]) -> Option<u32> {
-    stops::answer_beyond(dialect(source), source.event.as_deref(), answer, &event.read)
-}
-
-/// Whether the daemon's answer keeps something from going on as it would have; also one that nobody can read.
-pub fn holds(source: &Source, event: &EventText, answer: &[u8]) -> bool {
-    let said = || {
-        let dialect = hookbox::dialect::by_name(dialect(source))?;
-        let event = dialect.decode_event(&event.read, source.event.as_deref()).ok()?;
-        let object = hookbox_protocol::json::parse_object(answer).ok()?;
-        Some(dialect.decode_output(&event, object.get("result").and_then(Value::as_object).unwrap_or(&object)).ok()?.0)
-    };
-    !answer.is_empty() && said().is_none_or(|output| output.restricts())
-}
-
-/// Notes that the event came, as far as it can be told which.
-pub fn touch(source: &Source, event: &EventText) {
-    let known = hookbox::dialect::by_name(dialect(source));
-    let spec = known.and_then(|dialect| Some((dialect, dialect.glimpse_spec(&event.read, source.event.as_deref())?)));
-    if let Some((dialect, spec)) = spec {
-        heartbeat::touch(dialect.name(), spec.name);
-    }
-}
-
-/// What becomes of the event without a daemon.
-pub fn away(source: &Source, closed: bool, event: &EventText, error: anyhow::Error) -> Outcome {
+/// The response to the event without a daemon.
+pub fn away(source: &Source, closed: bool, request: Request<'_>, error: anyhow::Error) -> Decided {
     let dialect = hookbox::dialect::by_name(dialect(source));
-    let asked = event.asked().named(source.event.as_deref());
     let why = crate::report::one_line(&error);
-    Outcome::failed(Judged::without_hooks(&asked, dialect, closed, Fault::Internal, &why), Some(error))
+    Decided::without_hooks(Response::without_hooks(&request, dialect, closed, ErrorKind::Internal, &why), Some(error))
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use hookbox::{Config, HookSet, Runtime, Tenant, Verdict, config::ConfigErrors};
+use hookbox::{Config, ErrorKind, HookSet, Request, Runtime, Tenant, Verdict, config::ConfigErrors};
 
 use super::{
     case::Case,
@@ -24,7 +24,7 @@ pub struct Went {
 
 /// How one of its events went.
 pub struct StepWent {
-    /// Nothing where the event is none.
+    /// `None` for an invalid event.
     pub found: Option<Found>,
     pub differences: Vec<Difference>,
     /// What each hook said and logged.
@@ -60,21 +60,19 @@ pub async fn run(
     let mut steps = Vec::new();
     for step in &case.steps {
         crate::commands::event::check(hooks.dialect(), step.event_name.as_deref())?;
-        let verdict = match &step.event_name {
-            Some(name) => hooks.dispatch_as(name, &step.wire).await,
-            None => hooks.dispatch(&step.wire).await,
-        };
-        steps.push(match verdict {
-            Ok(verdict) => {
+        let response = hooks.decide(Request::new(step.wire.as_bytes()).event_name(step.event_name.as_deref())).await;
+        let invalid = response.error.as_ref().filter(|error| error.kind == ErrorKind::Event);
+        steps.push(match (invalid, response.verdict()) {
+            (None, Some(verdict)) => {
                 let state = stories.left(&tenant).await.context("the state cannot be read")?;
-                let found = Found::new(&verdict, state);
-                let mut differences = step.expect.differences(&verdict, &found);
+                let found = Found::new(verdict, state);
+                let mut differences = step.expect.differences(verdict, &found);
                 differences.extend(Difference::lines(stubs.wrong()));
-                StepWent { found: Some(found), differences, hooks: said(&verdict) }
+                StepWent { found: Some(found), differences, hooks: said(verdict) }
             }
-            Err(error) => {
-                let lines = vec![format!("the event is none: {error}")];
-                let differences = vec![Difference { lines, part: None }];
+            (error, _) => {
+                let why = error.map_or("internal error (see above)", |error| error.message.as_str());
+                let differences = vec![Difference { lines: vec![why.to_owned()], part: None }];
                 StepWent { found: None, differences, hooks: Vec::new() }
             }
         });

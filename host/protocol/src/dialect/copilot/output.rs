@@ -6,7 +6,7 @@ use super::is_gate;
 use crate::{
     dialect::common::{FieldReader, decide, known_keys, put_extra, put_text, take_specific},
     event::{Event, EventKind},
-    failure::OwnFailure,
+    failure::Fallback,
     json::{DecodeError, Object, describe},
     output::{Decision, HookOutput, Note},
 };
@@ -197,9 +197,9 @@ pub(super) fn renamed(
 ///
 /// decisions.md#copilot: "Under `failClosed` it is exit code 2 where that code denies, and a block on stdout with 0 on other
 /// events that can be blocked."
-pub(super) fn refusal(kind: Option<EventKind>, reason: &str) -> OwnFailure {
+pub(super) fn refusal(kind: Option<EventKind>, reason: &str) -> Fallback {
     if kind.is_some_and(is_gate) {
-        return OwnFailure::block(None);
+        return Fallback::block(None);
     }
     // Every event finds its own words in it, and ignores the others.
     let every = json!({
@@ -208,5 +208,5 @@ pub(super) fn refusal(kind: Option<EventKind>, reason: &str) -> OwnFailure {
         "decision": "block", "reason": reason,
     });
     let block = json!({ "decision": "block", "reason": reason });
-    OwnFailure { exit: Some(0), stdout: Some(if kind.is_some() { block } else { every }), stderr: true }
+    Fallback { exit: Some(0), stdout: Some(if kind.is_some() { block } else { every }), stderr: true }
 }

@@ -1,0 +1,81 @@
+//! The event on stdin, as far as the client writes it before its timeout.
+
+use std::{
+    io::{self, Read},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Instant,
+};
+
+use hookbox::{EVENT_LIMIT, Request};
+
+use crate::exit::Exit;
+
+/// An event as far as it could be read.
+pub struct EventText {
+    pub read: Vec<u8>,
+    unread: Option<String>,
+}
+
+impl EventText {
+    /// Reads no more than shows that it is too large.
+    pub fn read(from: impl Read) -> Self {
+        let mut read = Vec::new();
+        let ended = from.take(EVENT_LIMIT as u64 + 1).read_to_end(&mut read);
+        Self { read, unread: ended.err().map(|error| format!("it cannot be read to its end: {error}")) }
+    }
+
+    /// Reads stdin, until the client waits no longer: one that never ends is not waited for.
+    pub(super) fn of_stdin(due: Option<Instant>) -> Self {
+        let Some(due) = due else { return Self::read(io::stdin().lock()) };
+        let (send, parts) = mpsc::channel();
+        let reading = thread::Builder::new().spawn(move || {
+            let mut from = io::stdin().lock().take(EVENT_LIMIT as u64 + 1);
+            loop {
+                let mut part = vec![0; 64 << 10];
+                let read = match from.read(&mut part) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read,
+                };
+                let ended = !matches!(read, Ok(length) if length > 0);
+                let read = read.map(|length| {
+                    part.truncate(length);
+                    part
+                });
+                if send.send(read).is_err() || ended {
+                    return;
+                }
+            }
+        });
+        if reading.is_err() {
+            return Self::read(io::stdin().lock());
+        }
+        let mut read = Vec::new();
+        let unread = loop {
+            match parts.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Ok(Ok(part)) if part.is_empty() => break None,
+                Ok(Ok(part)) => read.extend(part),
+                Ok(Err(error)) => break Some(format!("it cannot be read to its end: {error}")),
+                Err(RecvTimeoutError::Timeout) => break Some("it did not end before the deadline".to_owned()),
+                Err(RecvTimeoutError::Disconnected) => break Some("it cannot be read to its end".to_owned()),
+            }
+        };
+        Self { read, unread }
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// Not all of it could be read.
+    pub fn whole(&self) -> anyhow::Result<&[u8]> {
+        match &self.unread {
+            Some(why) => Err(Exit::Data.error(why.clone())),
+            None => Ok(&self.read),
+        }
+    }
+
+    /// The request to decide on it.
+    pub fn request(&self) -> Request<'_> {
+        Request::new(&self.read).incomplete(self.unread.as_deref())
+    }
+}

@@ -1,0 +1,109 @@
+//! An event of a client, as a front end hands it to [`HookSet::decide`](crate::HookSet::decide).
+
+use std::time::{Duration, Instant};
+
+use hookbox_protocol::{Cause, Dialect, Event, Failure, json::DecodeError};
+
+use crate::hooks::Hooks;
+
+/// The largest event that is read, in bytes: 64 MiB. Hooks are not asked about a larger one.
+pub const EVENT_LIMIT: usize = 64 << 20;
+
+/// The least time between the response and the end of the client's timeout.
+const MARGIN: Duration = Duration::from_millis(200);
+
+/// The part of a client's timeout that its hooks have. The rest, a tenth and at least 200 ms, is for the response to arrive;
+/// of a short timeout it is half.
+pub fn time_for_hooks(timeout: Duration) -> Duration {
+    timeout.saturating_sub(MARGIN.max(timeout / 10).min(timeout / 2))
+}
+
+/// One event, its client's timeout, and what the front end can tell the client by.
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct Request<'a> {
+    pub(crate) event: &'a [u8],
+    pub(crate) name: Option<&'a str>,
+    unread: Option<(Cause, &'a str)>,
+    received_at: Instant,
+    timeout: Option<Duration>,
+    pub(crate) body_only: bool,
+}
+
+impl<'a> Request<'a> {
+    /// An event as the client wrote it. Its timeout begins now.
+    pub fn new(event: &'a [u8]) -> Self {
+        Self { event, name: None, unread: None, received_at: Instant::now(), timeout: None, body_only: false }
+    }
+
+    /// The event's name, for clients whose JSON does not carry it.
+    pub fn event_name(self, name: Option<&'a str>) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The start of the client's timeout, where that is not now.
+    pub fn received_at(self, at: Instant) -> Self {
+        Self { received_at: at, ..self }
+    }
+
+    /// The client's timeout. Default: `deadline` of the configuration, or else the larger one of the client's own default and
+    /// the timeouts that the configuration gives to hooks of the event.
+    pub fn timeout(self, timeout: Option<Duration>) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Marks the event as incomplete. `why` says what kept the rest from being read; every hook of the event fails by it.
+    pub fn incomplete(self, why: Option<&'a str>) -> Self {
+        Self { unread: why.map(|why| (Cause::Event, why)), ..self }
+    }
+
+    /// Marks the event as incomplete because it is beyond a limit that `why` names.
+    pub fn too_large(self, why: &'a str) -> Self {
+        Self { unread: Some((Cause::EventTooLarge, why)), ..self }
+    }
+
+    /// Says that the client sees neither stderr nor an exit code, as over HTTP: a block is always in
+    /// [`Response::stdout`](crate::Response::stdout) then, and an event that cannot be blocked there is an error.
+    pub fn body_only(self) -> Self {
+        Self { body_only: true, ..self }
+    }
+
+    /// The time by which the hooks have to be done.
+    pub(crate) fn due(&self, hooks: &Hooks, event: &Event) -> Option<Instant> {
+        let spec = hooks.dialect().spec_of(event);
+        let configured = || Duration::try_from_secs_f64(hooks.config.settings.deadline?).ok();
+        let timeout = self.timeout.or_else(configured).unwrap_or_else(|| {
+            let subscribed = hooks.enabled().map(|entry| &entry.hook);
+            let written = subscribed.filter(|hook| hook.timeout_given && hook.may_be_asked(spec, hooks.dialect()));
+            written
+                .map(|hook| hook.time_for(event))
+                .max()
+                .max(Some(hooks.dialect().client_timeout(spec)))
+                .unwrap_or_default()
+        });
+        self.received_at.checked_add(time_for_hooks(timeout))
+    }
+
+    /// Decodes the event.
+    ///
+    /// # Errors
+    /// The reason why hooks cannot be asked about it.
+    pub(crate) fn decode(&self, dialect: &dyn Dialect) -> Result<Event, Failure> {
+        if let Some((cause, why)) = self.unread {
+            return Err(Failure::new(cause, why));
+        }
+        if self.event.len() > EVENT_LIMIT {
+            let message = format!("the event is larger than {} MiB", EVENT_LIMIT >> 20);
+            return Err(Failure::new(Cause::EventTooLarge, message));
+        }
+        dialect.decode_event(self.event, self.name).map_err(|error| {
+            let cause = if matches!(error, DecodeError::Limit(_)) { Cause::EventTooLarge } else { Cause::Event };
+            Failure::new(cause, error.to_string())
+        })
+    }
+
+    /// The event as far as its text says what it is.
+    pub(crate) fn glimpse(&self, dialect: &dyn Dialect) -> Option<Event> {
+        dialect.glimpse(self.event, self.name).map(|seen| Event::glimpsed(dialect, seen))
+    }
+}

@@ -1,0 +1,341 @@
+//! The answer to one event: everything that a front end prints.
+
+use std::{borrow::Cow, time::Instant};
+
+use hookbox_protocol::{
+    Cause, Dialect, Event, Failure, FailurePolicy, Fallback, authority::express, failure::failed_output,
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::{
+    hook_set::HookSet,
+    record::{Record, Report},
+    request::Request,
+    verdict::{Verdict, text_of},
+};
+
+/// The answer to one event, whatever happened to it. A front end prints it and decides nothing:
+///
+/// 1. [`Response::stdout`] to stdout (or as the body). Where that cannot be written, [`Response::undelivered`] to stderr
+///    and exit code 2, or else an error of its own.
+/// 2. [`Response::stderr`] to stderr, before anything else that stands there.
+/// 3. [`Response::exit_code`].
+///
+/// It can be sent to another process: as JSON it has the [`Report`] in place of the [`Verdict`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Response {
+    /// The text for the client, without a newline at its end; empty: the client is told nothing.
+    pub stdout: String,
+    /// The text is plain text, and not JSON.
+    #[serde(default)]
+    pub is_text: bool,
+    /// The text for the client on stderr: the reason of a block, or the feedback for the model.
+    #[serde(default)]
+    pub stderr: Option<String>,
+    /// Nothing but [`Response::stderr`] may be written to stderr: the client reads it.
+    #[serde(default)]
+    pub quiet: bool,
+    /// The exit code: 0; 2 for a block or feedback by stderr; the dialect's or hookbox's own code for an error.
+    pub exit_code: u8,
+    /// The outcome in a word: `allow`, `deny`, `ask`, `defer`, `skip`, `respond`, `stop`, `none` for context alone,
+    /// `nothing`, or `failed` where an [error](Response::error) does not block.
+    pub outcome: Cow<'static, str>,
+    /// The client is told to block.
+    pub blocks: bool,
+    /// The client is told not to go on as it would have: to block, to ask its user, or to use another input.
+    pub restricts: bool,
+    /// The reason to block by exit code 2 and stderr where the client cannot be told anything else; `None`: it may go on.
+    #[serde(default)]
+    pub undelivered: Option<String>,
+    /// The error of hookbox itself, where the client is told that instead of a verdict.
+    #[serde(default)]
+    pub error: Option<ResponseError>,
+    /// The time until which the client waits, with a margin; `None`: unknown.
+    #[serde(skip)]
+    pub due: Option<Instant>,
+    #[serde(rename = "report", default)]
+    detail: Detail,
+}
+
+/// The parts of the answer, for people and programs that watch.
+#[derive(Debug, Clone, Default)]
+enum Detail {
+    Verdict(Box<Verdict>),
+    Report(Box<Report>),
+    /// No hook was asked.
+    #[default]
+    None,
+}
+
+impl Serialize for Detail {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.report().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Detail {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let report = Option::<Report>::deserialize(deserializer)?;
+        Ok(report.map_or(Self::None, |report| Self::Report(Box::new(report))))
+    }
+}
+
+impl Detail {
+    fn report(&self) -> Option<Cow<'_, Report>> {
+        match self {
+            Self::Verdict(verdict) => Some(Cow::Owned(verdict.report())),
+            Self::Report(report) => Some(Cow::Borrowed(report)),
+            Self::None => None,
+        }
+    }
+
+    /// Of the verdict behind a response that tells the client something else.
+    fn of(verdict: Option<Verdict>, wire: Option<Value>) -> Self {
+        verdict.map_or(Self::None, |verdict| Self::Verdict(Box::new(Verdict { wire, ..verdict })))
+    }
+}
+
+/// An error of hookbox itself or of the request. What hooks do wrong is in the [`Verdict`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ResponseError {
+    /// Which part was wrong.
+    pub kind: ErrorKind,
+    /// The reason, for people.
+    pub message: String,
+}
+
+impl ResponseError {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+/// The part that was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The event cannot be read. Exit code 65.
+    Event,
+    /// The configuration, or a hook of it, cannot be used. Exit code 78.
+    Config,
+    /// hookbox could not do its work: a file, a process, a bug. Exit code 70.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The exit code of an error that need not block, unless the dialect has one of its own.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::Event => 65,
+            Self::Config => 78,
+            Self::Internal => 70,
+        }
+    }
+}
+
+/// The reason of a block by exit code, when stdout cannot be written and nothing better is known.
+const UNDELIVERED: &str = "the verdict cannot be given to the client";
+
+impl Response {
+    /// The response to an event when there is no hook set to ask: its configuration cannot be used, for example.
+    /// `dialect` is the client's, as far as it is known; `closed`: failures block.
+    pub fn without_hooks(
+        request: &Request<'_>,
+        dialect: Option<&'static dyn Dialect>,
+        closed: bool,
+        kind: ErrorKind,
+        message: &str,
+    ) -> Self {
+        if closed {
+            let reason = format!("hookbox failed; blocking because of `failClosed`: {message}");
+            Self::block_for(request, dialect, ResponseError::new(kind, message), reason)
+        } else {
+            Self::passing(dialect, ResponseError::new(kind, message), None)
+        }
+    }
+
+    /// A block of an event for a reason of the front end's own, or an error where the event cannot be blocked.
+    pub fn block(request: &Request<'_>, dialect: Option<&'static dyn Dialect>, kind: ErrorKind, reason: &str) -> Self {
+        Self::block_for(request, dialect, ResponseError::new(kind, reason), reason.to_owned())
+    }
+
+    fn block_for(
+        request: &Request<'_>,
+        dialect: Option<&'static dyn Dialect>,
+        error: ResponseError,
+        reason: String,
+    ) -> Self {
+        let spec = dialect.and_then(|dialect| dialect.glimpse_spec(request.event, request.name));
+        // An event that cannot even be named may be one that can be blocked.
+        if spec.is_none_or(|spec| spec.blockable) {
+            Self::blocking(request, dialect, error, reason, None)
+        } else {
+            Self::passing(dialect, error, None)
+        }
+    }
+
+    /// The response of another process that speaks for the hooks, a daemon for example: its text, and the
+    /// [outcome](Response::outcome) in a word. `closed`: failures block.
+    pub fn of_words(stdout: String, is_text: bool, outcome: impl Into<String>, closed: bool) -> Self {
+        let outcome = outcome.into();
+        // `none` may be a rewrite, which restricts too.
+        let restricts = !matches!(&*outcome, "allow" | "nothing");
+        Self {
+            is_text,
+            blocks: matches!(&*outcome, "deny" | "skip" | "respond" | "stop"),
+            restricts,
+            undelivered: (restricts || closed).then(|| UNDELIVERED.to_owned()),
+            outcome: outcome.into(),
+            ..Self::silent(stdout)
+        }
+    }
+
+    /// The response that a verdict is. `closed`: failures block.
+    pub(crate) fn of_verdict(request: &Request<'_>, verdict: Verdict, dialect: &dyn Dialect, closed: bool) -> Self {
+        let (stdout, is_text) = verdict.wire.as_ref().map(text_of).unwrap_or_default();
+        let undelivered = if verdict.restricts() {
+            Some(verdict.reason().unwrap_or(UNDELIVERED).to_owned())
+        } else {
+            closed.then(|| UNDELIVERED.to_owned())
+        };
+        let response = Self {
+            is_text,
+            quiet: stdout.is_empty() && dialect.reads_stderr(),
+            outcome: verdict.output().word().into(),
+            blocks: verdict.blocks(),
+            restricts: verdict.restricts(),
+            undelivered,
+            ..Self::silent(stdout)
+        };
+        // Beside exit code 2 the client reads no JSON.
+        let response = match verdict.feedback().filter(|_| !request.body_only) {
+            Some(text) => {
+                Self { stderr: Some(text.to_owned()), quiet: true, exit_code: 2, stdout: String::new(), ..response }
+            }
+            None => response,
+        };
+        Self { detail: Detail::Verdict(Box::new(verdict)), ..response }
+    }
+
+    /// A block for an error, in the dialect's own words.
+    pub(crate) fn blocking(
+        request: &Request<'_>,
+        dialect: Option<&'static dyn Dialect>,
+        error: ResponseError,
+        reason: String,
+        verdict: Option<Verdict>,
+    ) -> Self {
+        let event = || {
+            dialect
+                .and_then(|dialect| Some((dialect, request.decode(dialect).ok().or_else(|| request.glimpse(dialect))?)))
+        };
+        let (word, wire, fallback) = if request.body_only {
+            // A block of an event without a name has no words.
+            let Some((dialect, event)) = event() else { return Self::passing(dialect, error, verdict) };
+            let (word, wire) = block_in_body(dialect, &event, &reason);
+            (word, wire, Fallback::block(None))
+        } else {
+            let said = |dialect: &dyn Dialect| dialect.fail_closed(request.event, request.name, &reason);
+            let mut fallback = dialect.map_or_else(|| Fallback::block(None), said);
+            ("deny", fallback.stdout.take(), fallback)
+        };
+        let (stdout, is_text) = wire.as_ref().map(text_of).unwrap_or_default();
+        Self {
+            is_text,
+            stderr: fallback.stderr.then(|| reason.clone()),
+            quiet: !fallback.stderr,
+            exit_code: fallback.exit.unwrap_or(error.kind.exit_code()),
+            outcome: word.into(),
+            blocks: true,
+            restricts: true,
+            undelivered: Some(reason),
+            error: Some(error),
+            detail: Detail::of(verdict, wire),
+            ..Self::silent(stdout)
+        }
+    }
+
+    /// An error that blocks nothing.
+    pub(crate) fn passing(
+        dialect: Option<&'static dyn Dialect>,
+        error: ResponseError,
+        verdict: Option<Verdict>,
+    ) -> Self {
+        let fallback = dialect.map_or_else(Fallback::tell, Dialect::fail_open);
+        let (stdout, is_text) = fallback.stdout.as_ref().map(text_of).unwrap_or_default();
+        Self {
+            is_text,
+            quiet: !fallback.stderr,
+            exit_code: fallback.exit.unwrap_or(error.kind.exit_code()),
+            outcome: "failed".into(),
+            error: Some(error),
+            detail: Detail::of(verdict, fallback.stdout),
+            ..Self::silent(stdout)
+        }
+    }
+
+    /// Says nothing but this text.
+    fn silent(stdout: String) -> Self {
+        Self {
+            stdout,
+            is_text: false,
+            stderr: None,
+            quiet: false,
+            exit_code: 0,
+            outcome: "nothing".into(),
+            blocks: false,
+            restricts: false,
+            undelivered: None,
+            error: None,
+            due: None,
+            detail: Detail::None,
+        }
+    }
+
+    /// [`Response::stdout`] as a JSON value: plain text as a string, nothing as `null`.
+    pub fn stdout_json(&self) -> Cow<'_, str> {
+        match (self.stdout.is_empty(), self.is_text) {
+            (true, _) => "null".into(),
+            (false, true) => Value::String(self.stdout.clone()).to_string().into(),
+            (false, false) => (&*self.stdout).into(),
+        }
+    }
+
+    /// The verdict of the hooks. `None`: no hook was asked, or the response comes from another process.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        match &self.detail {
+            Detail::Verdict(verdict) => Some(verdict),
+            Detail::Report(_) | Detail::None => None,
+        }
+    }
+
+    /// Each hook's part and the sentence that decided. `None`: no hook was asked.
+    pub fn report(&self) -> Option<Cow<'_, Report>> {
+        self.detail.report()
+    }
+
+    /// The record of this response under the hook set that was asked. `event` is the event's JSON.
+    pub fn record(&self, hooks: &HookSet, event: &[u8]) -> Record {
+        match self.verdict() {
+            Some(verdict) => verdict.record(hooks, event),
+            None => Record::of_nameless(hooks, event, (!self.stdout.is_empty()).then(|| self.stdout.clone().into())),
+        }
+    }
+}
+
+/// A block of this event, as a word and in the dialect's own.
+fn block_in_body(dialect: &dyn Dialect, event: &Event, reason: &str) -> (&'static str, Option<Value>) {
+    let failure = Failure::new(Cause::Event, reason);
+    let (mut output, _) = failed_output(dialect.spec_of(event), "hookbox", &failure, FailurePolicy::Deny);
+    if output.reason.is_some() {
+        output.reason = Some(reason.to_owned());
+    }
+    express(dialect, event, None, &mut output);
+    (output.word(), dialect.encode_outcome(event, &output))
+}
