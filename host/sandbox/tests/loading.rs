@@ -188,7 +188,8 @@ fn what_is_compiled_already_is_loaded_without_a_thread() {
             })
             .build()
             .unwrap();
-        let options = EngineOptions { cache_dir: Some(folder.path().join("cache")), ..EngineOptions::default() };
+        let cache_dir = Some(folder.path().join("cache"));
+        let options = EngineOptions { cache_dir, profile: Profile::OneShot, ..EngineOptions::default() };
         let engine = Engine::new(options).unwrap();
         runtime.block_on(async {
             let component = Component::load(&engine, &path, &Permissions::default(), folder.path()).await.unwrap();
