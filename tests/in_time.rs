@@ -2,6 +2,9 @@
 //! short. And nothing of ours outlives us.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "in_time/limits.rs"]
+mod limits;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Write},

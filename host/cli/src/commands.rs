@@ -26,6 +26,7 @@ use std::{
     io,
     path::PathBuf,
     sync::{Mutex, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -166,6 +167,25 @@ const DESCRIPTORS: usize = 10;
 fn descriptors() -> io::Result<()> {
     let taken: io::Result<Vec<File>> = (0..DESCRIPTORS).map(|_| File::open("/dev/null")).collect();
     taken.map(drop).map_err(|error| io::Error::new(error.kind(), format!("too few files may be opened: {error}")))
+}
+
+/// Threads that a runtime takes beside its workers, for stdin, files and names.
+const THREADS: usize = 4;
+
+/// Makes sure that there are threads for a runtime of several, which panics without them.
+///
+/// # Errors
+/// The limits of this process on processes or memory are too low.
+fn threads() -> io::Result<()> {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let held = Mutex::new(());
+    thread::scope(|scope| {
+        let _hold = held.lock();
+        let waits = || drop(held.lock());
+        let started =
+            (0..workers + THREADS).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, waits).map(drop));
+        started.map_err(|error| io::Error::new(error.kind(), format!("too few threads may be started: {error}")))
+    })
 }
 
 /// A runtime of this thread alone: one event needs no more, and threads cost start-up time.

@@ -7,6 +7,7 @@
 use std::{
     fmt::{Display, Write as _},
     io::{self, Write},
+    os::fd::AsFd,
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -15,6 +16,7 @@ use std::{
 };
 
 use hookbox::config::Diagnostic;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -86,8 +88,31 @@ fn write_stderr(line: &str) {
     let queued = LAZY.load(Ordering::Relaxed).then(|| LOG.get_or_init(|| hookbox_server::Log::start().ok()));
     match queued.or_else(|| LOG.get()) {
         Some(Some(log)) => log.line(line),
-        _ => write(io::stderr().lock(), line),
+        // A line that cannot be written is lost.
+        Some(None) => drop(write_in_time(&mut io::stderr().lock(), format!("{line}\n").as_bytes(), last_lines())),
+        None => write(io::stderr().lock(), line),
     }
+}
+
+/// The largest part of a text that a pipe which can be written takes without waiting: `PIPE_BUF` of Linux.
+const PART: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
+
+/// Writes a text whose reader may not read, without a thread.
+///
+/// # Errors
+/// Also where the reader does not read in time.
+pub fn write_in_time(to: &mut (impl Write + AsFd), text: &[u8], time: Duration) -> io::Result<()> {
+    let until = Instant::now().checked_add(time);
+    for part in text.chunks(PART) {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        if poll(&mut [PollFd::new(to, PollFlags::OUT)], left.as_ref())? == 0 {
+            return Err(io::Error::other("its reader does not read it"));
+        }
+        to.write_all(part)?;
+        to.flush()?;
+    }
+    Ok(())
 }
 
 /// The queue in front of stderr, which waits for no reader. `None` in it: there is no thread to be had.
@@ -125,10 +150,15 @@ pub fn queue() -> io::Result<()> {
 /// Waits for the lines that are queued, for a bounded time.
 pub fn flush() {
     if let Some(Some(log)) = LOG.get() {
-        let due = *DUE.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = due.map_or(LAST_LINES, |due| due.saturating_duration_since(Instant::now()));
-        log.flush(left.clamp(LEAST, LAST_LINES));
+        log.flush(last_lines());
     }
+}
+
+/// Time for lines on stderr.
+fn last_lines() -> Duration {
+    let due = *DUE.lock().unwrap_or_else(PoisonError::into_inner);
+    let left = due.map_or(LAST_LINES, |due| due.saturating_duration_since(Instant::now()));
+    left.clamp(LEAST, LAST_LINES)
 }
 
 /// Whether whoever asked for JSON reads stderr.

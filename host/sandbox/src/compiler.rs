@@ -150,16 +150,17 @@ impl Compiler {
         let (limit, mut image, mut said) = (image_limit(bytes), Vec::new(), Vec::new());
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let most = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
-        thread::scope(|scope| {
+        let read = thread::scope(|scope| {
             // Beside, so that neither side waits for the other with a full pipe.
-            scope.spawn(|| stderr.map(|stderr| stderr.take(MAX_MESSAGE).read_to_end(&mut said)));
+            let reading = || stderr.map(|stderr| stderr.take(MAX_MESSAGE).read_to_end(&mut said));
+            thread::Builder::new().spawn_scoped(scope, reading)?;
             stdout.map(|stdout| stdout.take(most(limit).saturating_add(1)).read_to_end(&mut image)).transpose()
-        })
-        .map_err(failed)?;
-        if image.len() > limit {
+        });
+        if read.is_err() || image.len() > limit {
             let _ = child.kill();
         }
         let status = child.wait().map_err(failed)?;
+        read.map_err(failed)?;
         if image.len() > limit {
             return Err(too_large(bytes));
         }

@@ -1,6 +1,7 @@
 //! The verdict on its way to the client: written whole or not at all, and in time.
 
 use std::{
+    fs::File,
     io::{self, Write},
     os::unix::fs::MetadataExt,
     sync::{Arc, mpsc},
@@ -11,16 +12,29 @@ use std::{
 use anyhow::{Context, anyhow};
 use rustix::fs::FileType;
 
+use crate::print::write_in_time;
+
 /// Prints the verdict whole or not at all, and waits for its reader until `due`.
 ///
 /// # Errors
 /// The client does not get it: stdout is closed or `/dev/null` (`must_arrive` only), full, or not read.
 pub(super) fn deliver(verdict: &str, due: Option<Instant>, must_arrive: bool) -> anyhow::Result<()> {
-    if verdict.is_empty() {
-        return Ok(());
+    if !verdict.is_empty() {
+        print(format!("{verdict}\n").into_bytes(), due)?;
+        if must_arrive && is_lost() {
+            return Err(anyhow!("stdout is closed, or is /dev/null"));
+        }
     }
-    print(format!("{verdict}\n").into_bytes(), due)?;
-    if must_arrive && is_lost() { Err(anyhow!("stdout is closed, or is /dev/null")) } else { Ok(()) }
+    close();
+    Ok(())
+}
+
+/// Ends stdout, so that its reader has all of it while stderr may still wait for a reader.
+fn close() {
+    if let Ok(null) = File::options().write(true).open("/dev/null") {
+        // It ends with the process otherwise.
+        let _ = rustix::stdio::dup2_stdout(null);
+    }
 }
 
 /// True where what is written to stdout is lost: a stdout that was closed at the start is `/dev/null` by now.
@@ -43,12 +57,11 @@ fn print(wire: Vec<u8>, due: Option<Instant>) -> anyhow::Result<()> {
     let (send, done) = mpsc::channel();
     let written = Arc::clone(&wire);
     let writing = thread::Builder::new().spawn(move || send.send(print(&written)));
+    let left = due.map_or(READING, |due| due.saturating_duration_since(Instant::now())).max(LEAST_READING);
     let written = if writing.is_ok() {
-        let left = due.map_or(READING, |due| due.saturating_duration_since(Instant::now()));
-        let in_time = done.recv_timeout(left.max(LEAST_READING));
-        in_time.unwrap_or_else(|_| Err(io::Error::other("the client does not read it")))
+        done.recv_timeout(left).unwrap_or_else(|_| Err(io::Error::other("the client does not read it")))
     } else {
-        print(&wire)
+        write_in_time(&mut io::stdout().lock(), &wire, left)
     };
     written.context("cannot write the verdict to stdout")
 }

@@ -1,0 +1,104 @@
+//! Limits of the system on the process: none ends in a panic, and none opens a gate.
+
+use super::*;
+
+const GATE_CALL: &[u8] =
+    br#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":{"tool":"exec","arguments":{"command":"ls"}}}"#;
+
+/// Every front end, under one limit.
+fn every_front_end(dir: &Path, before: &[&str], limit: &str) {
+    let fronts: [(&[&str], &[u8]); 4] = [
+        (&["run", "--config", "hooks.json", "--fail-closed"], CALL),
+        (&["run", "--connect", "http://127.0.0.1:9", "--tenant", "a", "--fail-closed"], CALL),
+        (&["run", "--connect", "http://127.0.0.1:9", "--tenant", "a", "--config", "hooks.json"], CALL),
+        (&["stdio", "--config", "picoclaw.json", "--fail-closed"], GATE_CALL),
+    ];
+    for (args, event) in fronts {
+        let script = format!("ulimit {limit} && exec \"$@\"");
+        let words: Vec<&str> = before.iter().copied().chain(["bash", "-c", &script, "bash", HOOKBOX]).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(args).current_dir(dir).env("HOOKBOX_TOKEN", "t");
+        command.env("XDG_CACHE_HOME", dir.join("cache")).env("XDG_STATE_HOME", dir.join("state"));
+        let output = fed(&mut command, &[event, b"\n"].concat());
+        let (code, told) = (output.status.code(), said(&output));
+        // The system ends what cannot be loaded, and what is beyond its processor time.
+        let started = code.is_some_and(|code| code != 127);
+        // The compiler is a process of its own, whose end is a failure of its hook.
+        assert!(!told.contains("a bug") && code != Some(101), "{limit} {args:?}: {told}");
+        let shut = if args[0] == "run" {
+            code == Some(2) || told.contains("\"deny\"")
+        } else {
+            told.contains("deny_tool") || output.stdout.is_empty()
+        };
+        assert!(!started || shut, "{limit} {args:?}: {told}");
+    }
+}
+
+fn gates() -> tempfile::TempDir {
+    let denies = json!({ "type": "command", "command": "echo no >&2; exit 2" });
+    let component = json!({ "type": "wasm", "component": "gate.wasm" });
+    let dir = folder(&json!({ "failClosed": true }), &[component, denies]);
+    fs::write(dir.path().join("gate.wasm"), encode(&gate("", ""), GATE, "")).unwrap();
+    let hooks =
+        json!({ "gate": { "type": "command", "command": "echo no >&2; exit 2", "intercept": ["before_tool"] } });
+    let config = json!({ "dialect": "picoclaw", "failClosed": true, "hooks": hooks });
+    fs::write(dir.path().join("picoclaw.json"), config.to_string()).unwrap();
+    for name in ["cache", "state"] {
+        fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn few_descriptors_open_no_gate() {
+    let dir = gates();
+    for files in (3..=20).chain([24, 32]) {
+        every_front_end(dir.path(), &[], &format!("-n {files}"));
+    }
+}
+
+#[test]
+fn little_memory_small_files_and_little_time_open_no_gate() {
+    let dir = gates();
+    for limit in ["-f 0", "-f 1", "-t 1"] {
+        every_front_end(dir.path(), &[], limit);
+    }
+    for mib in (60..=120).step_by(5) {
+        every_front_end(dir.path(), &[], &format!("-v {}", mib * 1024));
+    }
+}
+
+/// No limit on processes holds for root, who becomes another user for this.
+#[test]
+fn few_processes_open_no_gate() {
+    let dir = gates();
+    let root = rustix::process::getuid().is_root();
+    let other: &[&str] = if root { &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] } else { &[] };
+    if root {
+        for name in ["", "cache", "state"] {
+            let path = dir.path().join(name);
+            std::os::unix::fs::chown(&path, Some(65534), Some(65534)).unwrap();
+        }
+    }
+    for processes in [0, 1, 2, 3, 4, 6, 8] {
+        every_front_end(dir.path(), other, &format!("-u {processes}"));
+    }
+}
+
+/// A reader of stdout has all of it, whatever becomes of stderr.
+#[test]
+fn stdout_ends_with_the_verdict_while_stderr_waits() {
+    let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "command", "command": "echo no >&2; exit 2" })]);
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    rustix::fs::fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'x'; 4096]).is_ok() {}
+    rustix::fs::fcntl_setfl(&writer, OFlags::empty()).unwrap();
+    let mut command = hookbox(dir.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(writer).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(CALL).unwrap();
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut told).unwrap();
+    assert!(told.contains("\"deny\""), "{told}");
+    assert!(child.try_wait().unwrap().is_none(), "it waits for a reader of stderr");
+    until(|| child.try_wait().unwrap().is_some(), "it ends");
+}
