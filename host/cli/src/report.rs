@@ -29,6 +29,15 @@ pub fn human(verdict: &Verdict) {
     }
 }
 
+/// One line per hook that failed.
+pub fn failures(verdict: &Verdict) {
+    for hook in &verdict.hooks {
+        if let Some(failure) = hook.run().and_then(|run| run.result.as_ref().err()) {
+            print::err(format_args!("hookbox: {}: hook {} failed: {failure}", verdict.event, name(hook)));
+        }
+    }
+}
+
 /// A hook's name, short enough for a column.
 pub fn name(hook: &HookReport) -> String {
     hookbox::shorten(&hook.name, 40)

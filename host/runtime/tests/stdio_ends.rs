@@ -68,7 +68,7 @@ impl Stage {
         let (stop, stopped) = oneshot::channel::<()>();
         let told = Arc::new(Mutex::new(Vec::new()));
         let telling = Arc::clone(&told);
-        let tell = Arc::new(move |line| {
+        let tell = Arc::new(move |line: Told<'_>| {
             if let Told::Line(line) = line {
                 telling.lock().unwrap().push(line);
             }

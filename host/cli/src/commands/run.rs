@@ -23,6 +23,7 @@ use super::{Living, block_on, seconds};
 use crate::{exit::Exit, heartbeat, print, report, report::Told, stops};
 
 pub use event_text::EventText;
+pub use record::append;
 pub use source::{Source, is_to_fail_closed};
 
 /// Decide on one event: its JSON on stdin, the verdict's JSON on stdout.

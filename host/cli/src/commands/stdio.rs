@@ -1,15 +1,18 @@
 //! `hookbox stdio`: `PicoClaw`'s hook process.
 
+mod recorder;
+
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use hookbox::{
-    Host,
+    Host, Verdict,
     config::{self, Reader},
     transport::stdio::{Broken, Budget, Load, Reloading, Tell, Told, serve},
 };
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::recorder::Recorder;
 use super::seconds;
 use crate::{exit::Exit, print, report};
 
@@ -32,6 +35,36 @@ pub struct Stdio {
     /// How long the client waits for approvals, as its configuration says
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     approval_timeout: Duration,
+    /// What to print about each hook, on stderr
+    #[arg(long, value_enum, default_value_t = Diagnostics::Failures)]
+    diagnostics: Diagnostics,
+    /// Append a record of each verdict to this file: digests, each hook's verdict, time, fuel and faults (JSON lines)
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+/// How hooks are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Diagnostics {
+    /// One line per hook that failed
+    Failures,
+    /// One line per hook
+    Human,
+    /// One JSON object per line
+    Json,
+    /// Nothing but errors
+    Off,
+}
+
+impl Diagnostics {
+    fn tell(self, verdict: &Verdict) {
+        match self {
+            Self::Failures => report::failures(verdict),
+            Self::Human => report::human(verdict),
+            Self::Json => report::json_lines(verdict),
+            Self::Off => {}
+        }
+    }
 }
 
 impl Stdio {
@@ -41,10 +74,23 @@ impl Stdio {
             interceptor: self.interceptor_timeout,
             approval: self.approval_timeout,
         };
+        if self.diagnostics == Diagnostics::Json {
+            print::json_only();
+        }
         super::descriptors()?;
+        super::threads()?;
+        let diagnostics = self.diagnostics;
+        let recorder = self.record.clone().map(Recorder::start).transpose()?.map(Arc::new);
+        let recording = recorder.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(async {
-            let tell: Tell = Arc::new(|told| match told {
+            let tell: Tell = Arc::new(move |told| match told {
+                Told::Decided { response, host, event } => {
+                    response.verdict().into_iter().for_each(|verdict| diagnostics.tell(verdict));
+                    if let Some(recorder) = &recording {
+                        recorder.add(response.record(host, event));
+                    }
+                }
                 Told::Line(line) => print::err(format!("hookbox: {line}")),
                 Told::Problem(problem) => report::problem(&problem),
             });
@@ -64,6 +110,9 @@ impl Stdio {
         });
         // Whatever still runs (a blocking read of stdin among it) has nobody left to answer.
         runtime.shutdown_background();
+        if let Some(recorder) = recorder {
+            recorder.end();
+        }
         served.map(|()| Exit::Ok)
     }
 

@@ -98,17 +98,26 @@ fn kind(method: &str) -> Option<EventKind> {
     dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind)
 }
 
-/// What people are told, on stderr. Never part of the protocol.
+/// What people are told, on stderr and in records. Never part of the protocol.
 #[derive(Debug)]
-pub enum Told {
+pub enum Told<'a> {
+    /// The hooks were asked about an event.
+    Decided {
+        /// What they came to.
+        response: &'a Response,
+        /// The hook set that was asked.
+        host: &'a Host,
+        /// The line of the event.
+        event: &'a [u8],
+    },
     /// In words; may quote what the client sent.
     Line(String),
     /// Something is wrong with the configuration or a hook of it.
     Problem(Diagnostic),
 }
 
-/// Tells people.
-pub type Tell = Arc<dyn Fn(Told) + Send + Sync>;
+/// Tells people. It must not wait: requests wait for it.
+pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
 
 /// Serves one client until it closes its end, `stop` is done, or its end of our output is closed.
 ///
@@ -346,7 +355,11 @@ impl<S: Source> Server<S> {
             None => asked,
         };
         let response = match current {
-            Ok(host) => self.decide(&host, asked, time_for_hooks(budget), shown).await,
+            Ok(host) => {
+                let response = self.decide(&host, asked, time_for_hooks(budget), shown).await;
+                (self.tell)(Told::Decided { response: &response, host: &host, event: &line });
+                response
+            }
             Err(broken) => {
                 let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
                 Response::without_hooks(&asked, client, broken.closed, ErrorKind::Internal, &broken.reason)
@@ -405,7 +418,9 @@ impl<S: Source> Server<S> {
         }
         let Ok(host) = self.source.current().await else { return };
         let asked = crate::Request::new(line).timeout(Some(self.budget.of(method)));
-        if let Some(failed) = host.decide(asked).await.error {
+        let response = host.decide(asked).await;
+        (self.tell)(Told::Decided { response: &response, host: &host, event: line });
+        if let Some(failed) = response.error {
             self.say(format!("{method}: {}", failed.message));
         }
     }

@@ -17,7 +17,7 @@ const RECORDING: Duration = Duration::from_secs(2);
 
 /// Appends one line with one write while no other process appends to the file, so that lines never mix, and takes back what
 /// could not be written whole.
-pub(super) fn append(path: &Path, record: &Record) -> anyhow::Result<()> {
+pub fn append(path: &Path, record: &Record) -> anyhow::Result<()> {
     let line = serde_json::to_string(record).context("the record cannot be written as JSON")?;
     let written = || {
         // What hooks said and what tools were asked to do is the user's alone, and goes where the user says.
