@@ -143,8 +143,8 @@ pub fn leave_out_programs(config: &mut Config) -> Vec<String> {
 }
 
 /// Keeps of a configuration that its user does not trust what reaches nothing: components in their sandbox. The other hooks
-/// fail. `digest` is that of the file; cases change what is read from it. `stubbed`: requests and the model are answered by the
-/// case. Returns whether the configuration is not trusted.
+/// fail. `digest` is that of the file; cases change what is read from it. `stubbed`: requests, the model and the state are those of
+/// the case. Returns whether the configuration is not trusted.
 pub fn hold_back(config: &mut Config, digest: &str, stubbed: bool) -> bool {
     let read = std::mem::replace(&mut config.digest, digest.to_owned());
     let standing = standing(config);
@@ -156,7 +156,8 @@ pub fn hold_back(config: &mut Config, digest: &str, stubbed: bool) -> bool {
             Handler::Wasm(wasm) => {
                 let mut permissions = wasm.permissions.clone();
                 if stubbed {
-                    (permissions.http, permissions.llm) = (Vec::new(), None);
+                    // Cases have a state of their own too, which goes with them.
+                    (permissions.http, permissions.llm, permissions.state) = (Vec::new(), None, None);
                 }
                 reaches_nothing(&mut permissions)
             }
