@@ -125,11 +125,10 @@ impl Component {
         let (engine, permissions, folder) = (engine.clone(), permissions.clone(), folder.to_owned());
         let span = tracing::Span::current();
         let loading = move || span.in_scope(|| Self::new(&engine, &bytes()?, &permissions, &folder));
-        // The runtime's own threads panic where none can be started.
-        let (send, loaded) = tokio::sync::oneshot::channel();
-        let thread = std::thread::Builder::new().name("load".into()).spawn(move || send.send(loading()));
-        thread.map_err(|error| LoadError::Engine(format!("no thread: {error}")))?;
-        loaded.await.unwrap_or_else(|_| Err(LoadError::Engine("it panicked while it was loaded".into())))
+        // The runtime panics where no thread can be started: one that has just ended leaves room for its own.
+        let room = std::thread::Builder::new().spawn(|| ()).map(std::thread::JoinHandle::join);
+        drop(room.map_err(|error| LoadError::Engine(format!("no thread: {error}")))?);
+        tokio::task::spawn_blocking(loading).await.unwrap_or_else(|e| Err(LoadError::Engine(e.to_string())))
     }
 
     /// As [`Component::load`], for a component in memory and outside of any task. Blocks while it compiles.
