@@ -38,6 +38,12 @@ fn follow_with(guide: &str, hooks: Option<fn(&Path)>) {
                 shell.env("PATH", &path).env("HOOKBOX", &root).env("XDG_STATE_HOME", dir.path());
                 shell.env("PICOCLAW_HOME", dir.path());
                 if hooks.is_some() {
+                    let tools = |variable: &str, folder: &str| {
+                        env::var_os(variable)
+                            .unwrap_or_else(|| Path::new(&env::var_os("HOME").unwrap()).join(folder).into())
+                    };
+                    shell.env("CARGO_HOME", tools("CARGO_HOME", ".cargo"));
+                    shell.env("RUSTUP_HOME", tools("RUSTUP_HOME", ".rustup"));
                     shell.env("HOME", dir.path());
                 }
                 let output = fed(&mut shell, b"y\n");
@@ -97,6 +103,11 @@ fn every_guide_is_followed() {
             assert_eq!(untried, None, "{name}: commands stand in `console` blocks");
         }
     }
+}
+
+#[test]
+fn get_started() {
+    follow_with("get-started.md", Some(|_| ()));
 }
 
 #[test]
