@@ -152,7 +152,7 @@ fn check(dialect: &str, vector: &Vector, front: &FrontEnd) -> Result<(), String>
     Ok(())
 }
 
-/// Whether this is what was expected; the text `*` stands for any text that is not empty, as in a failure's reason.
+/// Returns true if this is what was expected; the text `*` stands for any text that is not empty, as in a failure's reason.
 fn fits(expected: Option<&Value>, found: Option<&Value>) -> bool {
     match (expected, found) {
         (Some(Value::String(any)), Some(Value::String(text))) if any == "*" => !text.is_empty(),

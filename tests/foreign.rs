@@ -54,7 +54,7 @@ fn run(config: &Path, wire: &[u8], args: &[&str]) -> Output {
     fed(command.args(["run", "--config"]).arg(config).args(args), wire)
 }
 
-/// Whether the client takes this for a refusal. What it is told is in the words of the configured profile, or of the one that
+/// Returns true if the client takes this for a refusal. What it is told is in the words of the configured profile, or of the one that
 /// the program obeys.
 fn holds(configured: &dyn Dialect, client: &dyn Dialect, wire: &[u8], output: &Output) -> bool {
     let base = client.name();

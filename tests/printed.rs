@@ -232,7 +232,7 @@ fn a_flood_on_stderr_is_a_few_lines() {
     }
 }
 
-/// Whether the command or its output ends first is chance. It failed 17 times of 40.
+/// Returns true if the command or its output ends first is chance. It failed 17 times of 40.
 #[test]
 fn too_much_output_is_too_much_every_time() {
     let dir = tempfile::tempdir().unwrap();

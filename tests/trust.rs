@@ -58,7 +58,7 @@ impl Checkout {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Whether the command that leaves a trace has run since the last time.
+    /// Returns true if the command that leaves a trace has run since the last time.
     fn ran(&self) -> bool {
         fs::remove_file(self.dir.path().join("ran")).is_ok()
     }

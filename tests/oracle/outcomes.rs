@@ -19,7 +19,7 @@ pub const FAILED: &str = "(failed)";
 /// Stands for a line of ours, where the pages ask for a reason and leave its words to us.
 pub const OURS: &str = "(ours)";
 
-/// Whether a verdict is the expected one, [`FAILED`] and [`OURS`] being lines in whatever words.
+/// Returns true if a verdict is the expected one, [`FAILED`] and [`OURS`] being lines in whatever words.
 pub fn agrees(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
@@ -113,7 +113,7 @@ pub fn at(value: &Value, pointer: &str) -> Value {
     value.pointer(pointer).cloned().unwrap_or_default()
 }
 
-/// Whether each of these pointers is absent, null or of the type.
+/// Returns true if each of these pointers is absent, null or of the type.
 pub fn all(value: &Value, pointers: &[&str], is: fn(&Value) -> bool) -> bool {
     pointers.iter().map(|p| at(value, p)).all(|v| v.is_null() || is(&v))
 }

@@ -260,7 +260,7 @@ pub fn limit(max: u32) -> Value {
         "authority": { "decide": ["deny", "skip"] } })
 }
 
-/// Whether claude keeps the tool from running.
+/// Returns true if claude keeps the tool from running.
 pub fn denies(output: &Value) -> bool {
     output["hookSpecificOutput"]["permissionDecision"] == "deny"
 }

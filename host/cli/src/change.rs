@@ -51,7 +51,7 @@ pub fn backup(file: &Path) -> PathBuf {
 }
 
 impl Change {
-    /// Whether nothing would change.
+    /// Returns true if nothing would change.
     pub fn is_none(&self) -> bool {
         self.before == self.after
     }

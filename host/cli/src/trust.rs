@@ -239,7 +239,7 @@ fn usual(limits: &Limits) -> Limits {
     }
 }
 
-/// Whether nothing is granted but keys of its own, of which it gets no more than usual.
+/// Returns true if nothing is granted but keys of its own, of which it gets no more than usual.
 fn reaches_nothing(permissions: &mut Permissions) -> bool {
     let state = permissions.state.take();
     let nothing = *permissions == Permissions::default();

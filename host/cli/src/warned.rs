@@ -7,7 +7,7 @@ const REMEMBERED: usize = 100;
 /// The file they are in, a line each: where the configuration is, and what it was like.
 const FILE: &str = "warned";
 
-/// Whether this user is warned of a configuration as it is now for the first time. Where nothing can be remembered, every
+/// Returns true if this user is warned of a configuration as it is now for the first time. Where nothing can be remembered, every
 /// time is the first.
 pub fn first(config: &Config) -> bool {
     let Some(folder) = folders::state().and_then(|state| Folder::open(&state.join("warned")).ok()) else { return true };

@@ -76,7 +76,7 @@ pub trait Dialect: Send + Sync + 'static {
     /// How the `hooks` object of a configuration is written.
     fn shape(&self) -> ConfigShape;
 
-    /// Whether entries of a configuration in groups may stand there flat, as copilot's own do.
+    /// Returns true if entries of a configuration in groups may stand there flat, as copilot's own do.
     fn takes_flat_entries(&self) -> bool {
         false
     }
@@ -197,19 +197,19 @@ pub trait Dialect: Send + Sync + 'static {
         kind.alone()
     }
 
-    /// Whether the outputs of a stage are final, so that the hooks of later stages are not asked. When they are not, and
+    /// Returns true if the outputs of a stage are final, so that the hooks of later stages are not asked. When they are not, and
     /// a stage follows, their decisions [fall back](Dialect::falls_back).
     fn decides(&self, _stage: EventKind, _answers: &[HookOutput]) -> bool {
         false
     }
 
-    /// Whether the decisions of a stage that was not final are taken out with [`HookOutput::fall_back`] before merging.
+    /// Returns true if the decisions of a stage that was not final are taken out with [`HookOutput::fall_back`] before merging.
     /// Otherwise they stand beside those of the later stages.
     fn falls_back(&self) -> bool {
         true
     }
 
-    /// Whether this answer ends the event: no later hook runs.
+    /// Returns true if this answer ends the event: no later hook runs.
     fn stops(&self, _event: &Event, _answer: &HookOutput) -> bool {
         false
     }
@@ -218,12 +218,12 @@ pub trait Dialect: Send + Sync + 'static {
     /// [`Event::raw`] with what `answer` rewrote.
     fn rewrite(&self, _event: &mut Event, _answer: &HookOutput) {}
 
-    /// Whether a hook can have another tool run instead of the one that was called.
+    /// Returns true if a hook can have another tool run instead of the one that was called.
     fn rewrites_tool(&self, _kind: EventKind) -> bool {
         false
     }
 
-    /// Whether the client gives [`HookOutput::system_message`] to the model: then it needs the authority for context too.
+    /// Returns true if the client gives [`HookOutput::system_message`] to the model: then it needs the authority for context too.
     fn message_is_context(&self) -> bool {
         false
     }
@@ -257,7 +257,7 @@ pub trait Dialect: Send + Sync + 'static {
         Fallback::tell()
     }
 
-    /// Whether the client reads stderr where stdout is empty: then nothing may stand there.
+    /// Returns true if the client reads stderr where stdout is empty: then nothing may stand there.
     fn reads_stderr(&self) -> bool {
         false
     }
@@ -299,7 +299,7 @@ pub struct EventSpec {
     pub kind: EventKind,
     /// The field (by our name) a matcher is held against; `None`: matchers are ignored.
     pub matched: Option<&'static str>,
-    /// Whether a hook can keep it from happening.
+    /// True if a hook can keep it from happening.
     pub blockable: bool,
     /// Wire fields without which the event means nothing.
     pub required: &'static [&'static str],
@@ -317,15 +317,15 @@ pub struct EventSpec {
 pub struct Expressible {
     /// The decisions the wire has words for.
     pub decisions: &'static [DecisionKind],
-    /// Whether what the event carries can be replaced.
+    /// True if what the event carries can be replaced.
     pub rewrite: bool,
-    /// Whether text can be added to the model's context.
+    /// True if text can be added to the model's context.
     pub context: bool,
-    /// Whether a warning can be shown to the user.
+    /// True if a warning can be shown to the user.
     pub system_message: bool,
     /// How far a halt can reach.
     pub halt: &'static [Scope],
-    /// Whether session environment variables can be set.
+    /// True if session environment variables can be set.
     pub env: bool,
 }
 

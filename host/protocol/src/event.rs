@@ -208,7 +208,7 @@ impl EventKind {
         Self::ALL.iter().position(|kind| *kind == self).and_then(|i| Self::ALL.get(i..=i)).unwrap_or_default()
     }
 
-    /// Whether the event is about one tool call.
+    /// Returns true if the event is about one tool call.
     pub const fn has_tool(self) -> bool {
         matches!(
             self,

@@ -95,7 +95,7 @@ impl Matcher {
         }
     }
 
-    /// Whether the matcher takes this event, of which `field` is what matchers are held against, `also_called` being
+    /// Returns true if the matcher takes this event, of which `field` is what matchers are held against, `also_called` being
     /// other words for it.
     pub fn takes(&self, event: &Event, field: Option<&str>, also_called: &[&str]) -> bool {
         match (self, &event.call) {
@@ -107,7 +107,7 @@ impl Matcher {
         }
     }
 
-    /// Whether the matcher may take an event of which no more than this field is known, or not even that.
+    /// Returns true if the matcher may take an event of which no more than this field is known, or not even that.
     pub fn may_take(&self, field: Option<&str>, also_called: &[&str]) -> bool {
         let Some(field) = field else { return true };
         let mut names = [field].into_iter().chain(also_called.iter().copied());
@@ -117,7 +117,7 @@ impl Matcher {
         }
     }
 
-    /// Whether the matcher takes this field. An absent field is matched as the empty text.
+    /// Returns true if the matcher takes this field. An absent field is matched as the empty text.
     pub fn matches(&self, field: Option<&str>) -> bool {
         let field = field.unwrap_or_default();
         match self {

@@ -199,7 +199,7 @@ impl NoteKind {
 }
 
 impl HookOutput {
-    /// Whether it says nothing at all.
+    /// Returns true if it says nothing at all.
     pub fn is_silent(&self) -> bool {
         static SILENT: LazyLock<HookOutput> = LazyLock::new(HookOutput::default);
         *self == *SILENT
@@ -237,7 +237,7 @@ impl HookOutput {
         }
     }
 
-    /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
+    /// Returns true if it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
     pub fn restricts(&self) -> bool {
         let rewrites = self.updated.is_some() && self.decision_kind() != Some(DecisionKind::Allow);
         self.halt.is_some() || self.decision_kind() >= Some(DecisionKind::Ask) || rewrites
@@ -249,7 +249,7 @@ impl HookOutput {
     }
 }
 
-/// Whether two keys are one to some reader: Go's, for example, takes a key in any case, with Unicode's folding.
+/// Returns true if two keys are one to some reader: Go's, for example, takes a key in any case, with Unicode's folding.
 pub(crate) fn same_key(one: &str, other: &str) -> bool {
     fn folded(key: &str) -> impl Iterator<Item = char> {
         // Upper case first: U+017F and the like become ASCII only that way. The dot is what is left of U+0130.
@@ -258,7 +258,7 @@ pub(crate) fn same_key(one: &str, other: &str) -> bool {
     one == other || folded(one).eq(folded(other))
 }
 
-/// Whether a field that nobody took may be passed on.
+/// Returns true if a field that nobody took may be passed on.
 pub(crate) fn is_unknown(key: &str, known: &[&str]) -> bool {
     /// Where other known fields stand, so it is kept, in this spelling.
     const PLACE: &str = "hookSpecificOutput";

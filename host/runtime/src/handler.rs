@@ -54,7 +54,7 @@ pub trait Handler: Send + Sync {
     /// Ends what [`Handler::start`] started: in good order, but by then at the latest. No event comes after.
     async fn stop(&self, _by: std::time::Instant) {}
 
-    /// Whether it can answer now, as far as that is known without asking.
+    /// Returns true if it can answer now, as far as that is known without asking.
     ///
     /// # Errors
     /// Why not.
@@ -62,7 +62,7 @@ pub trait Handler: Send + Sync {
         Ok(())
     }
 
-    /// Whether it takes this event at all. Components do not take events they do not export.
+    /// Returns true if it takes this event at all. Components do not take events they do not export.
     fn handles(&self, _kind: EventKind) -> bool {
         true
     }

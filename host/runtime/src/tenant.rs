@@ -15,7 +15,7 @@ use crate::{
 #[must_use]
 pub struct Tenant {
     name: String,
-    /// Whether somebody gave that name.
+    /// True if somebody gave that name.
     named: bool,
     ceiling: Option<Arc<Ceiling>>,
     model: Option<Arc<dyn Model>>,

@@ -75,7 +75,7 @@ impl Verdict {
         hooks.filter_map(|hook| hook.unusable.as_deref())
     }
 
-    /// Whether it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
+    /// Returns true if it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
     pub fn restricts(&self) -> bool {
         self.output().restricts()
     }
@@ -85,7 +85,7 @@ impl Verdict {
         self.hooks.iter().any(|hook| !hook.was_not_asked() && hook.counted.restricts())
     }
 
-    /// Whether it keeps something from happening at all, and does not only ask.
+    /// Returns true if it keeps something from happening at all, and does not only ask.
     pub fn blocks(&self) -> bool {
         let output = self.output();
         output.halt.is_some() || output.decision_kind() >= Some(DecisionKind::Skip)
@@ -107,7 +107,7 @@ impl Verdict {
         text.as_deref().filter(|_| *output == alone)
     }
 
-    /// Whether some hook that ran failed.
+    /// Returns true if some hook that ran failed.
     pub fn any_failed(&self) -> bool {
         self.hooks.iter().filter_map(HookReport::run).any(|run| run.result.is_err())
     }
@@ -131,7 +131,7 @@ pub struct HookReport {
     pub pointer: Arc<str>,
     /// The matcher as written; `None`: everything.
     pub matcher: Option<Arc<str>>,
-    /// Whether it decides.
+    /// True if it decides.
     pub mode: Mode,
     /// What became of it.
     pub status: Status,
@@ -148,7 +148,7 @@ pub struct HookReport {
 }
 
 impl HookReport {
-    /// Whether it failed before it could be asked.
+    /// Returns true if it failed before it could be asked.
     fn was_not_asked(&self) -> bool {
         let failure = self.run().and_then(|run| run.result.as_ref().err());
         failure.is_some_and(|failure| matches!(failure.cause, Cause::Load | Cause::Event | Cause::EventTooLarge))

@@ -111,7 +111,7 @@ fn lines(random: &mut Random) -> (Vec<String>, BTreeMap<String, Value>) {
     (lines, expected)
 }
 
-/// Whether all of `part` stands in `whole`.
+/// Returns true if all of `part` stands in `whole`.
 fn holds(whole: &Value, part: &Value) -> bool {
     match part {
         Value::Object(members) => members.iter().all(|(key, part)| holds(&whole[key], part)),

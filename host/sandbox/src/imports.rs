@@ -43,7 +43,7 @@ pub(crate) struct Imports {
     pub(crate) asks: Vec<Grant>,
     /// Linked for everyone; gives nothing without a grant.
     pub(crate) inert: Vec<String>,
-    /// Whether there are functions of ours among them, granted or for everyone.
+    /// True if there are functions of ours among them, granted or for everyone.
     pub(crate) ours: bool,
     /// Never linked.
     pub(crate) refused: Vec<String>,
@@ -67,12 +67,12 @@ impl Imports {
         Ok(imports)
     }
 
-    /// Whether nothing is asked for that no hook can have.
+    /// Returns true if nothing is asked for that no hook can have.
     pub(crate) fn check_refused(&self) -> Result<(), LoadError> {
         if self.refused.is_empty() { Ok(()) } else { Err(LoadError::Refused(self.refused.clone())) }
     }
 
-    /// Whether everything asked for is granted.
+    /// Returns true if everything asked for is granted.
     pub(crate) fn check_granted(&self, permissions: &Permissions) -> Result<(), LoadError> {
         let missing: Vec<_> = self.asks.iter().copied().filter(|grant| !grant.is_given(permissions)).collect();
         if missing.is_empty() { Ok(()) } else { Err(LoadError::NotGranted(missing)) }

@@ -47,7 +47,7 @@ pub(crate) struct Lane {
     /// Calls that began so far, and those of them that are not of heavy tenants.
     begun: AtomicU64,
     light: AtomicU64,
-    /// Whether there are heavy tenants, and others than those begin calls.
+    /// True if there are heavy tenants, and others than those begin calls.
     holds: AtomicBool,
 }
 
@@ -84,7 +84,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Whether one began lately.
+    /// Returns true if one began lately.
     fn lately(&mut self, count: u64) -> bool {
         self.quiet = if count == self.count { self.quiet.saturating_add(1) } else { 0 };
         self.count = count;
@@ -112,7 +112,7 @@ impl Lane {
         Arc::new(Pace::new(Arc::clone(self), Arc::clone(tenant)))
     }
 
-    /// Whether the calls of this tenant are held.
+    /// Returns true if the calls of this tenant are held.
     fn holds(&self, tenant: &str) -> bool {
         self.holds.load(Ordering::Relaxed) && self.line().heavy.contains_key(tenant)
     }
@@ -142,7 +142,7 @@ impl Lane {
         line.heavy.insert(Arc::clone(tenant), until);
     }
 
-    /// Whether the last grant took so long that nobody has one now.
+    /// Returns true if the last grant took so long that nobody has one now.
     fn rests(&self) -> bool {
         self.line().rest > 0
     }

@@ -143,7 +143,7 @@ impl Folder {
     }
 }
 
-/// Whether an open file or folder is of this type, this user's, and nobody else's to write to.
+/// Returns true if an open file or folder is of this type, this user's, and nobody else's to write to.
 ///
 /// # Errors
 /// What is wrong with it.

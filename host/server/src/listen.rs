@@ -98,7 +98,7 @@ impl Listener {
 }
 
 impl Listener {
-    /// Whether only this machine reaches it.
+    /// Returns true if only this machine reaches it.
     pub fn is_local(&self) -> bool {
         self.address().is_ok_and(|address| address.is_local())
     }
@@ -140,7 +140,7 @@ pub struct Connections {
     /// Room for those that wait for room: they have a file each, too.
     waiting: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// Whether more are taken.
+    /// True if more are taken.
     closing: watch::Receiver<Phase>,
 }
 

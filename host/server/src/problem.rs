@@ -105,7 +105,7 @@ impl Problem {
         }
     }
 
-    /// Whether it was found at once, and not when some time was over.
+    /// Returns true if it was found at once, and not when some time was over.
     pub const fn is_refusal(&self) -> bool {
         !matches!(self, Self::Slow | Self::Deadline(_) | Self::Draining)
     }

@@ -152,7 +152,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// Whether only this machine reaches it.
+    /// Returns true if only this machine reaches it.
     pub fn is_local(&self) -> bool {
         match self {
             Self::Tcp(address) => match address.ip() {
@@ -293,7 +293,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether everything it listens on is for this machine alone.
+    /// Returns true if everything it listens on is for this machine alone.
     pub fn is_local(&self) -> bool {
         self.listen.iter().all(Address::is_local)
     }

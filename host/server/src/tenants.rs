@@ -108,7 +108,7 @@ impl Tenants {
         slots.get(name).map(Slot::found)
     }
 
-    /// Whether this token is that of some tenant.
+    /// Returns true if this token is that of some tenant.
     pub fn knows(&self, token: &Token) -> bool {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.values().any(|slot| token.is_among(&slot.tokens()))
@@ -142,7 +142,7 @@ impl Tenants {
         slots.iter().filter(|(_, slot)| wanted(slot)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether everything that was there at the start has been tried once.
+    /// Returns true if everything that was there at the start has been tried once.
     pub fn is_ready(&self) -> bool {
         let Some(first) = self.first.get() else { return false };
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);

@@ -84,7 +84,7 @@ impl Token {
         is_typed(&self.hash) || guessable().contains(&self.hash)
     }
 
-    /// Whether it is one of these, in a time that does not tell which, nor how much of it fits.
+    /// Returns true if it is one of these, in a time that does not tell which, nor how much of it fits.
     pub fn is_among(&self, tokens: &[Self]) -> bool {
         let same = tokens
             .iter()

@@ -33,7 +33,7 @@ impl Pages {
         self.0.get(place).map(String::as_str)
     }
 
-    /// Whether a clause is what it should be: a place, and words that stand there once.
+    /// Returns true if a clause is what it should be: a place, and words that stand there once.
     pub fn check(&self, clause: &str) -> Result<(), String> {
         let (place, quoted) = clause.split_once(": ").ok_or("it is not `PAGE#HEADING: SENTENCE`")?;
         let section = self.section(place).ok_or_else(|| format!("docs/spec has no {place}"))?;
@@ -72,7 +72,7 @@ impl Pages {
     }
 }
 
-/// Whether a quotation mark can be a closing one.
+/// Returns true if a quotation mark can be a closing one.
 fn ends_there((_, rest): &(&str, &str)) -> bool {
     rest.chars().nth(1).is_none_or(|next| " .,;:)".contains(next))
 }

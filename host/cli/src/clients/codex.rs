@@ -28,7 +28,7 @@ pub struct Listed {
     pub key: String,
     /// As it is now.
     pub hash: String,
-    /// Whether this hash was approved.
+    /// True if this hash was approved.
     pub trusted: bool,
     /// False when the user switched it off.
     pub enabled: bool,
@@ -120,7 +120,7 @@ impl Settings {
         self.0.to_string()
     }
 
-    /// Whether a project is trusted.
+    /// Returns true if a project is trusted.
     pub fn trusts(&self, root: &Path) -> bool {
         let project = self.0.get("projects").and_then(|projects| projects.get(&*root.to_string_lossy()));
         project.and_then(|project| project.get("trust_level")).and_then(Item::as_str) == Some("trusted")

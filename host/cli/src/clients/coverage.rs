@@ -13,7 +13,7 @@ pub struct Coverage {
     pub rows: Vec<Row>,
 }
 
-/// Whether a hook has one power on one event of one client.
+/// True if a hook has one power on one event of one client.
 #[derive(Debug, Deserialize)]
 pub struct Row {
     pub client: String,
@@ -26,7 +26,7 @@ pub struct Row {
     pub note: Option<String>,
 }
 
-/// Whether it holds.
+/// True if it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holds {

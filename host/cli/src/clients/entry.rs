@@ -22,7 +22,7 @@ const OWN_TIME: Duration = Duration::from_secs(10);
 pub struct Wiring {
     /// `--dialect`: the client's own, or `auto` where the file is in another one's form.
     pub dialect: String,
-    /// Whether the file names that dialect itself.
+    /// True if the file names that dialect itself.
     pub of_file: bool,
     /// The configuration as this client's events meet it.
     pub config: Config,
@@ -168,13 +168,13 @@ pub fn line(client: &Client, scope: Scope, project: &Path, words: &[String]) -> 
 /// What the line of a gate ends with where it is to fail closed.
 const CLOSED: &str = " || { [ $? = 2 ] || echo 'hookbox ended without a verdict' >&2; exit 2; }";
 
-/// Whether an event is one that keeps something from happening.
+/// Returns true if an event is one that keeps something from happening.
 pub fn is_gate(wiring: &Wiring, event: &str) -> bool {
     let kind = wiring.config.dialect.spec_by_name(event).map(|spec| spec.kind);
     matches!(kind, Some(EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit))
 }
 
-/// Whether a client blocks when the program of an entry is missing, or ends without a verdict.
+/// Returns true if a client blocks when the program of an entry is missing, or ends without a verdict.
 pub fn blocks_without_us(client: &Client, handler: &Value) -> bool {
     let line = ["command", "bash"].into_iter().find_map(|key| handler.get(key)?.as_str()).unwrap_or_default();
     let wrapped = line.split_once("||").is_some_and(|(_, rest)| rest.contains("exit 2"));
@@ -249,7 +249,7 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// Whether it runs this configuration. One that names none runs the one that is found, which is the project's.
+    /// Returns true if it runs this configuration. One that names none runs the one that is found, which is the project's.
     pub fn runs(&self, client: &Client, project: &Path, config: &Path) -> bool {
         let Some(named) = &self.config else { return config.parent() == Some(project) };
         let variable = client.project_variable.unwrap_or_default();

@@ -45,7 +45,7 @@ pub struct Placed {
     pub event: String,
     /// The index of the group, and of the handler in it.
     pub place: [usize; 2],
-    /// Whether it is hookbox's.
+    /// True if it is hookbox's.
     pub is_ours: bool,
     /// Its group with nothing but itself.
     pub what: Value,
@@ -94,7 +94,7 @@ impl<'a> Settings<'a> {
         format!("{}{}", self.mark, self.root)
     }
 
-    /// Whether nothing is left in it but what every file of hookbox's own has.
+    /// Returns true if nothing is left in it but what every file of hookbox's own has.
     pub fn is_empty(&self) -> bool {
         let Some(Value::Object(mut object)) = self.root.to_serde_value() else { return self.root.value().is_none() };
         object.remove("version");
@@ -285,7 +285,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Whether an event has this handler; of processes, whether one of this name is the same.
+    /// Returns true if an event has this handler; of processes, whether one of this name is the same.
     pub fn has(&self, event: &str, group: &Value) -> anyhow::Result<bool> {
         if self.client.form == Form::Process {
             let process = self.container()?.and_then(|processes| processes.get(event)?.value()?.to_serde_value());

@@ -175,7 +175,7 @@ impl Findings {
         plugin::Installed::read(text).map(|installed| installed.entry())
     }
 
-    /// Whether an event ever came from this project.
+    /// Returns true if an event ever came from this project.
     fn fired(&mut self, dialect: &str, event: &str) {
         let fired = heartbeat::last(dialect, event, &self.project);
         self.unseen += usize::from(fired.is_none());

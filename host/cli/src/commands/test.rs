@@ -148,7 +148,7 @@ impl Test {
 }
 
 impl Tested<'_> {
-    /// Whether it is as expected, or what it is becomes what is expected.
+    /// Returns true if it is as expected, or what it is becomes what is expected.
     fn holds(&self, update: bool) -> bool {
         self.went.steps.iter().flat_map(|step| &step.differences).all(|found| update && found.part.is_some())
     }

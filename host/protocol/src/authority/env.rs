@@ -116,7 +116,7 @@ fn is_refused(name: &str) -> bool {
     any(REFUSED) && !any(HARMLESS)
 }
 
-/// Whether a name is of a pattern in which `*` stands for any characters.
+/// Returns true if a name is of a pattern in which `*` stands for any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };

@@ -108,7 +108,7 @@ pub(super) fn change(old: &Value, new: &Value, now: &mut Value) -> bool {
     }
 }
 
-/// Whether a difference is one of members or items, and not of the whole.
+/// Returns true if a difference is one of members or items, and not of the whole.
 fn parts(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Object(_), Value::Object(_)) => true,

@@ -32,7 +32,7 @@ pub static DIALECT: Copilot = Copilot;
 #[derive(Debug)]
 pub struct Copilot;
 
-/// Whether a hook is asked for its permission, so that its failure is a refusal.
+/// Returns true if a hook is asked for its permission, so that its failure is a refusal.
 const fn is_gate(kind: EventKind) -> bool {
     matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest)
 }

@@ -46,7 +46,7 @@ impl<'a> Checked<'a> {
         self.replaced
     }
 
-    /// Whether there were blanks between tokens.
+    /// Returns true if there were blanks between tokens.
     pub(super) fn has_blanks(&self) -> bool {
         self.scanner.has_blanks()
     }
@@ -175,7 +175,7 @@ fn number(raw: &str) -> Option<Number> {
     serde_json::from_str(raw).ok()
 }
 
-/// Whether 64 bits hold a number, if not each of its digits.
+/// Returns true if 64 bits hold a number, if not each of its digits.
 fn is_finite(raw: &str) -> bool {
     const SURELY: usize = 300;
     raw.len() < SURELY && !raw.contains(['e', 'E']) || number(raw).is_some_and(|number| number.as_f64().is_some())

@@ -77,7 +77,7 @@ pub(crate) struct Scanner<'a> {
     expect: Expect,
     tolerant: bool,
     blanks: bool,
-    /// Whether the last string had escapes.
+    /// True if the last string had escapes.
     escapes: bool,
 }
 
@@ -108,12 +108,12 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// Whether there were blanks between tokens.
+    /// Returns true if there were blanks between tokens.
     pub(crate) fn has_blanks(&self) -> bool {
         self.blanks
     }
 
-    /// Whether the key or string that was the last token has escapes.
+    /// Returns true if the key or string that was the last token has escapes.
     pub(crate) fn has_escapes(&self) -> bool {
         self.escapes
     }

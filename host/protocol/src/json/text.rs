@@ -13,7 +13,7 @@ use super::{
 pub(super) struct Place {
     /// The bytes of its name, between the quotes.
     pub(super) name: Range<usize>,
-    /// Whether its name has escapes.
+    /// True if its name has escapes.
     pub(super) escapes: bool,
     /// The bytes of its value.
     pub(super) value: Range<usize>,

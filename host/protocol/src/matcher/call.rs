@@ -68,12 +68,12 @@ impl CallMatcher {
         })
     }
 
-    /// Whether a call of this tool may be one of those meant.
+    /// Returns true if a call of this tool may be one of those meant.
     pub(super) fn may_match(&self, tool: &str) -> bool {
         self.tools.is_empty() || self.tools.iter().any(|meant| meant.names.iter().any(|name| name.matches(tool)))
     }
 
-    /// Whether the call is one of those meant. `also_called` are other names of its tool, `project` is the folder that
+    /// Returns true if the call is one of those meant. `also_called` are other names of its tool, `project` is the folder that
     /// paths may be relative to.
     pub fn matches(&self, call: &ToolCall, also_called: &[&str], project: Option<&str>) -> bool {
         let command = call.input.get("command").and_then(Value::as_str);

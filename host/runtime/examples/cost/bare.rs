@@ -22,7 +22,7 @@ pub struct Settings {
     pub epoch: bool,
     pub copy_on_write: bool,
     pub pool: bool,
-    /// Whether the system is asked which pages were written.
+    /// True if the system is asked which pages were written.
     pub scan: bool,
     /// Bytes of a memory that stay resident between two calls.
     pub resident: usize,

@@ -29,7 +29,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Whether it keeps the configuration from being loaded.
+    /// Returns true if it keeps the configuration from being loaded.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

@@ -41,10 +41,10 @@ pub(super) struct File<H> {
     /// What answers the permission callback, before any hook.
     #[serde(default)]
     pub(super) can_use_tool: Checked<Entry>,
-    /// Whether a failure of hookbox itself or of a hook blocks what can be blocked.
+    /// True if a failure of hookbox itself or of a hook blocks what can be blocked.
     #[serde(default)]
     pub(super) fail_closed: Checked<bool>,
-    /// Whether hooks that say nothing of their own decide (`enforce`), or only run and are recorded (`monitor`).
+    /// Mode of hooks without one of their own: they decide (`enforce`), or only run and are recorded (`monitor`).
     #[serde(default)]
     pub(super) mode: Checked<Mode>,
     /// Settings of the host.
@@ -63,7 +63,7 @@ pub(super) struct File<H> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Groups {
-    /// Whether any hook runs; yes unless given.
+    /// Runs the hooks. Default: true.
     pub(super) enabled: Option<bool>,
     /// Seconds a hook may take that says nothing of its own.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
@@ -85,7 +85,7 @@ pub(super) struct Groups {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = true)))]
 pub(super) struct HooksConfig {
-    /// Whether any hook runs; yes unless given.
+    /// Runs the hooks. Default: true.
     pub(super) enabled: Option<bool>,
 }
 
@@ -123,7 +123,7 @@ pub(super) struct Flat {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub(super) struct Named {
-    /// Whether any hook runs; yes unless given.
+    /// Runs the hooks. Default: true.
     pub(super) enabled: Option<bool>,
     /// How long hook processes may take that say nothing of their own.
     #[serde(default)]
@@ -163,7 +163,7 @@ pub(super) struct StageTimes {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = true)))]
 pub(super) struct BuiltinEntry {
-    /// Whether it runs; no unless given.
+    /// Runs the hook. Default: false.
     #[serde(default)]
     pub(super) enabled: bool,
     /// Lower ones run first; 0 unless given.
@@ -202,7 +202,7 @@ pub(super) struct FlatEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct NamedEntry {
-    /// Whether it runs; yes unless given.
+    /// True if it runs; yes unless given.
     pub(super) enabled: Option<bool>,
     /// Lower ones run first; 0 unless given.
     #[serde(default)]

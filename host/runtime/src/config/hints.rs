@@ -29,7 +29,7 @@ pub fn hints(bytes: &[u8]) -> Hints {
     Hints { fail_closed: fail_closed_hint(&text), dialect: dialect_hint(&text) }
 }
 
-/// Whether a text that is not a valid configuration says all the same that failures block, or that those of some hook do:
+/// Returns true if a text that is not a valid configuration says all the same that failures block, or that those of some hook do:
 /// it could be the hook of any event. A mistake elsewhere does not open the gate, and no mistake in saying so does.
 pub fn fail_closed_hint(text: &str) -> bool {
     said(text).any(|(key, value)| {

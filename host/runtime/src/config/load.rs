@@ -107,7 +107,7 @@ impl Reader {
         self
     }
 
-    /// Whether failures block, whatever a file says: as if it said `"failClosed": true`.
+    /// Returns true if failures block, whatever a file says: as if it said `"failClosed": true`.
     pub fn fail_closed(mut self, closed: bool) -> Self {
         self.fail_closed = closed;
         self

@@ -32,7 +32,7 @@ impl Config {
     }
 }
 
-/// Whether a file is below a folder, under its own name or under the one it is linked to.
+/// Returns true if a file is below a folder, under its own name or under the one it is linked to.
 fn covers(folder: &Path, file: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let place = std::path::absolute(file)

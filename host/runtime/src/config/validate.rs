@@ -34,9 +34,9 @@ struct Rules {
     required: Vec<&'static str>,
     /// The schema of keys that are not in `properties`.
     additional: Option<&'static Part>,
-    /// Whether a part says that there are no other keys than `properties`.
+    /// True if a part says that there are no other keys than `properties`.
     closed: bool,
-    /// Whether a part says that any key will do, which goes before `closed`.
+    /// True if a part says that any key will do, which goes before `closed`.
     open: bool,
 }
 
@@ -236,7 +236,7 @@ fn types(schema: &'static Part) -> impl Iterator<Item = &'static str> {
     types.iter().filter_map(Part::text)
 }
 
-/// Whether the value is of a type the schema allows.
+/// Returns true if the value is of a type the schema allows.
 fn accepts(schema: &'static Part, value: &Value) -> bool {
     let is = |name: &str| match name {
         "null" => value.is_null(),

@@ -13,7 +13,7 @@ pub(crate) struct Component {
     inner: Loaded,
     /// All of it but the session and the deadline, which each call has of its own.
     context: CallContext,
-    /// Whether a larger event gives it more fuel: nobody wrote how much it has.
+    /// True if a larger event gives it more fuel: nobody wrote how much it has.
     fuel_grows: bool,
 }
 

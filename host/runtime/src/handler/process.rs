@@ -30,7 +30,7 @@ use crate::config;
 
 /// A process handler.
 pub(crate) struct Process {
-    /// Whether the events are `PicoClaw`'s own, and go over as they came.
+    /// True if the events are `PicoClaw`'s own, and go over as they came.
     own: bool,
     log: Arc<Log>,
     life: Life,

@@ -103,7 +103,7 @@ impl Callback {
         self
     }
 
-    /// Whether it decides, or is only watched.
+    /// Returns true if it decides, or is only watched.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self

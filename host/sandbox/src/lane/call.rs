@@ -28,7 +28,7 @@ impl Pace {
         Self { lane, tenant, ran: AtomicU64::new(0), next: AtomicU64::new(micros(TICK)) }
     }
 
-    /// Whether it goes on after a tick without a turn: it has not run for one since the last, or is held.
+    /// Returns true if it goes on after a tick without a turn: it has not run for one since the last, or is held.
     pub(crate) fn needs_no_turn(&self) -> bool {
         self.ran.load(Ordering::Relaxed) < self.next.load(Ordering::Relaxed) || self.is_held()
     }

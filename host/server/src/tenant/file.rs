@@ -27,7 +27,7 @@ pub struct TenantFile {
     /// Seconds within which its requests are answered.
     #[serde(default, deserialize_with = "some_seconds")]
     pub timeout: Option<Duration>,
-    /// Whether failures block what can be blocked, as the hooks files' own `failClosed` does.
+    /// True if failures block what can be blocked, as the hooks files' own `failClosed` does.
     #[serde(default)]
     pub fail_closed: bool,
     /// The language model of its hooks.

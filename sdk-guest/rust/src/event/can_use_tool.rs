@@ -21,7 +21,7 @@ pub type Output = crate::Output<Event>;
 /// What is said about the permission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// Whether it is granted. `pass` and `ask` leave it to the client's own flow.
+    /// True if it is granted. `pass` and `ask` leave it to the client's own flow.
     pub decision: PermissionDecision,
     /// blade-callback: the whole input the tool gets instead.
     pub input: Option<Json>,

@@ -20,7 +20,7 @@ pub type Output = crate::Output<Event>;
 /// What is said about the permission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// Whether it is granted.
+    /// True if it is granted.
     pub decision: PermissionDecision,
     /// claude: the whole input the tool gets instead.
     pub input: Option<Json>,

@@ -14,7 +14,7 @@ pub type Output = crate::Output<ToolCall>;
 /// What is said about the call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// Whether it may run.
+    /// True if it may run.
     pub decision: Decision,
     /// The whole input the tool gets instead.
     pub input: Option<Json>,

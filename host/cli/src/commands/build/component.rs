@@ -28,7 +28,7 @@ pub fn source<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     format!("{:x}", hasher.finalize())
 }
 
-/// Whether the component in this file was made from this.
+/// Returns true if the component in this file was made from this.
 pub fn is_made_from(file: &Path, source: &str) -> bool {
     let Ok(bytes) = fs::read(file) else { return false };
     let sections = Parser::new(0).parse_all(&bytes);

@@ -1,4 +1,4 @@
-//! Whether matchers name tools that the client has.
+//! True if matchers name tools that the client has.
 
 use hookbox_protocol::matcher::Matcher;
 

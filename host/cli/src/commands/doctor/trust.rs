@@ -1,4 +1,4 @@
-//! Whether the client runs the entry at all.
+//! True if the client runs the entry at all.
 
 use std::path::Path;
 

@@ -199,7 +199,7 @@ fn without_rest(mut value: Value) -> Value {
     value
 }
 
-/// Whether two settings say the same, but for what an installation leaves: containers without content, and switches.
+/// Returns true if two settings say the same, but for what an installation leaves: containers without content, and switches.
 fn same_but_switches(one: &Settings, other: &Settings) -> bool {
     let bare = |settings: &Settings| {
         let mut value = settings.value();

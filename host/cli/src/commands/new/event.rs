@@ -60,7 +60,7 @@ impl Shape {
         self.kind.interface().replace('-', "")
     }
 
-    /// Whether the template's hook denies something: the one event where everybody knows what.
+    /// Returns true if the template's hook denies something: the one event where everybody knows what.
     pub fn denies(&self) -> bool {
         self.kind == EventKind::PreToolUse
     }

@@ -83,7 +83,7 @@ impl Found {
 }
 
 impl Expect {
-    /// Whether nothing is written.
+    /// Returns true if nothing is written.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self { decision: None, output: None, log: None, fault: None, state: None, fuel: None })
     }

@@ -14,7 +14,7 @@ use crate::{
     output::{Decision, Halt, HookOutput, Note, Scope},
 };
 
-/// Whether the event's answers have `decision` and `reason` at the top, and which fields in `hookSpecificOutput`.
+/// Returns true if the event's answers have `decision` and `reason` at the top, and which fields in `hookSpecificOutput`.
 const fn fields(kind: EventKind) -> (bool, Option<&'static [&'static str]>) {
     match kind {
         EventKind::PreToolUse => {

@@ -30,7 +30,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("/output/output", "tool_response"),
 ];
 
-/// Whether a payload of so many members is one.
+/// Returns true if a payload of so many members is one.
 pub(super) fn is_call<'w>(members: usize, member: impl Fn(&str) -> Option<&'w Value>) -> bool {
     members == 2 && member("input").is_some_and(Value::is_object) && member("output").is_some()
 }

@@ -117,7 +117,7 @@ fn put_rewrite(event: &Event, output: &HookOutput, result: &mut Object) {
     result.insert(key.into(), object);
 }
 
-/// Whether the client's reader takes the reply.
+/// Returns true if the client's reader takes the reply.
 pub(super) fn fits(event: &Event, output: &HookOutput) -> bool {
     encode(event, output).is_none_or(|reply| reply.to_string().len() + "\n".len() < LINE_LIMIT)
 }

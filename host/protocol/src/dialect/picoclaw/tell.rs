@@ -16,7 +16,7 @@ use crate::{
     output::{HookOutput, Note},
 };
 
-/// Whether a hook process can be told of events of this kind, or be asked about them. What can be blocked and has no
+/// Returns true if a hook process can be told of events of this kind, or be asked about them. What can be blocked and has no
 /// request here is left out: a hook that is only told of it would be no gate.
 pub fn tells(kind: EventKind) -> bool {
     !matches!(

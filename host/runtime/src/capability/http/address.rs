@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one that anybody can reach: not this machine, not its network, not a group, not a reserved
+/// Returns true if an address is one that anybody can reach: not this machine, not its network, not a group, not a reserved
 /// range (IANA special-purpose registries). IPv6 forms that carry an IPv4 address are judged by it.
 pub fn is_public(address: IpAddr) -> bool {
     match address {

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A language model. The caller keeps the time: dropping the future ends the question.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// Whether questions under this name of a model can be asked at all, as far as that is known before the first one.
+    /// Returns true if questions under this name of a model can be asked at all, as far as that is known before the first one.
     ///
     /// # Errors
     /// [`LlmError::Failed`] with what is wrong.

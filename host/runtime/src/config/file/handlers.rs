@@ -22,7 +22,7 @@ use crate::config::Mode;
 pub(in crate::config) struct Options {
     /// Its name in diagnostics, records and metrics; the file name of what runs unless given.
     pub(in crate::config) name: Option<String>,
-    /// Whether it decides (`enforce`), or only runs and is recorded (`monitor`); as the file says unless given.
+    /// True if it decides (`enforce`), or only runs and is recorded (`monitor`); as the file says unless given.
     pub(in crate::config) mode: Option<Mode>,
     /// Seconds it may take, fractions allowed; milliseconds under gemini.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
@@ -233,10 +233,10 @@ pub(in crate::config) struct AuthorityDetails {
     /// What it may rewrite.
     #[serde(default)]
     pub(in crate::config) rewrite: RewriteEntry,
-    /// Whether it may add to the model's context.
+    /// True if it may add to the model's context.
     #[serde(default)]
     pub(in crate::config) context: bool,
-    /// Whether it may show the user a message, and hide what hooks print.
+    /// True if it may show the user a message, and hide what hooks print.
     #[serde(default)]
     pub(in crate::config) system_message: bool,
     /// Names of environment variables it may set for the session. There are no patterns.

@@ -156,12 +156,12 @@ impl Resolver {
     }
 }
 
-/// Whether a word under `observe` is the client's for every kind.
+/// Returns true if a word under `observe` is the client's for every kind.
 fn is_every(kind: &str) -> bool {
     matches!(kind, "*" | "all")
 }
 
-/// Whether a word under `observe` can be a kind: a known one under either name, or one of a part of the client that is not
+/// Returns true if a word under `observe` can be a kind: a known one under either name, or one of a part of the client that is not
 /// its agent loop, whose kinds nobody has listed.
 fn is_kind(known: &[&str], kind: &str) -> bool {
     let word = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');

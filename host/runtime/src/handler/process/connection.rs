@@ -143,7 +143,7 @@ impl Connection {
         self.shared.ended.borrow().clone()
     }
 
-    /// Whether it may still answer. Where it may not, this waits until it has ended.
+    /// Returns true if it may still answer. Where it may not, this waits until it has ended.
     pub(super) async fn answers(&self) -> bool {
         let leaving = self.shared.leaving.load(Ordering::Acquire);
         if leaving {
@@ -152,7 +152,7 @@ impl Connection {
         !leaving
     }
 
-    /// Whether it has answered anything beside the handshake.
+    /// Returns true if it has answered anything beside the handshake.
     pub(super) fn was_of_use(&self) -> bool {
         self.shared.open().answered > 1
     }

@@ -96,7 +96,7 @@ impl Life {
         }
     }
 
-    /// Whether it lives, or would be started by the next call.
+    /// Returns true if it lives, or would be started by the next call.
     pub(super) fn health(&self) -> Result<(), Failure> {
         let mut now = self.now();
         now.notice();

@@ -33,7 +33,7 @@ pub trait Source: Send + Sync + 'static {
 pub struct Broken {
     /// For people.
     pub reason: String,
-    /// Whether that blocks.
+    /// True if that blocks.
     pub closed: bool,
 }
 

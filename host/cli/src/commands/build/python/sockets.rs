@@ -138,7 +138,7 @@ impl Rewriter {
         section.append_to_component(&mut self.out);
     }
 
-    /// Whether there were sockets among these imports.
+    /// Returns true if there were sockets among these imports.
     fn imports(&mut self, section: wasmparser::ComponentImportSectionReader<'_>) -> anyhow::Result<bool> {
         let imports = section.into_iter().collect::<Result<Vec<_>, _>>()?;
         let sockets = imports.iter().any(|import| import.name.name.starts_with(SOCKETS));
