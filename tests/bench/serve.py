@@ -154,6 +154,16 @@ try:
             burst.join()
             print(f"{neighbour:16} p99 {with_it[2]:.2f} ms beside it, {alone[2]:.2f} ms without: "
                   f"{with_it[2] / alone[2]:.2f} times; it asks {beside['got'][0]:.0f}/s, not 2xx {beside['got'][3]}")
+        one = load(daemon, ["acme"], connections=1)
+        for callers in [64, 512, 4096]:
+            # Each caller has a connection and one request in flight, all of it within its tenant's quota.
+            burst = threading.Thread(target=load, args=(daemon, ["rich"], callers, seconds + 2))
+            burst.start()
+            time.sleep(1)
+            with_it = load(daemon, ["acme"], connections=1)
+            burst.join()
+            print(f"{callers:4} callers     p50 {with_it[1]:.2f} ms   p99 {with_it[2]:.2f} ms of one caller of another tenant: "
+                  f"{with_it[1] / one[1]:.2f} and {with_it[2] / one[2]:.2f} times")
         head = b"POST /v1/acme/claude HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n"
         slow = [socket.create_connection(daemon.base[7:].split(":")) for _ in range(200)]
         [client.sendall(head[:20] if n % 2 else head + b"\r\n{") for n, client in enumerate(slow)]
