@@ -47,6 +47,9 @@ pub fn degrade(spec: &EventSpec, output: &mut HookOutput) -> Vec<Note> {
     let mut notes = Vec::new();
     degrade_decision(spec, output, &mut notes);
     degrade_halt(spec, output, &mut notes);
+    if output.updated == Some(serde_json::Value::Null) {
+        withhold(spec, output, &mut notes);
+    }
     if output.updated.is_some() && !spec.expressible.rewrite {
         lose_rewrite(spec, output, &mut notes);
     }
@@ -103,6 +106,19 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
             output.reason = None;
             notes.push(Note::dropped(format!("{} cannot say {}", spec.name, from.word())));
         }
+    }
+}
+
+/// A rewrite to null, which is never printed.
+///
+/// decisions.md#what-a-dialect-cannot-say: "A result that is rewritten to `null` is withheld, with a note".
+fn withhold(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>) {
+    if spec.kind == EventKind::PostToolUse && spec.expressible.rewrite {
+        output.updated = Some("the result is withheld".into());
+        notes.push(Note::degraded("a rewrite cannot be null; the result is withheld"));
+    } else {
+        output.updated = None;
+        block_instead(spec, output, notes, "a rewrite cannot be null", "the event");
     }
 }
 

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 pub(crate) use alias::{Alias, add_aliases, drop_added, drop_aliases, take_aliases};
 pub(crate) use form::{
     MARK, PERMISSION, ask_only_where_shown, mark_form, put_decision, put_permission, shows_form, take_permission,
+    take_permission_denial, take_top_denial,
 };
 
 use crate::{
     dialect::{Dialect, EventSpec},
     event::{
-        Event, Raw, decode_members, encode_fields,
+        Event, EventKind, Raw, decode_members, encode_fields,
         fields::FieldType,
         wire::{Wire, parse_wire},
     },
@@ -135,7 +136,9 @@ pub(crate) fn decode_fields_of_flat(
     raw: Raw,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let name = named(fields.take(name_key), name_key, name)?;
+    let told = fields.take(name_key);
+    check_name(dialect, told.as_ref(), name_key, name)?;
+    let name = named(told, name_key, name)?;
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     decode_members(spec, name, context_names, "", fields, raw)
 }
@@ -143,6 +146,27 @@ pub(crate) fn decode_fields_of_flat(
 /// The name of an event that carries it under `name_key`, unless it is given.
 pub(crate) fn event_name(object: &Members, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
     named(object.find(name_key).cloned(), name_key, given)
+}
+
+/// Refuses an event whose own name contradicts the one that is given. Two names of one kind of event agree.
+///
+/// decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable".
+pub(crate) fn check_name(
+    dialect: &dyn Dialect,
+    told: Option<&Json>,
+    name_key: &str,
+    given: Option<&str>,
+) -> Result<(), DecodeError> {
+    let (Some(given), Some(told)) = (given, told.and_then(|told| told.as_str())) else { return Ok(()) };
+    let kind = |name| dialect.spec_by_name(name).map(|spec| spec.kind).filter(|kind| *kind != EventKind::OtherEvent);
+    if given == told || kind(given).is_some() && kind(given) == kind(told) {
+        return Ok(());
+    }
+    Err(DecodeError::Type {
+        pointer: format!("/{name_key}"),
+        expected: format!("`{}`, the event that was named", crate::json::shorten(given, 60)),
+        found: format!("`{}`", crate::json::shorten(told, 60)),
+    })
 }
 
 fn named(told: Option<Json>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {

@@ -3,7 +3,7 @@
 use crate::{
     dialect::common::{
         FieldReader, MARK, decide, keep_extra, known_keys, mark_form, report_misplaced, shows_form, take_common,
-        take_permission, take_specific,
+        take_permission, take_permission_denial, take_specific, take_top_denial,
     },
     event::{Event, EventKind},
     json::{DecodeError, Object},
@@ -24,8 +24,10 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     };
     let (decision, reason) = (top.take_word("decision", words)?, top.take("reason")?);
     decide(&mut output, decision, reason);
+    take_top_denial(&mut top, &mut output)?;
     if let Some(specific) = &mut specific {
         take_specific_fields(observed, event.kind(), specific, &mut output)?;
+        take_permission_denial(specific, &mut output)?;
         report_misplaced(specific, known_keys::CLAUDE, &mut notes);
     }
     report_misplaced(&mut top, known_keys::CLAUDE, &mut notes);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     dialect::common::{
         FieldReader, MARK, PERMISSION, decide, keep_extra, known_keys, mark_form, report_misplaced, shows_form,
-        take_common, take_permission, take_specific,
+        take_common, take_permission, take_permission_denial, take_specific, take_top_denial,
     },
     event::{Event, EventKind},
     json::{DecodeError, Object},
@@ -21,8 +21,10 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let reason = top.take::<String>("reason")?;
     decide(&mut output, decision, reason.clone());
     let mut specific = take_specific(&mut top, event, &mut notes)?;
+    take_top_denial(&mut top, &mut output)?;
     if let Some(specific) = &mut specific {
         take_specific_fields(event.kind(), specific, &mut output)?;
+        take_permission_denial(specific, &mut output)?;
         report_misplaced(specific, known_keys::CODEBUDDY, &mut notes);
     }
     if output.decision.is_some() {

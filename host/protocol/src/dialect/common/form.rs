@@ -73,6 +73,31 @@ pub(crate) fn take_permission(specific: &mut FieldReader, output: &mut HookOutpu
     Ok(())
 }
 
+/// Takes a `permissionDecision` that stands at the top. An `allow` there stays, to be reported: only dropping a denial would
+/// be worse.
+///
+/// decisions.md#outputs: "A denial or a question in another event's form or place is understood on every event".
+pub(crate) fn take_top_denial(top: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
+    let strict = [("deny", Decision::Deny), ("ask", Decision::Ask)];
+    if strict.iter().any(|(word, _)| top.object.get(MARK).is_some_and(|told| told == word)) {
+        let decision = top.take_word(MARK, &strict)?;
+        decide(output, decision, top.take("permissionDecisionReason")?);
+    }
+    Ok(())
+}
+
+/// Takes a denial in the form of a permission request on any other event. As with [`take_top_denial`], an `allow` stays.
+pub(crate) fn take_permission_denial(specific: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
+    let denies = |told: &Value| told.get("behavior").is_some_and(|behavior| behavior == "deny");
+    if specific.object.get(PERMISSION).is_some_and(denies)
+        && let Some(fields) = specific.take_object(PERMISSION)?
+    {
+        let message = FieldReader::new(specific.pointer(PERMISSION), &fields).take("message")?;
+        decide(output, Some(Decision::Deny), message);
+    }
+    Ok(())
+}
+
 /// The inverse of [`take_permission`]. Asking is what the client does when nobody answers.
 pub(crate) fn put_permission(output: &HookOutput, specific: &mut Object) {
     let mut decision = match output.decision {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::events::{self, CAMEL_CONTEXT};
 use crate::{
-    dialect::EventSpec,
+    dialect::{EventSpec, common::check_name},
     event::{Event, EventKind, decode_members, encode_fields, wire::parse_wire},
     json::{DecodeError, Json, Members, Object},
 };
@@ -79,6 +79,9 @@ fn requoted(args: &Value, quoted: &Value) -> Value {
 /// tell."
 fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
     if let Some(given) = given {
+        for key in [NAME_KEY, "hookName"] {
+            check_name(&super::DIALECT, payload.find(key), key, Some(given))?;
+        }
         return Ok(given.to_owned());
     }
     for key in [NAME_KEY, "hookName"] {

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::{
     dialect::common::{
-        FieldReader, MARK, decide, keep_extra, known_keys, report_misplaced, take_common, take_specific,
+        FieldReader, MARK, decide, keep_extra, known_keys, report_misplaced, take_common, take_permission_denial,
+        take_specific, take_top_denial,
     },
     event::{Event, EventKind},
     json::{DecodeError, Object},
@@ -28,6 +29,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     let decision = top.take_word("decision", &[("block", Decision::Deny)])?;
     decide(&mut output, decision, top.take("reason")?);
     let mut specific = take_specific(&mut top, event, &mut notes)?;
+    take_top_denial(&mut top, &mut output)?;
     if let Some(specific) = &mut specific {
         let words = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
         let decision = specific.take_word(MARK, &words)?;
@@ -39,6 +41,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
             Some(key) => specific.take(key)?,
             None => None,
         };
+        take_permission_denial(specific, &mut output)?;
         report_misplaced(specific, known_keys::OPENCODE, &mut notes);
     }
     report_misplaced(&mut top, known_keys::OPENCODE, &mut notes);

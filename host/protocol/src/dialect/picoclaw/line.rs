@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     Dialect,
-    dialect::{EventSpec, common::event_name},
+    dialect::{
+        EventSpec,
+        common::{check_name, event_name},
+    },
     event::{
         AgentEvent, Event, EventContext, EventKind, Fields, Input, OtherEvent, Raw, decode_members, encode_fields,
         fields::{FieldType, left_untyped},
@@ -27,6 +30,7 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
     let mut wire = parse_wire(wire)?;
     let (raw, line, mut notes) = (wire.raw(), wire.members, wire.notes);
     check_envelope(&line)?;
+    check_name(dialect, line.find("method"), "method", name)?;
     let name = event_name(&line, "method", name)?;
     let params = match line.find("params").filter(|params| !params.is_null()) {
         None => None,
