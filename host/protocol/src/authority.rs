@@ -5,6 +5,7 @@ mod digits;
 pub mod env;
 mod limit;
 mod merge;
+mod missing;
 mod rewrite;
 
 pub use digits::keep_digits;

@@ -82,6 +82,8 @@ causes! {
     Http "http",
     /// A model call failed, or the model did not answer in the agreed form.
     Model "model",
+    /// It rewrote what it has no authority for.
+    Authority "authority",
     /// The hook could not be loaded.
     Load "load",
     /// The event could not be read, so the hook was not asked.

@@ -1,5 +1,6 @@
 //! The configuration file: what it may say, and what it means ([`Config`]).
 
+mod authority_text;
 mod caller;
 mod ceiling;
 mod clients;
@@ -34,6 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use authority_text::authority_text;
 pub(crate) use ceiling::CeilingEntry;
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity, nearest};
 pub use hints::{Hints, dialect_hint, fail_closed_hint, file_hints, hints};

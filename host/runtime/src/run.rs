@@ -10,7 +10,7 @@ use std::{
 use futures_util::{FutureExt, StreamExt, future::join_all, stream};
 use hookbox_protocol::{
     Cause, DecisionKind, Dialect, Event, EventKind, Failure, FailurePolicy, HookOutput, Note, NoteKind,
-    authority::{express, keep_digits},
+    authority::{Authority, express, keep_digits},
     dialect::{EventSpec, is_same_client, other_names, translate},
     failure::failed_output,
 };
@@ -314,6 +314,11 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
         notes.retain(|note| !note.misfit);
     }
     notes.retain(|note| note.kind != NoteKind::Misfit);
+    let kept = authority.as_ref().filter(|_| !hook.observe_only).and_then(|bounds| {
+        let (failure, kept) = unauthorised(hooks, event, bounds, result.as_ref().ok()?, notes)?;
+        *result = Err(failure);
+        Some(kept)
+    });
     let mut counted = match result {
         // Most often there is nothing to look at.
         Ok(output) if output.is_silent() => return Box::default(),
@@ -328,7 +333,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
         Err(failure) => {
             let (output, note) = failed_output(spec, &hook.name, failure, policy(hooks, spec, hook, failure.cause));
             notes.extend(note);
-            Box::new(output)
+            Box::new(with_kept(output, kept))
         }
     };
     if hook.observe_only && !counted.is_silent() {
@@ -337,6 +342,48 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
     }
     notes.extend(express(hooks.dialect(), event, authority.as_ref(), &mut counted));
     counted
+}
+
+/// The failure of a hook that rewrote what it may not, and what is left of its output: its denial or question, and the part
+/// of the rewrite that is granted. Its context goes, because it tells of the rewrite.
+///
+/// decisions.md#authority: "A rewrite that is lost because its hook may not make it is a failure of that hook".
+fn unauthorised(
+    hooks: &Hooks,
+    event: &Event,
+    bounds: &Authority,
+    output: &HookOutput,
+    notes: &mut Vec<Note>,
+) -> Option<(Failure, HookOutput)> {
+    if output.updated.is_none() && output.updated_tool.is_none() {
+        return None;
+    }
+    let mut output = output.clone();
+    keep_digits(event, &mut output);
+    let needed = bounds.missing(hooks.dialect(), event, &output)?;
+    notes.extend(bounds.limit(hooks.dialect(), event, &mut output));
+    let strict = output.decision_kind() >= Some(DecisionKind::Ask);
+    let kept = HookOutput {
+        decision: output.decision.filter(|_| strict),
+        reason: output.reason.filter(|_| strict),
+        interrupt: output.interrupt,
+        halt: output.halt,
+        updated: output.updated,
+        rewrite_bounds: output.rewrite_bounds,
+        ..HookOutput::default()
+    };
+    let why = format!("it may not rewrite what it did; add {} to its entry", config::authority_text(&needed));
+    Some((Failure::new(Cause::Authority, why), kept))
+}
+
+/// What a failure counts as, with what is left of the output; the stricter decision holds.
+fn with_kept(failed: HookOutput, kept: Option<HookOutput>) -> HookOutput {
+    let Some(kept) = kept else { return failed };
+    if kept.decision_kind() >= failed.decision_kind() {
+        kept
+    } else {
+        HookOutput { decision: failed.decision, reason: failed.reason, ..kept }
+    }
 }
 
 /// Keys that decide in some dialect.

@@ -167,6 +167,12 @@ impl Authority {
     }
 }
 
+/// Takes a rewrite out, as [`Authority::limit`] does where nothing of it is granted.
+pub(super) fn lost_alone(spec: &EventSpec, output: &mut HookOutput) {
+    (output.updated, output.updated_tool) = (None, None);
+    lose_allow(spec, output);
+}
+
 fn lost(notes: &mut Vec<Note>, what: &str) {
     let note = Note::dropped(format!("this hook may not {what}"));
     if !notes.contains(&note) {

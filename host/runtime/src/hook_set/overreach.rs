@@ -1,6 +1,6 @@
 //! Components that say more than they may, as far as an event shows it.
 
-use hookbox_protocol::Event;
+use hookbox_protocol::{Cause, Event};
 
 use super::HookSet;
 use crate::{
@@ -38,15 +38,18 @@ impl HookSet {
             let hook = selected.hook();
             let (Some(authority), Handler::Wasm(_)) = (hook.bounds(), &hook.handler) else { continue };
             let Status::Ran(ran) = run(&self.hooks, event, selected).await.status else { continue };
-            let Ok(mut output) = ran.result else { continue };
-            let lost = authority.limit(self.dialect(), event, &mut output);
+            let unmeant = "that has no effect; where it is meant, write it under `authority`".to_owned();
+            let (lost, help) = match ran.result {
+                Ok(mut output) => (authority.limit(self.dialect(), event, &mut output), unmeant),
+                Err(failure) if failure.cause == Cause::Authority => (ran.notes, failure.message),
+                Err(_) => continue,
+            };
             if lost.is_empty() {
                 continue;
             }
             let lost: Vec<&str> = lost.iter().map(|note| note.text.as_str()).collect();
             let message = format!("`{}` says more on {} than it may: {}", hook.name, event.name, lost.join("; "));
-            let help = "that has no effect; where it is meant, write it under `authority`";
-            let diagnostic = self.config().error_at(&hook.pointer, message, Some(help.into()));
+            let diagnostic = self.config().error_at(&hook.pointer, message, Some(help));
             found.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
         }
         found
