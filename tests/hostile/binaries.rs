@@ -143,6 +143,16 @@ hostile! {
         component(&format!("(component (core module $m) {})", "(core instance (instantiate $m))".repeat(65)))
         => Refused("Invalid", "instances");
     too_many_memories: gate("", &"(memory 1)".repeat(8)) => Refused("Invalid", "memories");
+    several_memories_in_a_module: gate("", "(memory 1)") => Refused("Invalid", "a module in it has several memories");
+    several_memories_in_a_module_one_of_them_imported:
+        component(r#"(component (component (core module (import "" "m" (memory 1)) (memory 1))))"#)
+        => Refused("Invalid", "a module in it has several memories");
+    several_memories_in_a_module_all_of_them_imported:
+        component(r#"(component (core module (import "" "m" (memory 1)) (import "" "n" (memory 1))))"#)
+        => Refused("Invalid", "a module in it has several memories");
+    /// Of modules that have one each, there may be several.
+    a_memory_in_each_of_several_modules: component(&format!("(component {})", "(core module (memory 1))".repeat(3)))
+        => Refused("NoEvent", "handles no event");
     too_many_tables: gate("", &"(table 1 funcref)".repeat(33)) => Refused("Invalid", "tables");
     thousands_of_exports: exporting(&repeated(900, |n| format!(r#"(export "e{n}" (instance $i))"#)))
         => Refused("NoEvent", "handles no event: it exports no interface of hookbox:hooks@0.2.0");

@@ -1,8 +1,9 @@
 //! Guests that look for what they were not given: the environment, files, the network, the host itself.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
-use hookbox::{Cause, LoadError, Permissions};
+use hookbox::{Cause, Failure, Limits, LoadError, Permissions};
+use rustix::fs::{CWD, Mode, mkfifoat};
 
 use hookbox_testing::guest::{self, DIRECTORY, FILES};
 
@@ -54,12 +55,55 @@ fn writes(name: &str) -> Permissions {
 
 /// Whether this call on the granted directory succeeds. `$dir` is the directory, 8192 the result, 4096 the path.
 async fn succeeds(call: &str, path: &str, permissions: Permissions, folder: &Path) -> bool {
+    ended(call, path, permissions, folder).await.is_ok()
+}
+
+/// As [`succeeds`], for one that must not.
+async fn fails(call: &str, path: &str, permissions: Permissions, folder: &Path) -> Failure {
+    ended(call, path, permissions, folder).await.unwrap_err()
+}
+
+async fn ended(call: &str, path: &str, permissions: Permissions, folder: &Path) -> Result<(), Failure> {
     let body = format!("{DIR} {call} (if (i32.load8_u (i32.const 8192)) (then (unreachable)))");
-    let items = format!(r#"{DIRECTORY} (data (i32.const 4096) "{path}")"#);
-    let guest = importing(&body, &items, FILE_IMPORTS, FILES).granted(permissions, folder);
+    let (times, packages) = if call.contains("$times") { (TIMES, more_files()) } else { ("", FILES.to_owned()) };
+    let items = format!(r#"{DIRECTORY} {times} (data (i32.const 4096) "{path}")"#);
+    let guest = importing(&body, &items, FILE_IMPORTS, &packages).granted(permissions, folder);
     let report = guest.run().await.unwrap();
     host_is_intact().await;
-    report.result.is_ok()
+    report.result.map(drop)
+}
+
+/// Functions of [`more_files`].
+const STREAM: &str = r#"
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.read-via-stream" (func $stream (param i32 i64 i32)))"#;
+const TIMES: &str = r#"
+    (import "wasi:filesystem/types@0.2.3" "[method]descriptor.set-times-at"
+        (func $times (param i32 i32 i32 i32 i32 i64 i32 i32 i64 i32 i32)))"#;
+
+/// [`FILES`] with streams and times.
+fn more_files() -> String {
+    let types = "interface types {
+            use wasi:clocks/wall-clock@0.2.3.{datetime};
+            use wasi:io/streams@0.2.3.{input-stream};
+            variant new-timestamp { no-change, now, timestamp(datetime) }";
+    let functions = "read-via-stream: func(offset: u64) -> result<input-stream, error-code>;
+                set-times-at: func(path-flags: path-flags, path: string, accessed: new-timestamp,
+                    modified: new-timestamp) -> result<_, error-code>;
+                unlink-file-at:";
+    let files = FILES.replacen("interface types {", types, 1).replacen("unlink-file-at:", functions, 1);
+    format!(
+        "package wasi:clocks@0.2.3 {{ interface wall-clock {{ record datetime {{ seconds: u64, nanoseconds: u32 }} }} }}
+         package wasi:io@0.2.3 {{ interface streams {{ resource input-stream; }} }} {files}"
+    )
+}
+
+/// `set-times-at`, following symlinks: accessed as before, modified at second 7.
+fn times(path: &str) -> String {
+    let length = path.len();
+    format!(
+        "(call $times (local.get $dir) (i32.const 1) (i32.const 4096) (i32.const {length}) (i32.const 0) (i64.const 0)
+            (i32.const 0) (i32.const 2) (i64.const 7) (i32.const 0) (i32.const 8192))"
+    )
 }
 
 /// `open-at`, following symlinks. 1 reads, 2 writes, 3 both.
@@ -121,18 +165,73 @@ hostile_tests! {
         let read = format!("{} {OPENED} {READ} {}", open("inside", false, 1), traps_unless_read(6));
         assert!(succeeds(&read, "inside", reads("data"), folder.path()).await);
     }
-    /// As much as the host gives at once, and no memory beside that.
-    async fn a_device_that_never_ends() {
-        let read = format!("{} {OPENED} {READ} {}", open("zero", false, 1), traps_unless_read(64 << 10));
-        assert!(succeeds(&read, "zero", reads("/dev"), Path::new("/")).await);
+    /// To open a pipe for reading waits for a writer, to open a device may do anything.
+    async fn a_pipe_a_socket_and_a_device_in_the_granted_folder() {
+        let folder = folder();
+        let data = folder.path().join("data");
+        mkfifoat(CWD, data.join("pipe"), Mode::RWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(data.join("socket")).unwrap();
+        std::os::unix::fs::symlink("pipe", data.join("link")).unwrap();
+        for path in ["pipe", "socket", "link", "./pipe"] {
+            for call in [open(path, false, 1), open(path, false, 2), open(path, false, 3), open(path, true, 2), times(path)] {
+                let failure = fails(&call, path, writes("data"), folder.path()).await;
+                assert_eq!(failure.cause, Cause::Trap, "{path}: {call}: {failure}");
+            }
+            let failure = fails(&open(path, false, 1), path, reads("data"), folder.path()).await;
+            assert_eq!(failure.cause, Cause::Trap, "{path}: {failure}");
+        }
+        for path in ["zero", "null", "tty", "ptmx", "urandom"] {
+            let failure = fails(&open(path, false, 1), path, reads("/dev"), Path::new("/")).await;
+            assert_eq!(failure.cause, Cause::Trap, "{path}: {failure}");
+        }
+        // The control.
+        assert!(succeeds(&times("inside"), "inside", writes("data"), folder.path()).await);
+        assert!(!succeeds(&times("inside"), "inside", reads("data"), folder.path()).await);
+        let touched = fs::metadata(data.join("inside")).unwrap().modified().unwrap();
+        assert_eq!(touched, std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(7));
     }
-    async fn a_device_that_never_ends_read_to_its_end() {
-        let body = format!("{} {} {OPENED} (loop $again (global.set $free (i32.const 16384)) {READ} (br $again))",
-            DIR, open("zero", false, 1));
-        let items = format!(r#"{DIRECTORY} (data (i32.const 4096) "zero")"#);
-        let guest = importing(&body, &items, FILE_IMPORTS, FILES).granted(reads("/dev"), Path::new("/")).until(200);
-        let failure = guest.run().await.unwrap().result.unwrap_err();
-        assert_eq!(failure.cause, Cause::Timeout, "{failure}");
+    /// More of them than the runtime has threads for work that blocks.
+    async fn calls_that_open_a_pipe_leave_no_thread_behind() {
+        let folder = folder();
+        let pipe = folder.path().join("data/pipe");
+        mkfifoat(CWD, &pipe, Mode::RWXU).unwrap();
+        let body = format!("{DIR} {}", open("pipe", false, 1));
+        let items = format!(r#"{DIRECTORY} (data (i32.const 4096) "pipe")"#);
+        let guest = importing(&body, &items, FILE_IMPORTS, FILES).granted(reads("data"), folder.path());
+        let component = guest.load().unwrap();
+        for _ in 0..45 {
+            let mut calls = tokio::task::JoinSet::new();
+            for _ in 0..16 {
+                let component = component.clone();
+                calls.spawn(async move {
+                    let context = guest::context(Limits::default(), Duration::from_millis(50));
+                    component.call(&guest::event(), guest::claude(), context).await
+                });
+            }
+            calls.join_all().await;
+        }
+        let work = tokio::time::timeout(Duration::from_secs(20), tokio::task::spawn_blocking(|| ())).await;
+        // Whoever waits for a writer has one now.
+        drop(fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap());
+        assert!(work.is_ok(), "every thread waits for the pipe");
+        // Nor do they count for their tenant.
+        let read = format!("{} {OPENED} {READ} {}", open("inside", false, 1), traps_unless_read(6));
+        assert!(succeeds(&read, "inside", reads("data"), folder.path()).await);
+    }
+    async fn files_without_end() {
+        let folder = folder();
+        let items = format!(r#"{DIRECTORY} {STREAM} (data (i32.const 4096) "inside")"#);
+        let (open, stream) = (open("inside", false, 1), "(call $stream (local.get $dir) (i64.const 0) (i32.const 8192))");
+        for body in [
+            format!("{DIR} (loop $again {open} (br $again))"),
+            format!("{DIR} {open} {OPENED} (loop $again {stream} (br $again))"),
+            "(loop $again (call $directories (i32.const 8192)) (br $again))".to_owned(),
+        ] {
+            let guest = importing(&body, &items, FILE_IMPORTS, &more_files()).granted(reads("data"), folder.path());
+            let failure = guest.run().await.unwrap().result.unwrap_err();
+            assert_eq!(failure.cause, Cause::OutOfMemory, "{failure}");
+            assert!(failure.message.contains("more than 64 files"), "{failure}");
+        }
     }
     async fn a_name_with_a_nul() {
         let folder = folder();

@@ -1,10 +1,14 @@
 //! What no hook of a tenant may exceed.
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use hookbox_protocol::authority::{Authority, Power, Rewrite};
 use hookbox_sandbox::{
-    Limits, Permissions,
+    DirectoryBounds, Limits, Permissions,
     permission::{HttpDetails, HttpGrant, LlmDetails, LlmGrant, StateDetails, StateGrant},
 };
 use serde::Deserialize;
@@ -14,6 +18,9 @@ use crate::{
     capability::http::Reach,
     config::{CeilingEntry, Config, ConfigErrors, Handler, Hook, HostSettings, Wasm},
 };
+
+/// Different directories that one configuration may be granted. Each is held open.
+const DIRECTORIES: usize = 64;
 
 /// The bounds of a tenant. What a configuration asks for beyond them is an error that names both; what it does not say at
 /// all is cut to them. The default bounds hooks to components that gate: no permission, and the default limits.
@@ -92,7 +99,7 @@ impl Ceiling {
     /// # Errors
     /// Everything it asks for beyond them.
     pub(crate) fn bound(&self, config: &mut Config, tenant: &str) -> Result<(), ConfigErrors> {
-        let mut check = Check { tenant, found: Vec::new() };
+        let mut check = Check { tenant, found: Vec::new(), directories: BTreeSet::new() };
         check.settings(&config.settings);
         config.settings = HostSettings::default();
         for hook in &mut config.hooks {
@@ -221,7 +228,7 @@ impl Ceiling {
     }
 
     fn check_permissions(&self, asked: &mut Permissions, pointer: &str, check: &mut Check<'_>) {
-        let Permissions { state, http, llm, read, write, env } = asked;
+        let Permissions { state, http, llm, read, write, env, bounds } = asked;
         let most = &self.permissions;
         if let Some(grant) = state {
             match most.state.as_ref().and_then(StateGrant::details) {
@@ -248,12 +255,24 @@ impl Ceiling {
             [(&*read, [&most.read, &most.write], "read"), (&*write, [&most.write, &most.write], "write")]
         {
             for (guest, folder) in asked {
+                check.directories.insert(folder.clone());
+                if check.directories.len() > DIRECTORIES {
+                    let place = format!("{pointer}/{key}/{}", hookbox_protocol::json::token(guest));
+                    check.exceeds(&place, "", "one more directory", &format!("{DIRECTORIES} different ones"));
+                }
                 if !most.iter().flat_map(|most| most.values()).any(|most| below(folder, most)) {
                     let place = format!("{pointer}/{key}/{}", hookbox_protocol::json::token(guest));
                     let bounds: Vec<&str> = most.iter().flat_map(|most| most.values()).map(String::as_str).collect();
                     check.exceeds(&place, &format!("to {key}"), folder, &bounds.join(", "));
                 }
             }
+        }
+        if !read.is_empty() || !write.is_empty() {
+            let folders = |most: &[&BTreeMap<String, String>]| -> Vec<PathBuf> {
+                most.iter().flat_map(|most| most.values()).map(PathBuf::from).collect()
+            };
+            *bounds =
+                Some(DirectoryBounds { read: folders(&[&most.read, &most.write]), write: folders(&[&most.write]) });
         }
         self.check_variables(env, &format!("{pointer}/env"), check);
     }
@@ -274,6 +293,7 @@ impl Ceiling {
 struct Check<'a> {
     tenant: &'a str,
     found: Vec<(String, String, String)>,
+    directories: BTreeSet<String>,
 }
 
 impl Check<'_> {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs, io,
     path::Path,
     sync::{
@@ -571,4 +571,31 @@ async fn hooks_are_called_by_what_tells_no_secret() {
     let acme = load(&runtime, &folder, Tenant::new("acme"), &hooks(&handlers)).await.unwrap();
     let names: Vec<&str> = acme.config().hooks.iter().map(|hook| hook.name.as_str()).collect();
     assert_eq!(names, ["check.sh", "gate", "hooks.example.com", "prompt", "given"]);
+}
+
+#[tokio::test]
+async fn a_configuration_is_granted_so_many_directories() {
+    let folder = tempfile::tempdir().unwrap();
+    component(&folder, "one.wasm", DENY);
+    let runtime = runtime(&folder).build().unwrap();
+    let all = BTreeMap::from([("/".to_owned(), folder.path().to_string_lossy().into_owned())]);
+    let ceiling = Ceiling::new().permissions(Permissions { read: all, ..Permissions::default() });
+    for (count, fits) in [(64, true), (65, false)] {
+        let directory = |index: usize| {
+            let name = format!("d{index}");
+            std::fs::create_dir_all(folder.path().join(&name)).unwrap();
+            (format!("/{name}"), json!(name))
+        };
+        let read: serde_json::Map<_, _> = (0..count).map(directory).collect();
+        let hook = json!({ "type": "wasm", "component": "one.wasm", "permissions": { "read": read } });
+        // Two hooks with the same directories have them in common.
+        let config = hooks(&json!([hook, hook]));
+        let loaded = load(&runtime, &folder, Tenant::new("acme").ceiling(ceiling.clone()), &config).await;
+        if fits {
+            loaded.unwrap();
+        } else {
+            let found = beyond(loaded);
+            assert!(found.iter().all(|line| line.contains("64 different ones")) && !found.is_empty(), "{found:?}");
+        }
+    }
 }

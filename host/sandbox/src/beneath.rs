@@ -10,7 +10,7 @@ use std::{
 
 use cap_primitives::{
     ambient_authority,
-    fs::{FollowSymlinks, OpenOptions, OpenOptionsExt, open, open_ambient_dir, stat},
+    fs::{FollowSymlinks, OpenOptions, OpenOptionsExt, open, open_ambient_dir, open_dir, stat},
 };
 use rustix::fs::OFlags;
 
@@ -30,7 +30,7 @@ impl Beneath {
     /// It cannot be opened, or is not a folder.
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = std::path::absolute(path)?;
-        let folder = open_ambient_dir(&path, ambient_authority())?;
+        let folder = folder(&path)?;
         Ok(Self { path, folder })
     }
 
@@ -61,6 +61,16 @@ impl Beneath {
         stat(&self.folder, self.inside(path)?, FollowSymlinks::Yes).map_err(outside)
     }
 
+    /// Opens a folder below this one.
+    ///
+    /// # Errors
+    /// As [`Beneath::file`].
+    pub fn folder(&self, path: &Path) -> io::Result<File> {
+        let inside = self.inside(path)?;
+        let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+        open_dir(&self.folder, inside).map_err(outside)
+    }
+
     fn inside<'a>(&self, path: &'a Path) -> io::Result<&'a Path> {
         if path.is_relative() {
             return Ok(path);
@@ -69,7 +79,12 @@ impl Beneath {
     }
 }
 
-fn leads_out() -> io::Error {
+/// Opens a folder by its path. Links are followed.
+pub(crate) fn folder(path: &Path) -> io::Result<File> {
+    open_ambient_dir(path, ambient_authority())
+}
+
+pub(crate) fn leads_out() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the folder that it has to be in")
 }
 

@@ -14,7 +14,7 @@ use crate::{
     error::LoadError,
     imports::{Imports, handled},
     loads,
-    store::Sandbox,
+    store::{Sandbox, replace_file_functions},
 };
 
 /// A component's machine code, mapped and linked. What a hook is granted is not in it, so hooks with other grants share it:
@@ -43,6 +43,7 @@ impl Code {
         }
         if !imports.inert.is_empty() {
             wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
+            replace_file_functions(&mut linker).map_err(failed)?;
         }
         let pre = linker.instantiate_pre(component).map_err(|e| LoadError::Link(format!("{e:#}")))?;
 

@@ -178,7 +178,7 @@ impl Component {
         if code.kinds.is_empty() {
             return Err(LoadError::NoEvent);
         }
-        let wasi = Arc::new(WasiGrants::new(permissions, folder)?);
+        let wasi = Arc::new(WasiGrants::new(permissions, folder, engine.files())?);
         Ok(Self { engine: engine.clone(), code, wasi })
     }
 
@@ -209,13 +209,10 @@ impl Component {
                 "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
             ));
         };
-        let wasi = match self.wasi.context() {
-            Ok(wasi) => wasi,
-            Err(error) => return failed(Failure::new(Cause::Load, error.to_string())),
-        };
         let pace = self.engine.lane().begin(&context.tenant);
         let limits = context.limits.clone();
-        let mut store = store::new(self.engine.wasmtime(), context, event, wasi, &pace);
+        let (wasi, files) = (Arc::clone(&self.wasi), Arc::clone(self.engine.files()));
+        let mut store = store::new(self.engine.wasmtime(), context, event, wasi, files, &pace);
         let mut reader = Reader::new(event, dialect, store::output_bytes(&limits));
         let ended = {
             let run = pin!(self.run(event, &mut store, &mut reader));

@@ -22,6 +22,7 @@ use crate::{
     lane::{Lane, Seen, TICK},
     limits::{CORE_INSTANCES, MEMORIES, TABLES},
     loads::Loads,
+    store::OpenFiles,
 };
 
 /// So many ticks the clock goes on when nothing runs: to wake it takes more than what a small component does.
@@ -94,6 +95,7 @@ struct Inner {
     clock: Arc<Clock>,
     codes: Codes,
     lane: Arc<Lane>,
+    files: Arc<OpenFiles>,
 }
 
 impl Engine {
@@ -111,7 +113,8 @@ impl Engine {
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let (lane, clock) = (Arc::new(Lane::new()), Arc::default());
         let places = Arc::new(Semaphore::new(options.max_instances.get().try_into().unwrap_or(Semaphore::MAX_PERMITS)));
-        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes: Codes::default(), lane }) })
+        let (codes, files) = (Codes::default(), Arc::default());
+        Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes, lane, files }) })
     }
 
     /// What it was made for.
@@ -141,6 +144,11 @@ impl Engine {
 
     pub(crate) fn wasmtime(&self) -> &wasmtime::Engine {
         &self.inner.engine
+    }
+
+    /// Files that calls hold open, and directories that hooks were granted.
+    pub(crate) fn files(&self) -> &Arc<OpenFiles> {
+        &self.inner.files
     }
 
     /// Turns for components that compute for long.

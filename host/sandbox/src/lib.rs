@@ -32,5 +32,5 @@ pub use engine::{Engine, EngineOptions, Profile};
 pub use error::LoadError;
 pub use limits::{Limits, WEEK};
 pub use loads::Loads;
-pub use permission::{Grant, Permissions};
+pub use permission::{DirectoryBounds, Grant, Permissions};
 pub use run::{CallContext, LogLevel, LogLine, Run};

@@ -1,6 +1,6 @@
 //! What a component may reach beyond its own call: what it was granted.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -23,6 +23,18 @@ pub struct Permissions {
     pub write: BTreeMap<String, String>,
     /// Environment variables it may see.
     pub env: Vec<String>,
+    /// Directories of a ceiling, where there is one: none is opened outside of them, whatever links lead there.
+    #[serde(skip)]
+    pub bounds: Option<DirectoryBounds>,
+}
+
+/// Directories on the host, in or below which those of [`Permissions`] have to be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DirectoryBounds {
+    /// For those that are read.
+    pub read: Vec<PathBuf>,
+    /// For those that are written to as well.
+    pub write: Vec<PathBuf>,
 }
 
 /// `true`, or with a scope and quotas.

@@ -1,8 +1,10 @@
 //! What surrounds one call: its store, its limits, and the way it ends when it meets one.
 
 mod fault;
+mod files;
 mod functions;
 mod memory;
+mod open_files;
 mod wasi;
 
 use std::{sync::Arc, time::Instant};
@@ -19,7 +21,9 @@ use crate::{
 };
 
 pub(crate) use fault::{LimitReached, failure, refused};
+pub(crate) use files::{OpenFiles, replace as replace_file_functions};
 use memory::Memory;
+use open_files::CallFiles;
 pub(crate) use wasi::WasiGrants;
 
 /// Bytes a component may hand to the host in one go, beside what its answer may have: an http body, a value for the
@@ -39,9 +43,11 @@ pub(crate) struct Sandbox {
     memory: Memory,
     /// What it logged so far.
     pub(crate) logs: Vec<LogLine>,
+    grants: Arc<WasiGrants>,
     /// Large, and most components have none.
     wasi: Option<Box<WasiCtx>>,
     handles: ResourceTable,
+    files: CallFiles,
 }
 
 impl Sandbox {
@@ -69,17 +75,19 @@ impl Budget {
     }
 }
 
-/// A fresh store for one call. `wasi`: directories and variables, for a component that was granted any.
+/// A fresh store for one call.
 pub(crate) fn new(
     engine: &Engine,
     context: CallContext,
     event: &Event,
-    wasi: Option<Box<WasiCtx>>,
+    grants: Arc<WasiGrants>,
+    files: Arc<OpenFiles>,
     pace: &Arc<Pace>,
 ) -> Store<Sandbox> {
     let CallContext { tenant, hook, session, config_json, limits, deadline, capabilities } = context;
     let mut handles = ResourceTable::new();
     handles.set_max_capacity(HANDLES);
+    let files = CallFiles::new(files, Arc::clone(&tenant));
     let sandbox = Sandbox {
         config_json,
         raw_event: event.raw.clone(),
@@ -89,8 +97,10 @@ pub(crate) fn new(
         log_bytes: Budget::new(u64::from(limits.log_kib) << 10),
         memory: Memory::new(&limits),
         logs: Vec::new(),
-        wasi,
+        grants,
+        wasi: None,
         handles,
+        files,
     };
     let mut store = Store::new(engine, sandbox);
     store.limiter(|sandbox| &mut sandbox.memory);
@@ -121,9 +131,9 @@ pub(crate) fn output_bytes(limits: &Limits) -> usize {
 }
 
 impl WasiView for Sandbox {
-    /// Without a grant: no directory, no variable, closed stdio; made only when a component asks for it.
+    /// Without a grant: no variable, closed stdio; made only when a component asks for it.
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let ctx = self.wasi.get_or_insert_with(|| Box::new(wasi::inert().build()));
+        let ctx = self.wasi.get_or_insert_with(|| self.grants.context());
         WasiCtxView { ctx, table: &mut self.handles }
     }
 }

@@ -207,7 +207,7 @@ fn decides(authority: &Authority) -> String {
 }
 
 fn reaches(permissions: &Permissions) -> Vec<String> {
-    let Permissions { state, http, llm, read, write, env } = permissions;
+    let Permissions { state, http, llm, read, write, env, bounds: _ } = permissions;
     let mut lines = Vec::new();
     let mut line = |word: &str, text: String| lines.push(format!("{word:12} {text}"));
     match state {

@@ -8,7 +8,7 @@
 
 use wasmparser::{
     ComponentAlias, ComponentExternalKind, ComponentInstance, ComponentOuterAliasKind, ComponentTypeRef, Instance,
-    Parser, Payload,
+    Parser, Payload, TypeRef,
 };
 
 use crate::{
@@ -65,11 +65,12 @@ fn count(bytes: &[u8]) -> Result<u64, &'static str> {
     let (mut memories, mut tables) = (0_u32, 0_u32);
     // Modules within components have an end, too, but nothing of interest.
     let mut modules = 0_usize;
+    let mut memories_of_module = 0_u32;
     for payload in Parser::new(0).parse_all(bytes) {
         let Ok(payload) = payload else { break };
         match &payload {
             Payload::Version { encoding: wasmparser::Encoding::Component, .. } => levels.push(Level::default()),
-            Payload::Version { .. } => modules += 1,
+            Payload::Version { .. } => (modules, memories_of_module) = (modules + 1, 0),
             Payload::End(_) if modules > 0 => modules -= 1,
             Payload::End(_) => {
                 let ended = levels.pop().unwrap_or_default();
@@ -83,7 +84,13 @@ fn count(bytes: &[u8]) -> Result<u64, &'static str> {
                 }
             }
             _ if levels.len() > LEVELS => return Err("components are nested too deeply in it"),
+            Payload::ImportSection(section) => {
+                let imports = section.clone().into_imports().flatten();
+                let imported = imports.filter(|import| matches!(import.ty, TypeRef::Memory(_))).count();
+                memories_of_module = memories_of_module.saturating_add(u32::try_from(imported).unwrap_or(u32::MAX));
+            }
             Payload::MemorySection(section) => {
+                memories_of_module = memories_of_module.saturating_add(section.count());
                 memories = memories.saturating_add(section.count());
                 if memories > MEMORIES {
                     return Err("it has too many memories");
@@ -99,6 +106,10 @@ fn count(bytes: &[u8]) -> Result<u64, &'static str> {
                 }
             }
             _ => read(&payload, &mut levels)?,
+        }
+        // The engine needs the proposal itself, to copy between components.
+        if memories_of_module > 1 {
+            return Err("a module in it has several memories");
         }
     }
     Ok(begins_with)

@@ -25,6 +25,9 @@ pub(crate) enum LimitReached {
     /// More host calls than so many.
     #[error("called the host more than {0} times")]
     HostCalls(u64),
+    /// More open files of the tenant's calls than so many.
+    #[error("its tenant has {0} files and streams of files open; try again when other calls have ended")]
+    Files(usize),
 }
 
 impl LimitReached {
@@ -34,6 +37,7 @@ impl LimitReached {
             Self::Memory(_) => Cause::OutOfMemory,
             Self::LogFlood(_) => Cause::LogFlood,
             Self::HostCalls(_) => Cause::TooManyHostCalls,
+            Self::Files(_) => Cause::Busy,
         }
     }
 }

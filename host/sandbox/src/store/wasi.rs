@@ -1,54 +1,84 @@
 //! Directories and environment variables, through WASI.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder};
 
-use crate::{error::LoadError, permission::Permissions};
+use super::files::OpenFiles;
+use crate::{
+    beneath::{self, Beneath},
+    error::LoadError,
+    permission::Permissions,
+};
 
 /// Random bytes a component may draw at once.
 const RANDOM_BYTES: u64 = 64 << 10;
 
 /// What a hook was granted of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WasiGrants {
-    directories: Vec<(PathBuf, String, FsPerms)>,
+    pub(super) directories: Vec<Directory>,
     variables: Vec<String>,
 }
 
+/// A granted directory, held open from the load of the hook on. Its path is never resolved again, so a link or another
+/// directory that takes its place is not what the hook sees.
+#[derive(Debug)]
+pub(super) struct Directory {
+    pub(super) guest: String,
+    pub(super) perms: FsPerms,
+    pub(super) folder: Arc<File>,
+}
+
 impl WasiGrants {
-    /// Opens every directory once, so that what is missing shows when the hook is loaded.
-    pub(crate) fn new(permissions: &Permissions, folder: &Path) -> Result<Self, LoadError> {
-        let read = permissions.read.iter().map(|(guest, host)| (folder.join(host), guest.clone(), FsPerms::ReadOnly));
-        let write =
-            permissions.write.iter().map(|(guest, host)| (folder.join(host), guest.clone(), FsPerms::ReadWrite));
-        let grants = Self { directories: read.chain(write).collect(), variables: permissions.env.clone() };
-        grants.context()?;
-        Ok(grants)
+    /// Opens every directory, so that what is missing shows when the hook is loaded.
+    pub(crate) fn new(permissions: &Permissions, folder: &Path, files: &OpenFiles) -> Result<Self, LoadError> {
+        let Permissions { read, write, env, bounds, .. } = permissions;
+        let bounds = bounds.as_ref();
+        let read = read.iter().map(|grant| (grant, FsPerms::ReadOnly, bounds.map(|bounds| &*bounds.read)));
+        let write = write.iter().map(|grant| (grant, FsPerms::ReadWrite, bounds.map(|bounds| &*bounds.write)));
+        let directories = read.chain(write).map(|((guest, host), perms, bounds)| {
+            let path = folder.join(host);
+            let opened = open(&path, bounds).and_then(|opened| files.keep(opened));
+            let folder = opened.map_err(|error| LoadError::Directory { path, error: error.to_string() })?;
+            Ok(Directory { guest: guest.clone(), perms, folder })
+        });
+        Ok(Self { directories: directories.collect::<Result<_, _>>()?, variables: env.clone() })
     }
 
-    /// The context of one call; `None` when nothing is granted.
-    pub(crate) fn context(&self) -> Result<Option<Box<WasiCtx>>, LoadError> {
-        if self.directories.is_empty() && self.variables.is_empty() {
-            return Ok(None);
-        }
+    /// The context of one call. Its directories are handed out by [`super::files`].
+    pub(super) fn context(&self) -> Box<WasiCtx> {
         let mut context = inert();
-        for (host, guest, perms) in &self.directories {
-            context
-                .preopened_dir(host, guest, *perms)
-                .map_err(|e| LoadError::Directory { path: host.clone(), error: e.root_cause().to_string() })?;
-        }
         for name in &self.variables {
             if let Ok(value) = std::env::var(name) {
                 context.env(name, value);
             }
         }
-        Ok(Some(Box::new(context.build())))
+        Box::new(context.build())
     }
 }
 
+/// Opens a granted directory, below one of the bounds where there are any: a link that was put in the path's way after
+/// the ceiling was checked leads to an error.
+fn open(path: &Path, bounds: Option<&[PathBuf]>) -> io::Result<File> {
+    let Some(bounds) = bounds else { return beneath::folder(path) };
+    let path = path.canonicalize()?;
+    for bound in bounds {
+        let Ok(inside) = bound.canonicalize().and_then(|real| path.strip_prefix(real).map_err(io::Error::other)) else {
+            continue;
+        };
+        return Beneath::open(bound)?.folder(inside);
+    }
+    Err(beneath::leads_out())
+}
+
 /// No directory, no variable, no argument, closed stdio; clocks and randomness as they are.
-pub(super) fn inert() -> WasiCtxBuilder {
+fn inert() -> WasiCtxBuilder {
     let mut context = WasiCtx::builder();
     context.max_random_size(RANDOM_BYTES);
     context
