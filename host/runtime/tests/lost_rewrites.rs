@@ -39,7 +39,7 @@ fn result() -> Value {
     json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "tool_response": { "stdout": SECRET } })
 }
 
-fn redacted(more: Value) -> Value {
+fn redacted(more: &Value) -> Value {
     let mut output = json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse",
         "updatedToolOutput": { "stdout": "***" }, "additionalContext": "AWS keys were removed" } });
     output.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -48,7 +48,7 @@ fn redacted(more: Value) -> Value {
 
 #[test]
 fn a_redaction_without_authority_is_a_failure_that_says_what_to_add() {
-    let (wire, failure) = decide("claude", false, None, &result(), redacted(json!({})));
+    let (wire, failure) = decide("claude", false, None, &result(), redacted(&json!({})));
     assert_eq!(wire, json!({}), "the context would claim a redaction that did not happen");
     assert!(failure.starts_with("authority: "), "{failure}");
     let granted = r#""authority": {"decide":["deny","ask"],"rewrite":["/stdout"],"context":true}"#;
@@ -58,19 +58,19 @@ fn a_redaction_without_authority_is_a_failure_that_says_what_to_add() {
 #[test]
 fn a_lost_redaction_blocks_where_failures_block() {
     for (closed, policy) in [(true, None), (false, Some(FailurePolicy::Deny))] {
-        let (wire, _) = decide("claude", closed, policy, &result(), redacted(json!({})));
+        let (wire, _) = decide("claude", closed, policy, &result(), redacted(&json!({})));
         assert_eq!(wire["decision"], "block", "{wire}");
         assert!(!wire.to_string().contains("were removed"), "{wire}");
     }
     // The hook's own policy goes before the file's.
-    let (wire, _) = decide("claude", true, Some(FailurePolicy::Ignore), &result(), redacted(json!({})));
+    let (wire, _) = decide("claude", true, Some(FailurePolicy::Ignore), &result(), redacted(&json!({})));
     assert_eq!(wire, json!({}));
 }
 
 #[test]
 fn a_denial_beside_a_lost_rewrite_stands_with_its_reason() {
     for closed in [false, true] {
-        let output = redacted(json!({ "decision": "block", "reason": "mine" }));
+        let output = redacted(&json!({ "decision": "block", "reason": "mine" }));
         let (wire, _) = decide("claude", closed, None, &result(), output);
         assert_eq!(wire, json!({ "decision": "block", "reason": "mine" }));
     }
