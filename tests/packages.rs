@@ -71,7 +71,11 @@ fn paths(text: &str, folder: &Path) -> Vec<PathBuf> {
         ["include_str!(", "include_bytes!(", "include_dir!("].into_iter().flat_map(|word| text.split(word).skip(1));
     // What the build script makes is in no package.
     let included = included.filter(|rest| !rest.starts_with(r#"concat!(env!("OUT_DIR")"#));
-    let beside = included.filter_map(literal).map(|path| normal(&folder.join(path)));
+    let of_package = r#"concat!(env!("CARGO_MANIFEST_DIR"), "/"#;
+    let beside = included.filter_map(|rest| match rest.strip_prefix(of_package) {
+        Some(rest) => Some(normal(Path::new(rest.split('"').next()?))),
+        None => literal(rest).map(|path| normal(&folder.join(path))),
+    });
     let bindings = ["bindgen!({", "generate!({"].into_iter().flat_map(|word| text.split(word).skip(1));
     let wit = bindings.filter_map(|rest| rest.split("path: ").nth(1));
     beside.chain(wit.filter_map(literal).map(|path| normal(Path::new(&path)))).collect()

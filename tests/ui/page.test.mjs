@@ -12,6 +12,8 @@ import { chromium } from "playwright-core";
 
 const { HOOKBOX, GUARD, PICTURE, CHROMIUM = "/usr/bin/chromium" } = process.env;
 const hash = (secret) => `sha256:${createHash("sha256").update(secret).digest("hex")}`;
+// Not a word that anybody could guess: the daemon refuses those.
+const OPERATOR = "3f0c-operator-of-the-page";
 const folder = mkdtempSync(join(tmpdir(), "hookbox-ui-"));
 let daemon, base, browser;
 
@@ -26,7 +28,7 @@ const ask = async (tenant, body) => {
 
 before(async () => {
   mkdirSync(join(folder, "tenants"));
-  write("serve.json", { listen: "127.0.0.1:0", tenants: "tenants", operators: [hash("operator")], state: "state/state.db" });
+  write("serve.json", { listen: "127.0.0.1:0", tenants: "tenants", operators: [hash(OPERATOR)], state: "state/state.db" });
   copyFileSync(GUARD, join(folder, "tenants/guard.wasm"));
   for (const tenant of ["acme", "globex"]) {
     write(`tenants/${tenant}.json`, { tokens: [hash(`token of ${tenant}`)], hooks: { claude: `${tenant}-hooks.json` } });
@@ -67,7 +69,7 @@ async function opened(token) {
 
 test("verdicts are seen as they are made", async () => {
   for (const command of ["ls", "rm -rf /", "cargo test"]) await ask("acme", event(command));
-  const { page, wrong } = await opened("operator");
+  const { page, wrong } = await opened(OPERATOR);
   const rows = page.locator("#verdicts tbody tr");
   await rows.nth(2).waitFor();
   assert.equal(await rows.count(), 3);
@@ -87,7 +89,7 @@ test("verdicts are seen as they are made", async () => {
   assert.ok(await page.locator("#fuel rect").count() >= 4);
   await page.fill("#filter", "");
   if (PICTURE) await page.screenshot({ path: PICTURE });
-  assert.ok(!page.url().includes("operator"), page.url());
+  assert.ok(!page.url().includes(OPERATOR), page.url());
   assert.deepEqual(wrong, []);
   await page.close();
 });
@@ -95,7 +97,7 @@ test("verdicts are seen as they are made", async () => {
 test("what comes from others is only ever text", async () => {
   const script = "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>";
   await ask("globex", event(`rm -rf / ${script}`, script));
-  const { page, wrong } = await opened("operator");
+  const { page, wrong } = await opened(OPERATOR);
   const row = page.locator("#verdicts tbody tr").first();
   await row.waitFor();
   await page.selectOption("#tenant", "globex");
