@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
+use crate::outcomes::{Outcome, Said, all, at, denied_elsewhere, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
 pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "suppressOutput", "systemMessage", "decision",
@@ -67,6 +67,7 @@ fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
         (word(printed, "/decision", old)?, at(printed, "/reason")),
         (word(&inner, "/permissionDecision", new)?, at(&inner, "/permissionDecisionReason")),
         (word(&own, "/behavior", &["deny", "allow"])?, at(&own, "/message")),
+        if dialog { ("", Value::Null) } else { denied_elsewhere(&inner)? },
     ];
     (said.decision, said.reason) = strictest(&ORDER, &words);
     said.in_form = !words[1].0.is_empty();

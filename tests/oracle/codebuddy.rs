@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::outcomes::{Outcome, Said, all, at, effects, fit, joined, output, read, strictest, word};
+use crate::outcomes::{Outcome, Said, all, at, denied_elsewhere, effects, fit, joined, output, read, strictest, word};
 
 #[rustfmt::skip]
 pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "continue_", "stopReason", "suppressOutput", "systemMessage",
@@ -56,6 +56,7 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
         (word(&inner, "/permissionDecision", &WORDS)?, at(&inner, "/permissionDecisionReason")),
         // The reason may stand where the decision does not.
         (word(&inner, "/permissionDecision", &WORDS)?, at(printed, "/reason")),
+        denied_elsewhere(&inner)?,
     ];
     (said.decision, said.reason) = strictest(&WORDS, &words);
     said.updated = if event == "PreToolUse" { at(&inner, "/updatedInput") } else { Value::Null };

@@ -118,6 +118,17 @@ pub fn all(value: &Value, pointers: &[&str], is: fn(&Value) -> bool) -> bool {
     pointers.iter().map(|p| at(value, p)).all(|v| v.is_null() || is(&v))
 }
 
+/// A denial in the form of a permission request, as a word and its reason. `None`: its reason is not a text.
+///
+/// decisions.md#outputs: "A denial or a question in another event's form or place is understood on every event".
+pub fn denied_elsewhere(inner: &Value) -> Option<(&'static str, Value)> {
+    if at(inner, "/decision/behavior") != "deny" {
+        return Some(("", Value::Null));
+    }
+    let message = at(inner, "/decision/message");
+    (message.is_null() || message.is_string()).then_some(("deny", message))
+}
+
 /// Texts joined with a newline; nulls are none; null when there is none.
 pub fn joined(texts: impl IntoIterator<Item = Value>) -> Value {
     let texts: Vec<String> = texts.into_iter().filter_map(|t| t.as_str().map(str::to_owned)).collect();
