@@ -45,6 +45,10 @@ interface Verdict {
 /** What holds where the environment says nothing; `hookbox install opencode` writes its own here. The time in milliseconds. */
 const INSTALLED = { command: "hookbox", config: "hooks.json", timeout: 10_000 };
 
+/** Words of the header `Hookbox-Verdict` that let a call run, and those that do not: `docs/serving.md`. */
+const OPEN = ["nothing", "none", "allow"];
+const CLOSED = ["ask", "defer", "deny", "skip", "respond", "stop"];
+
 /** From the environment; see `docs/use/opencode.md`. */
 interface Settings {
   command: string;
@@ -65,11 +69,11 @@ export const Hookbox = async (opencode?: { directory?: string }): Promise<Hooks>
   /** What is to be told in the system prompt, by session. */
   const ofSessions = new Map<string, Promise<string | undefined>>();
 
-  /** Asks about something that can be kept from happening: a failure denies. */
+  /** Sends an event that hookbox can block: a failure denies. */
   async function gate(event: Json): Promise<Verdict> {
     let verdict: Verdict;
     try {
-      verdict = await judge(settings, event);
+      verdict = await decide(settings, event);
     } catch (error) {
       const why = `hookbox did not answer: ${message(error)}`;
       if (!settings.failOpen) throw new Error(why);
@@ -80,10 +84,10 @@ export const Hookbox = async (opencode?: { directory?: string }): Promise<Hooks>
     return verdict;
   }
 
-  /** Tells of something that has happened already: a failure is told of, and harms nobody. */
+  /** Sends an event that cannot be blocked: a failure is written to stderr. */
   async function tell(event: Json): Promise<string | undefined> {
     try {
-      return (await judge(settings, event)).context;
+      return (await decide(settings, event)).context;
     } catch (error) {
       console.error(`hookbox did not answer: ${message(error)}`);
       return undefined;
@@ -173,8 +177,8 @@ function read(env: NodeJS.ProcessEnv, directory: string): Settings {
   };
 }
 
-/** Asks hookbox. Throws when there is no answer that can be obeyed. */
-async function judge(settings: Settings, event: Json): Promise<Verdict> {
+/** Sends one event to hookbox. Throws when the answer is missing, late or invalid. */
+async function decide(settings: Settings, event: Json): Promise<Verdict> {
   const body = JSON.stringify(event);
   const signal = AbortSignal.timeout(settings.timeout);
   try {
@@ -217,16 +221,22 @@ function collect(from: NodeJS.ReadableStream): () => string {
 
 /** One event through a daemon. */
 async function post(settings: Settings, url: string, body: string, signal: AbortSignal): Promise<Verdict> {
-  const headers: Record<string, string> = { "content-type": "application/json" };
+  const headers: Record<string, string> = { "content-type": "application/json", "accept-encoding": "identity" };
   if (settings.token !== undefined) headers.authorization = `Bearer ${settings.token}`;
   const address = `${url.replace(/\/+$/, "")}/v1/${encodeURIComponent(settings.tenant)}/opencode`;
   // A redirect would carry the event, and its secrets, to somebody else.
   const response = await fetch(address, { method: "POST", headers, body, signal, redirect: "error" });
+  const encoding = response.headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity") throw new Error(`unexpected content-encoding ${encoding.slice(0, 40)}`);
   const text = await response.text();
   if (response.status !== 200) throw new Error(`the daemon answered ${response.status}: ${text.slice(0, 200)}`);
-  // Whatever else answers there, a proxy or a login page, says nothing about the event.
-  if (!response.headers.has("hookbox-verdict")) throw new Error(`no daemon answered: ${text.slice(0, 200)}`);
-  return understand(text);
+  // A proxy or a login page has no such header. Two of them are read as one, with a comma, which is an unknown word.
+  const word = response.headers.get("hookbox-verdict");
+  if (word === null) throw new Error(`the answer has no Hookbox-Verdict: ${text.slice(0, 200)}`);
+  if (!OPEN.includes(word) && !CLOSED.includes(word)) throw new Error(`unknown Hookbox-Verdict ${asText(word.slice(0, 40))}`);
+  const verdict = understand(text);
+  // A body that was cut or replaced on its way does not turn a denial into a permission.
+  return CLOSED.includes(word) ? { denied: "a hook denied it", ...verdict } : verdict;
 }
 
 /** Reads a verdict. What is not understood is not a permission. */

@@ -3,11 +3,12 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 
 import * as plugin from "../hookbox.js";
 import { OpenCode } from "./opencode.js";
@@ -208,10 +209,18 @@ test("a daemon is asked at the tenant's address, with the token", async () => {
   assert.deepEqual(seen, [["POST", "/v1/acme/opencode", "Bearer t0ken", "PreToolUse", "bash"]]);
 });
 
+const verdict = (response: ServerResponse, word: string | string[]) => response.setHeader("hookbox-verdict", word);
+
 const refusals: Record<string, RequestListener> = {
   "another status": (_, response) => response.writeHead(503).end("{}"),
   "a redirect": (_, response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(),
-  "no JSON": (_, response) => response.end("<html>"),
+  "no JSON": (_, response) => verdict(response, "allow").end("<html>"),
+  "an unknown verdict": (_, response) => verdict(response, "permit").end("{}"),
+  "an empty verdict": (_, response) => verdict(response, "").end("{}"),
+  "a verdict in capitals": (_, response) => verdict(response, "Allow").end("{}"),
+  "two verdicts": (_, response) => verdict(response, ["allow", "deny"]).end("{}"),
+  "the same verdict twice": (_, response) => verdict(response, ["allow", "allow"]).end("{}"),
+  "a compressed answer": (_, response) => verdict(response, "allow").setHeader("content-encoding", "gzip").end(gzipSync("{}")),
   "no verdict": (_, response) => response.end("{}"),
   "half an answer and then nothing": (_, response) => void response.writeHead(200).write("{"),
   "nothing at all": () => {},
@@ -224,3 +233,25 @@ for (const [what, listener] of Object.entries(refusals)) {
     });
   });
 }
+
+for (const word of ["ask", "defer", "deny", "skip", "respond", "stop"]) {
+  test(`a daemon's ${word} denies, whatever the body says`, async () => {
+    const allowed = says("PreToolUse", { permissionDecision: "allow" }).slice("echo '".length, -1);
+    for (const body of ["{}", allowed]) {
+      const listener: RequestListener = (_, response) => verdict(response, word).end(body);
+      for (const env of [{}, { HOOKBOX_FAIL_OPEN: "1" }]) {
+        await daemon(listener, env, async (agent) => {
+          assert.deepEqual(await agent.tool("bash", { ...ls }, tool), { told: "error: a hook denied it" });
+        });
+      }
+    }
+  });
+}
+
+test("a daemon's permission lets the call run", async () => {
+  for (const word of ["nothing", "none", "allow"]) {
+    await daemon((_, response) => verdict(response, word).end("{}"), {}, async (agent) => {
+      assert.deepEqual(await agent.tool("bash", { ...ls }, tool), { ran: ls, told: "ran ls" });
+    });
+  }
+});
