@@ -14,6 +14,7 @@ mod connect;
 mod crowds;
 mod daemon;
 mod files;
+mod health;
 mod known;
 mod load;
 mod processes;

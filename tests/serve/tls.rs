@@ -30,7 +30,7 @@ fn file(name: &str) -> PathBuf {
 }
 
 /// `acme` behind TLS, on every address of the machine.
-fn encrypted() -> Files {
+pub fn encrypted() -> Files {
     let files = Files::new();
     for name in ["certificate.pem", "key.pem"] {
         fs::copy(file(name), files.path(name)).unwrap();

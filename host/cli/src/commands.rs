@@ -7,8 +7,10 @@ mod completions;
 mod doctor;
 mod event;
 mod explain;
+mod health;
 mod inspect;
 mod install;
+mod man;
 mod measure;
 mod new;
 mod run;
@@ -49,6 +51,8 @@ pub enum Command {
     Stdio(stdio::Stdio),
     /// Decide for many tenants over HTTP: the daemon
     Serve(serve::Serve),
+    /// Ask the daemon whether it is ready
+    Health(health::Health),
     /// Print a new token for a tenant of the daemon, and its hash
     Token(token::Token),
     /// Show which hooks an event meets, what each says, and what decides
@@ -75,6 +79,9 @@ pub enum Command {
     Schema(schema::Schema),
     /// Print a completion script for a shell
     Completions(completions::Completions),
+    /// Write the manual pages and completion scripts into a folder, for packages
+    #[command(hide = true)]
+    Man(man::Man),
 }
 
 impl Command {
@@ -88,6 +95,7 @@ impl Command {
             Self::Run(command) => command.run(),
             Self::Stdio(command) => command.run(),
             Self::Serve(command) => command.run(),
+            Self::Health(command) => command.run(),
             Self::Token(command) => command.run(),
             Self::Explain(command) => command.run(),
             Self::Check(command) => command.run(),
@@ -101,6 +109,7 @@ impl Command {
             Self::Bench(command) => command.run(),
             Self::Schema(command) => command.run(),
             Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
         }
     }
 }

@@ -13,8 +13,8 @@ pub const HELP: &str = "\
 Exit codes:
   0   done; under `run` the verdict is on stdout. Where other codes block (copilot, gemini), also
       when hookbox itself failed and need not block
-  1   `test`: a case failed. `run` under blade@observed, which blocks on the codes below: hookbox
-      itself failed and need not block
+  1   `test`: a case failed. `health`: the daemon is not ready. `run` under blade@observed, which
+      blocks on the codes below: hookbox itself failed and need not block
   2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
       told to block. Under blade also stderr of a command hook that ended with 2, on an event
       where Claude hears of it in no other way
@@ -28,7 +28,7 @@ Exit codes:
 pub enum Exit {
     /// The work is done.
     Ok,
-    /// The work is done, and a case of `test` failed.
+    /// The work is done, and the answer is no: a case of `test` failed, or the daemon is not ready.
     Failed,
     /// We failed, and the client is told what that means for the event: by its dialect's code.
     Told(u8),
