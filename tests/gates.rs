@@ -483,6 +483,20 @@ fn the_command_line_says_what_a_failure_counts_as() {
     assert!(told.stdout.contains(r#""permissionDecision":"deny""#), "{} {}", told.stdout, told.stderr);
 }
 
+/// decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable".
+#[test]
+fn a_name_that_contradicts_the_event_opens_no_gate() {
+    let dir = tempfile::tempdir().unwrap();
+    let wire = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    for options in [json!({ "failClosed": true }), json!({})] {
+        let hook = if options == json!({}) { json!({ "onFailure": "block" }) } else { json!({}) };
+        write(dir.path(), &config("claude", "PreToolUse", &options, &hook));
+        for name in ["Stop", "PostToolUse", "Notification", "SessionStart", "NoSuchEvent"] {
+            assert_blocked(&run(dir.path(), &["--event", name], wire), Code, &format!("{name} {options}"));
+        }
+    }
+}
+
 /// The event's name may come with the command line.
 #[test]
 fn a_name_that_is_given_counts_where_the_event_is_broken() {

@@ -76,6 +76,20 @@ async fn a_name_that_the_event_lacks_is_in_the_query() {
     assert!(denies(&read(named.send().await.unwrap()).await));
 }
 
+/// The name of `?event=` does not turn a gate's event into one that the gate does not see.
+#[tokio::test]
+async fn a_name_that_contradicts_the_event_is_refused() {
+    let daemon = Files::new().start();
+    let post = async |name: &str| {
+        let path = format!("/v1/acme/claude?event={name}");
+        daemon.post(&path).bearer_auth(token("acme")).body(bash("ls").to_string()).send().await.unwrap()
+    };
+    assert_eq!(post("PreToolUse").await.status().as_u16(), 200);
+    for name in ["Stop", "PostToolUse", "Notification", "NoSuchEvent"] {
+        assert_eq!(problem(post(name).await).await, (400, "invalid-event".into()), "{name}");
+    }
+}
+
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused() {
     let files = Files::new();

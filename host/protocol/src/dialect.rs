@@ -155,6 +155,13 @@ pub trait Dialect: Send + Sync + 'static {
     /// What can be told of a text that [`Dialect::decode_event`] cannot read: which event it is, and of which tool. `None`
     /// where not even the name is there, or two of them.
     fn glimpse(&self, wire: &[u8], name: Option<&str>) -> Option<Glimpse> {
+        let own = name.and_then(|_| glimpse::glimpse(self.places(), wire, None));
+        // decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable": it could be either.
+        if let (Some(given), Some(own)) = (name, &own)
+            && !common::agree(self, given, &own.name)
+        {
+            return None;
+        }
         glimpse::glimpse(self.places(), wire, name)
     }
 

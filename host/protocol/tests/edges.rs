@@ -92,6 +92,10 @@ fn a_name_that_contradicts_the_events_own_is_an_error() {
         ("codex", json!({ "hook_event_name": "PreToolUse", "tool_name": "x", "tool_input": {} }), "Stop"),
         ("copilot", json!({ "hook_event_name": "PreToolUse", "tool_name": "x", "tool_input": {} }), "agentStop"),
         ("opencode", json!({ "hook_event_name": "PreToolUse", "tool_name": "x", "tool_input": {} }), "Stop"),
+        ("opencode", json!({ "input": { "tool": "x" }, "output": { "args": {} } }), "PostToolUse"),
+        ("opencode", json!({ "input": { "tool": "x" }, "output": { "args": {} } }), "chat.message"),
+        ("opencode", json!({ "input": { "tool": "x" }, "output": { "args": {} } }), "shell.env"),
+        ("opencode", json!({ "input": { "type": "session.idle" }, "output": {} }), "SessionStart"),
         (
             "picoclaw",
             json!({ "jsonrpc": "2.0", "method": "hook.before_tool", "id": 1, "params": { "tool": "exec" } }),
@@ -102,7 +106,8 @@ fn a_name_that_contradicts_the_events_own_is_an_error() {
         let wire = event.to_string();
         let error = dialect.decode_event(wire.as_bytes(), Some(given)).expect_err(name).to_string();
         assert!(error.contains(given), "{name}: {error}");
-        let own = event.get("hook_event_name").or(event.get("event")).or(event.get("method")).unwrap();
-        assert!(dialect.decode_event(wire.as_bytes(), own.as_str()).is_ok(), "{name}");
+        let own = ["/hook_event_name", "/event", "/method", "/input/type"].iter().find_map(|at| event.pointer(at));
+        let own = own.map_or("PreToolUse", |own| own.as_str().unwrap());
+        assert!(dialect.decode_event(wire.as_bytes(), Some(own)).is_ok(), "{name}");
     }
 }

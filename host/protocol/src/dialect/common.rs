@@ -137,7 +137,7 @@ pub(crate) fn decode_fields_of_flat(
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
     let told = fields.take(name_key);
-    check_name(dialect, told.as_ref(), name_key, name)?;
+    check_name(dialect, told.as_ref().and_then(|told| told.as_str()), name_key, name)?;
     let name = named(told, name_key, name)?;
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     decode_members(spec, name, context_names, "", fields, raw)
@@ -148,18 +148,23 @@ pub(crate) fn event_name(object: &Members, name_key: &str, given: Option<&str>) 
     named(object.find(name_key).cloned(), name_key, given)
 }
 
+/// Returns true if two names mean one kind of event.
+pub(super) fn agree(dialect: &(impl Dialect + ?Sized), given: &str, told: &str) -> bool {
+    let kind = |name| dialect.spec_by_name(name).map(|spec| spec.kind).filter(|kind| *kind != EventKind::OtherEvent);
+    given == told || kind(given).is_some() && kind(given) == kind(told)
+}
+
 /// Refuses an event whose own name contradicts the one that is given. Two names of one kind of event agree.
 ///
 /// decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable".
 pub(crate) fn check_name(
     dialect: &dyn Dialect,
-    told: Option<&Json>,
+    told: Option<&str>,
     name_key: &str,
     given: Option<&str>,
 ) -> Result<(), DecodeError> {
-    let (Some(given), Some(told)) = (given, told.and_then(|told| told.as_str())) else { return Ok(()) };
-    let kind = |name| dialect.spec_by_name(name).map(|spec| spec.kind).filter(|kind| *kind != EventKind::OtherEvent);
-    if given == told || kind(given).is_some() && kind(given) == kind(told) {
+    let (Some(given), Some(told)) = (given, told) else { return Ok(()) };
+    if agree(dialect, given, told) {
         return Ok(());
     }
     Err(DecodeError::Type {

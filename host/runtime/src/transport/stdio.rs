@@ -444,7 +444,8 @@ struct Incomplete {
 /// A block in words that every method it may be takes. `line` may show that it is about a tool.
 fn block(id: &Value, method: Option<&str>, line: &[u8], why: &str) -> Value {
     let reason = shorten(why, 4096);
-    let tool = || dialect::picoclaw::DIALECT.glimpse(line, Some("hook.before_tool")).and_then(|seen| seen.tool);
+    let seen = |name| dialect::picoclaw::DIALECT.glimpse(line, name);
+    let tool = || seen(None).or_else(|| seen(Some("hook.before_tool"))).and_then(|seen| seen.tool);
     let result = match method.map(kind) {
         Some(Some(EventKind::PermissionRequest)) => json!({ "approved": false, "reason": reason }),
         Some(Some(EventKind::PreToolUse)) => json!({ "action": "deny_tool", "reason": reason }),

@@ -80,7 +80,7 @@ fn requoted(args: &Value, quoted: &Value) -> Value {
 fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
     if let Some(given) = given {
         for key in [NAME_KEY, "hookName"] {
-            check_name(&super::DIALECT, payload.find(key), key, Some(given))?;
+            check_name(&super::DIALECT, payload.find(key).and_then(|told| told.as_str()), key, Some(given))?;
         }
         return Ok(given.to_owned());
     }

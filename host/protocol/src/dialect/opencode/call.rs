@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{NAME_KEY, OpenCode};
 use crate::{
-    dialect::common::decode_fields_of_flat,
+    dialect::common::{check_name, decode_fields_of_flat},
     event::{Event, wire::Wire},
     json::{DecodeError, Members},
 };
@@ -38,7 +38,9 @@ pub(super) fn is_call<'w>(members: usize, member: impl Fn(&str) -> Option<&'w Va
 /// The event of a call. Everything that OpenCode gave stays in [`Event::raw`].
 pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) -> Result<Event, DecodeError> {
     let (raw, payload) = (wire.raw(), wire.members);
-    let name = given.map(str::to_owned).or_else(|| told(&payload));
+    let told = told(&payload);
+    check_name(dialect, told.as_deref(), "input", given)?;
+    let name = given.map(str::to_owned).or(told);
     let mut flat = Members::default();
     for (pointer, name) in FIELDS {
         if !flat.has(name)
