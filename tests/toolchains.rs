@@ -42,8 +42,9 @@ fn home_of(variable: &str, name: &str) -> PathBuf {
 /// Builds a project as a user with this home does, who has the compilers.
 fn build_at_home(project: &Path, home: &Path) -> String {
     let cargo = home.join("cargo");
-    fs::create_dir_all(&cargo).unwrap();
-    for part in ["registry", "config.toml", "bin"] {
+    fs::create_dir_all(cargo.join("registry")).unwrap();
+    // Nothing is unpacked yet in `registry/src`, as in a home that never built anything.
+    for part in ["registry/cache", "registry/index", "config.toml", "bin"] {
         let own = home_of("CARGO_HOME", ".cargo").join(part);
         if own.exists() && !cargo.join(part).exists() {
             symlink(own, cargo.join(part)).unwrap();

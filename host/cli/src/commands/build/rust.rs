@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context;
-use serde_json::Value;
+use serde::Deserialize;
 use wasm_metadata::AddMetadata;
 use wasmparser::{Parser, Payload};
 
@@ -92,33 +92,59 @@ fn check_target(folder: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// The author's flags, and what keeps the paths of this machine out of the component.
+/// The author's flags, and those that keep the paths of this machine out of the component.
 fn flags(folder: &Path) -> anyhow::Result<String> {
     let mut cargo = Command::new("cargo");
-    cargo.current_dir(folder).args(["metadata", "--no-deps", "--format-version", "1"]);
+    // Unpacks what is to be compiled: the folders of a registry are known only then.
+    cargo.current_dir(folder).args(["metadata", "--format-version", "1", "--filter-platform", TARGET]);
     let metadata = tool::ask(&mut cargo, MISSING)?.unwrap_or_default();
-    let metadata: Value = serde_json::from_str(&metadata).unwrap_or_default();
-    let told = |key: &str| metadata.get(key).and_then(Value::as_str).map(PathBuf::from);
+    // cargo reports what is wrong with a manifest when it builds.
+    let metadata: Metadata = serde_json::from_str(&metadata).unwrap_or_default();
     let mut rustc = Command::new("rustc");
     rustc.current_dir(folder).args(["--print", "sysroot"]);
     let sysroot = tool::ask(&mut rustc, MISSING)?.map(|root| Path::new(&root).join("lib/rustlib/src/rust"));
 
     // The last that matches counts: the more specific come later.
-    let mut remaps = vec![(Some(folder.to_owned()), "/hook"), (told("workspace_root"), "/hook")];
-    let target = told("target_directory");
-    remaps.extend([(target, "/target"), (sysroot, "/rust")]);
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let sources = home.map(|home| home.join("registry/src"));
-    // A registry's folder is named after its address, and mirrors have others.
-    for registry in sources.and_then(|sources| sources.read_dir().ok()).into_iter().flatten().flatten() {
-        remaps.push((Some(registry.path()), "/crates"));
-    }
+    let mut remaps: Vec<_> = metadata.packages.iter().filter_map(Package::remap).collect();
+    remaps.sort();
+    remaps.dedup();
+    remaps.extend([(folder.to_owned(), "/hook".into()), (metadata.workspace_root, "/hook".into())]);
+    remaps.push((metadata.target_directory, "/target".into()));
+    remaps.extend(sysroot.map(|sysroot| (sysroot, "/rust".into())));
 
     let own = env::var("RUSTFLAGS").unwrap_or_default();
     let own = own.split_whitespace().map(str::to_owned);
-    let remaps = remaps.into_iter().filter_map(|(path, name)| Some((path?, name)));
+    let remaps = remaps.into_iter().filter(|(path, _)| !path.as_os_str().is_empty());
     let remaps = remaps.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display()));
     Ok(own.chain(remaps).collect::<Vec<_>>().join("\x1f"))
+}
+
+/// The part of `cargo metadata` that says where sources are.
+#[derive(Default, Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    source: Option<String>,
+    manifest_path: PathBuf,
+}
+
+impl Package {
+    /// The folder of its sources, and its name in a component. A registry's folder is named after its address, and mirrors have
+    /// others.
+    fn remap(&self) -> Option<(PathBuf, String)> {
+        let folder = self.manifest_path.parent()?;
+        match &self.source {
+            Some(source) if source.starts_with("git+") => Some((folder.to_owned(), format!("/crates/{}", self.name))),
+            Some(_) => Some((folder.parent()?.to_owned(), "/crates".into())),
+            None => Some((folder.to_owned(), format!("/crates/{}", self.name))),
+        }
+    }
 }
 
 /// Packages made for a browser are given one by wasm-bindgen, which leaves in the module what its own tool would replace.
