@@ -296,6 +296,48 @@ fn check_tells_of_a_component_that_says_more_than_it_may() {
 }
 
 #[test]
+fn check_asks_about_the_events_beside_a_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::copy(examples::component("path-rewriter"), dir.path().join("path-rewriter.wasm")).unwrap();
+    let config = |authority: &str| {
+        format!(
+            r#"{{ "failClosed": true, "hooks": {{ "PreToolUse": [ {{ "hooks": [ {{ "type": "wasm",
+            "component": "path-rewriter.wasm", "config": {{ "prefix": "/sandbox" }}, "authority": {authority} }} ] }} ] }} }}"#
+        )
+    };
+    let event = r#"{ "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": { "file_path": "/etc/x" } }"#;
+    let check = |authority: &str| {
+        fs::write(dir.path().join("hooks.json"), config(authority)).unwrap();
+        transcript(dir.path(), &["check"], "")
+    };
+    let beyond = "says more on PreToolUse than it may: this hook may not rewrite this";
+    assert!(!check("\"gate\"").contains(beyond), "no event stands there");
+    fs::write(dir.path().join("event.json"), event).unwrap();
+    let told = check(r#"{ "decide": ["allow"] }"#);
+    assert!(
+        told.contains(beyond) && told.contains(r#"add "authority": {"decide":["allow"],"rewrite":["/file_path"]"#),
+        "{told}"
+    );
+    assert!(check("\"rewriter\"").contains("0 errors, 0 warnings"));
+
+    fs::remove_file(dir.path().join("event.json")).unwrap();
+    fs::create_dir(dir.path().join("tests")).unwrap();
+    let cases =
+        |more: &str| format!("- name: a write\n{more}  event: {event}\n- name: again\n{more}  event: {event}\n");
+    fs::write(dir.path().join("tests/cases.yaml"), cases("")).unwrap();
+    assert_eq!(check(r#"{ "decide": ["allow"] }"#).matches(beyond).count(), 1, "once for each hook");
+    for other in [
+        "  dialect: gemini\n",
+        "  config: { prefix: / }\n",
+        "  permissions: {}\n",
+        "  configuration: { mode: monitor }\n",
+    ] {
+        fs::write(dir.path().join("tests/cases.yaml"), cases(other)).unwrap();
+        assert!(!check(r#"{ "decide": ["allow"] }"#).contains(beyond), "another configuration: {other}");
+    }
+}
+
+#[test]
 fn every_help_has_an_example() {
     let dir = tempfile::tempdir().unwrap();
     let help = transcript(dir.path(), &["--help"], "");

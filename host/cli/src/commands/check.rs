@@ -1,5 +1,7 @@
 //! `hookbox check`
 
+mod beside;
+
 use std::{fs::File, path::PathBuf};
 
 use anyhow::Context;
@@ -25,7 +27,8 @@ pub struct Check {
     /// The hook protocol, when the configuration does not say (default: claude)
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
-    /// A recorded event's JSON: also tell what components say on it beyond their authority (may be given several times)
+    /// A recorded event's JSON: report what components say on it beyond their authority (may be given several times; when left
+    /// out: `event.json` and the cases of `tests/` beside the configuration, asked without grants)
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
     /// The events' name, when their JSON does not carry it
@@ -65,6 +68,7 @@ impl Check {
                 found.extend(block_on(async {
                     let mut found = host(config).await?.check().await;
                     if inputs.is_empty() {
+                        found.extend(beside::overreach(asked).await?);
                         return Ok(found);
                     }
                     let host = host(asked).await?;

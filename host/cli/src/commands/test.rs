@@ -1,6 +1,6 @@
 //! `hookbox test`: a hook's cases, in the real sandbox.
 
-mod case;
+pub mod case;
 mod difference;
 mod expect;
 mod junit;
@@ -94,13 +94,9 @@ impl Test {
         if !self.cases.is_empty() {
             return Ok(self.cases.clone());
         }
-        let folder = self.folder.join("tests");
-        let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-        let entries = entries.collect::<Result<Vec<_>, _>>().with_context(|| folder.display().to_string())?;
-        let is_cases = |path: &PathBuf| path.extension().is_some_and(|e| e == "yaml" || e == "yml");
-        let mut files: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(is_cases).collect();
-        files.sort();
+        let files = case::files(&self.folder)?;
         if files.is_empty() {
+            let folder = self.folder.join("tests");
             return Err(Exit::Usage.error(format!("{} has no cases: no file ends in .yaml", folder.display())));
         }
         Ok(files)

@@ -19,7 +19,8 @@ use crate::commands::{block_on, yaml};
 /// `hooks.json`.
 pub fn configuration(project: &Project, dialect: &dyn Dialect) -> anyhow::Result<String> {
     let event = dialect.spec(project.event.kind).name;
-    let entry = json!({ "type": "wasm", "component": format!("./{}.wasm", project.name) });
+    let component = format!("./{}.wasm", project.name);
+    let entry = json!({ "type": "wasm", "component": component, "authority": authority(project.event.kind) });
     let hooks = match dialect.shape() {
         ConfigShape::Groups => json!({ event: [{ "hooks": [entry] }] }),
         ConfigShape::Flat => json!({ event: [entry] }),
@@ -27,6 +28,16 @@ pub fn configuration(project: &Project, dialect: &dyn Dialect) -> anyhow::Result
         ConfigShape::Named => json!({ project.name.as_str(): entry }),
     };
     pretty(&json!({ "dialect": dialect.name(), "failClosed": true, "hooks": hooks }))
+}
+
+/// The authority in the configuration. A hook of an event whose answer is first of all a rewrite may make one.
+fn authority(event: EventKind) -> Value {
+    match event {
+        EventKind::PostToolUse | EventKind::BeforeLlm | EventKind::AfterLlm => {
+            json!({ "decide": ["deny", "ask"], "rewrite": "all", "context": true })
+        }
+        _ => json!("gate"),
+    }
 }
 
 /// An event to try a hook with, and cases that begin with the same.

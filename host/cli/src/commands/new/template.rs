@@ -66,6 +66,9 @@ $ hookbox run --config hooks.json {named}< event.json
 ```
 
 `hooks.json` is a configuration to try it with; `{sdk}/` is the SDK, until it comes from the language's registry.
+
+`authority` in `hooks.json` is what the hook may decide: `\"gate\"` may deny, ask and add context. A hook that rewrites or allows
+fails until its `authority` says so; `hookbox test` and `hookbox check` print the JSON to add.
 ",
         language = template.name(),
         event = event.kind.interface(),

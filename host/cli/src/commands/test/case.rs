@@ -16,7 +16,21 @@ use super::{
     stub::{HttpStub, LlmStub},
     update::{Node, places},
 };
-use crate::exit::Exit;
+use crate::{exit::Exit, user_file};
+
+/// The files of cases of a hook's folder (`tests/*.yaml`), sorted by name.
+///
+/// # Errors
+/// There is no such folder, or it cannot be read.
+pub fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let folder = folder.join("tests");
+    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+    let entries = entries.collect::<Result<Vec<_>, _>>().with_context(|| folder.display().to_string())?;
+    let is_cases = |path: &PathBuf| path.extension().is_some_and(|e| e == "yaml" || e == "yml");
+    let mut files: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(is_cases).collect();
+    files.sort();
+    Ok(files)
+}
 
 /// A file of cases.
 pub struct File {
@@ -101,7 +115,8 @@ struct WrittenStep {
 
 impl File {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = user_file::read(path)?.with_context(|| format!("{} does not exist", path.display()))?;
+        let text = String::from_utf8(text).with_context(|| path.display().to_string())?;
         let wrong = |why: String| Exit::Usage.error(format!("{}: {why}", path.display()));
         let written: Vec<WrittenCase> = serde_norway::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         if written.is_empty() {
@@ -138,6 +153,12 @@ impl Case {
         let steps = steps.map_err(|why| format!("{name:?}: {why}"))?;
         let state = state.into_iter().map(|(key, value)| (key, text(value))).collect();
         Ok(Self { name, index, dialect, configuration, config, permissions, state, http, llm, steps })
+    }
+
+    /// Returns true if it runs under the configuration as it is, which is one of this dialect.
+    pub fn is_for(&self, dialect: &str) -> bool {
+        let own = self.config.is_some() || self.permissions.is_some() || !self.configuration.is_empty();
+        !own && self.dialect.as_deref().is_none_or(|own| own == dialect)
     }
 
     /// The configuration that it runs under.
