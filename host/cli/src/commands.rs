@@ -138,13 +138,16 @@ struct Living {
 }
 
 impl Living {
-    /// Ends what hooks run, in no more time than is left until `due`.
-    fn end(self, due: Option<Instant>) {
+    /// Ends what hooks run, in no more time than is left until `due`. Returns a line for each that may have missed the event.
+    fn end(self, due: Option<Instant>) -> Vec<String> {
         let left = due.map_or(GRACE, |due| due.saturating_duration_since(Instant::now()));
-        self.runtime.block_on(self.host.close(left.min(GRACE)));
+        let missed = self.runtime.block_on(self.host.close(left.min(GRACE)));
+        let missed =
+            missed.into_iter().map(|(hook, why)| format!("`{hook}` may have missed the event: {why}")).collect();
         self.runtime.shutdown_background();
         // The client waits until this process has ended: the system takes back all memory at once, faster than we do.
         std::mem::forget(self.host);
+        missed
     }
 }
 

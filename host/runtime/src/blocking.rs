@@ -87,8 +87,8 @@ impl HookSet {
     }
 
     /// As [`crate::HookSet::close`].
-    pub fn close(&self, grace: Duration) {
-        self.executor.block_on(self.hooks.close(grace));
+    pub fn close(&self, grace: Duration) -> Vec<(&str, String)> {
+        self.executor.block_on(self.hooks.close(grace))
     }
 
     /// The same hook set for `async` code.

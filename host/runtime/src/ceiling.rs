@@ -128,6 +128,7 @@ impl Ceiling {
             }
             hook.timeout = most;
         }
+        hook.output_kib = hook.output_kib.min(self.limits.output_kib);
         // What the operator allows is written, and grows with no event.
         hook.timeout_given = true;
         match &hook.authority {

@@ -145,6 +145,8 @@ pub struct Hook {
     pub timeout: Duration,
     /// Whether the file says so, at whatever place.
     pub timeout_given: bool,
+    /// KiB of output of a command or a server at most. A component has limits of its own ([`Wasm::limits`]).
+    pub output_kib: u32,
     /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).
     pub on_failure: Option<FailurePolicy>,
     /// What running past the timeout counts as; `None`: nothing says.

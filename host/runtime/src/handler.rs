@@ -52,7 +52,12 @@ pub trait Handler: Send + Sync {
     }
 
     /// Ends what [`Handler::start`] started: in good order, but by then at the latest. No event comes after.
-    async fn stop(&self, _by: std::time::Instant) {}
+    ///
+    /// # Errors
+    /// Notifications that may not have arrived, and why.
+    async fn stop(&self, _by: std::time::Instant) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Returns true if it can answer now, as far as that is known without asking.
     ///
@@ -101,6 +106,11 @@ pub(crate) type HandlerFactory = Arc<dyn Fn(&HandlerEntry<'_>) -> Result<SharedH
 /// Reads what a handler that speaks the dialect's JSON printed: one object, or nothing.
 pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(HookOutput, Vec<Note>), Failure> {
     hookbox_protocol::command::printed(call.dialect, call.event, output)
+}
+
+/// A limit in KiB, in bytes.
+fn bytes(kib: u32) -> usize {
+    usize::try_from(kib).unwrap_or(usize::MAX).saturating_mul(1024)
 }
 
 /// A handler that several hooks or hosts may share.

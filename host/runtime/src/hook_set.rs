@@ -146,11 +146,18 @@ impl HookSet {
         running.filter_map(|(hook, handler)| Some((hook.name.as_str(), handler.health().err()?))).collect()
     }
 
-    /// Ends what its hooks run, processes for example, and waits until they have: so long at most, after which they are
-    /// killed. Dropping the set ends them too, without anybody who waits. No event may come after.
-    pub async fn close(&self, grace: Duration) {
+    /// Ends what its hooks run, processes for example, and waits until they have ended: `grace` at most, after which they are
+    /// killed. Dropping the set ends them too, without waiting. No event may come after.
+    ///
+    /// Returns the hooks that may have missed notifications, each with the reason.
+    pub async fn close(&self, grace: Duration) -> Vec<(&str, String)> {
         let by = later(Instant::now(), grace);
-        futures_util::future::join_all(self.hooks.running().map(|(_, handler)| handler.stop(by))).await;
+        let stop =
+            self.hooks.running().map(async |(hook, handler)| Some((hook.name.as_str(), handler.stop(by).await.err()?)));
+        let mut missed: Vec<_> = futures_util::future::join_all(stop).await.into_iter().flatten().collect();
+        // Two entries may have one process.
+        missed.dedup();
+        missed
     }
 
     fn not_handled(&self, hook: &Hook, handler: &SharedHandler) -> Vec<Diagnostic> {

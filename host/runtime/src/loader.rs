@@ -27,9 +27,6 @@ use crate::{
     tenant::Tenant,
 };
 
-/// Bytes of stdout or stderr of a command at most.
-const OUTPUT_LIMIT: usize = 1024 * 1024;
-
 /// Loads hooks of one tenant on one runtime.
 pub(crate) struct Loader {
     runtime: Runtime,
@@ -69,7 +66,7 @@ impl Loader {
                 line: command.clone(),
                 args: args.clone(),
                 dir: dir.clone(),
-                output_limit: OUTPUT_LIMIT,
+                output_kib: hook.output_kib,
             }),
             config::Handler::Process(process) => self.process(config, hook, process),
             config::Handler::Http { url, headers, .. } => Arc::new(handler::Http {
@@ -78,6 +75,7 @@ impl Loader {
                 reach: self.tenant.bound().map_or(Reach::Anywhere, |ceiling| ceiling.reach(url)),
                 url: url.clone(),
                 headers: headers.clone(),
+                output_kib: hook.output_kib,
             }),
             config::Handler::Prompt { prompt, model } => Arc::new(handler::Prompt {
                 model: self.model(config, model.as_deref())?,

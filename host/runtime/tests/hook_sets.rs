@@ -55,6 +55,38 @@ async fn load(runtime: &Runtime, folder: &TempDir, tenant: Tenant, config: &Valu
     HookSet::load(runtime, tenant, read(runtime, folder.path(), config)).await
 }
 
+/// configuration.md#limits: "At the top level for every hook".
+#[tokio::test]
+async fn the_output_limit_holds_for_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let prints = |kib: u32| {
+        let command = format!("printf '{{}}'; head -c {} /dev/zero | tr '\\0' ' '", kib * 1024 - 2);
+        hooks(&json!([{ "type": "command", "command": command }]))
+    };
+    let runtime = runtime(&folder).build().unwrap();
+    for (limit, kib, most, fails) in [
+        (None, 1024, None, false),
+        (None, 1025, None, true),
+        (Some(2), 2, None, false),
+        (Some(2), 3, None, true),
+        (Some(2048), 2000, None, false),
+        (Some(2048), 2000, Some(1000), true),
+    ] {
+        let mut config = prints(kib);
+        if let Some(limit) = limit {
+            config["limits"] = json!({ "outputKiB": limit });
+        }
+        let mut tenant = Tenant::new("acme");
+        if let Some(most) = most {
+            let limits = Limits { output_kib: most, ..Limits::default() };
+            tenant = tenant.ceiling(Ceiling::new().handler("command").limits(limits));
+        }
+        let hooks = load(&runtime, &folder, tenant, &config).await.unwrap();
+        let failed = bash(&hooks).await.hooks[0].outcome().unwrap().as_ref().err().map(|failure| failure.cause);
+        assert_eq!(failed, fails.then_some(Cause::OutputTooLarge), "{limit:?} {kib} {most:?}");
+    }
+}
+
 async fn bash(hooks: &HookSet) -> Verdict {
     hooks.pre_tool_use(EventContext::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await
 }

@@ -344,6 +344,30 @@ async fn events_that_a_process_does_not_read_are_dropped_and_counted() {
     assert!((400..450).contains(&dropped), "{dropped}");
 }
 
+/// What a process may have missed is reported by whoever ends it.
+#[tokio::test]
+async fn notifications_that_did_not_arrive_are_reported_at_the_end() {
+    let event = json!({ "jsonrpc": "2.0", "method": "hook.event", "params": { "Kind": "error", "Payload": "x".repeat(10_000) } });
+    for (how, missed) in [
+        ("no hello", Some("1 notifications were not delivered: it did not answer the handshake in time")),
+        ("refuses", Some("1 notifications were not delivered: refused the handshake")),
+        ("", None),
+    ] {
+        let stage = Stage::liar(how, json!({ "observe": ["*"] })).await;
+        stage.host.dispatch(event.to_string()).await.unwrap();
+        let grace = Duration::from_secs(if missed.is_some() { 2 } else { 60 });
+        let missed: Vec<_> = missed.into_iter().map(|missed| ("liar", missed.to_owned())).collect();
+        assert_eq!(stage.host.close(grace).await, missed, "{how}");
+    }
+    let stage = Stage::liar("deaf", json!({ "observe": ["*"] })).await;
+    until("it has shaken hands", || stage.path("hello").exists().then_some(())).await;
+    for _ in 0..20 {
+        stage.host.dispatch(event.to_string()).await.unwrap();
+    }
+    let missed = stage.host.close(Duration::from_secs(1)).await;
+    assert!(missed[0].1.ends_with("of 20 notifications were not written in time"), "{missed:?}");
+}
+
 #[tokio::test]
 async fn its_environment_is_clean_but_for_what_is_granted() {
     let more = json!({ "env": { "GIVEN": "given" }, "allowedEnvVars": ["CARGO_MANIFEST_DIR"] });

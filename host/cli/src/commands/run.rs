@@ -129,7 +129,13 @@ impl Run {
             heartbeat::touch(dialect.name(), spec.name);
         }
         // The client has its verdict; observers may finish in the time that is left.
-        end(living, response.due);
+        let missed = end(living, response.due);
+        // A client that reads stderr takes every line there for the hooks' own.
+        if diagnostics != Diagnostics::Off && !response.quiet {
+            for line in &missed {
+                print::err(format_args!("hookbox: {line}"));
+            }
+        }
         unheard.map_or(Ok(exit), Err)
     }
 
@@ -159,10 +165,8 @@ fn within_stops(beyond: Option<u32>, stdout: &str) -> &str {
 }
 
 /// Closes what the verdict has left.
-fn end(living: Option<Living>, due: Option<Instant>) {
-    if let Some(living) = living {
-        living.end(due);
-    }
+fn end(living: Option<Living>, due: Option<Instant>) -> Vec<String> {
+    living.map(|living| living.end(due)).unwrap_or_default()
 }
 
 /// Prints what belongs on stderr: the client's text first, then what people read.

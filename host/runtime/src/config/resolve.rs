@@ -284,6 +284,7 @@ impl Resolver {
             sequential: false,
             timeout,
             timeout_given,
+            output_kib: self.limits.output_kib,
             on_failure: on_failure.or(self.defaults.on_failure),
             on_timeout: options.on_timeout.map(FailurePolicy::from).or(on_failure).or(self.defaults.on_timeout),
             authority,

@@ -12,7 +12,7 @@ use tokio::{
     process::{ChildStdin, Command as Process},
 };
 
-use super::{Call, Handler};
+use super::{Call, Handler, bytes};
 use crate::process::{DRAIN, Group};
 
 /// A command handler.
@@ -24,8 +24,8 @@ pub(crate) struct Command {
     pub(crate) args: Option<Vec<String>>,
     /// The configuration's folder.
     pub(crate) dir: PathBuf,
-    /// Bytes of stdout or stderr at most.
-    pub(crate) output_limit: usize,
+    /// KiB of stdout or stderr at most.
+    pub(crate) output_kib: u32,
 }
 
 /// The folders of clients' own settings files.
@@ -71,9 +71,8 @@ impl Command {
         };
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let status = {
-            let read = async {
-                tokio::try_join!(fill(stdout, self.output_limit, &mut out), fill(stderr, self.output_limit, &mut err))
-            };
+            let limit = bytes(self.output_kib);
+            let read = async { tokio::try_join!(fill(stdout, limit, &mut out), fill(stderr, limit, &mut err)) };
             tokio::pin!(read, write);
             let (mut reading, mut writing) = (true, true);
             let status = loop {
@@ -98,7 +97,7 @@ impl Command {
     }
 
     fn too_much(&self) -> Failure {
-        Failure::new(Cause::OutputTooLarge, format!("more than {} KiB of output", self.output_limit / 1024))
+        Failure::new(Cause::OutputTooLarge, format!("more than {} KiB of output", self.output_kib))
     }
 
     fn process(&self, call: &Call<'_>) -> Process {

@@ -8,7 +8,7 @@ use hookbox_sandbox::{Run, capability::HttpError};
 use http::{HeaderName, HeaderValue};
 use url::Url;
 
-use super::{Call, Handler, read_output};
+use super::{Call, Handler, bytes, read_output};
 use crate::capability::http::{Exchange, HttpClient, Reach, check_address};
 
 /// An http handler.
@@ -21,17 +21,20 @@ pub(crate) struct Http {
     pub(crate) url: String,
     /// With these headers.
     pub(crate) headers: Vec<(String, String)>,
+    /// KiB of the answer at most.
+    pub(crate) output_kib: u32,
 }
 
 #[async_trait]
 impl Handler for Http {
     async fn call(&self, call: Call<'_>) -> Run {
-        let body = post_within(self.reach, self.client.as_ref(), &self.url, &self.headers, call.event.raw.text()).await;
+        let (client, limit) = (self.client.as_ref(), bytes(self.output_kib));
+        let body = post_within(self.reach, client, &self.url, &self.headers, call.event.raw.text(), limit).await;
         body.and_then(|body| read_output(&call, &body)).into()
     }
 }
 
-/// Bytes of the answer at most.
+/// Bytes of the answer at most, unless configured otherwise.
 const MAX_ANSWER: usize = 1024 * 1024;
 
 /// Posts the event's JSON and returns the body of a 2xx response, which is what a command would have printed.
@@ -48,7 +51,7 @@ pub async fn post(
     headers: &[(String, String)],
     event_json: &str,
 ) -> Result<Vec<u8>, Failure> {
-    post_within(Reach::Anywhere, client, url, headers, event_json).await
+    post_within(Reach::Anywhere, client, url, headers, event_json, MAX_ANSWER).await
 }
 
 async fn post_within(
@@ -57,6 +60,7 @@ async fn post_within(
     url: &str,
     headers: &[(String, String)],
     event_json: &str,
+    max_response: usize,
 ) -> Result<Vec<u8>, Failure> {
     let failed = |message: String| Failure::new(Cause::Http, message);
     let parsed = Url::parse(url).map_err(|e| failed(format!("the URL: {e}")))?;
@@ -75,7 +79,7 @@ async fn post_within(
         url: url.to_owned(),
         headers: all,
         body: Some(event_json.as_bytes().to_vec()),
-        max_response: MAX_ANSWER,
+        max_response,
     };
     let response = client.send(exchange).await.map_err(|error| match error {
         HttpError::TooLarge(why) => Failure::new(Cause::OutputTooLarge, why),

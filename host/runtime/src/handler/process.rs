@@ -90,8 +90,8 @@ impl Handler for Process {
         self.life.opened().map(drop).map_err(|failure| failure.message)
     }
 
-    async fn stop(&self, by: Instant) {
-        self.life.stop(by).await;
+    async fn stop(&self, by: Instant) -> Result<(), String> {
+        self.life.stop(by).await
     }
 
     fn health(&self) -> Result<(), String> {

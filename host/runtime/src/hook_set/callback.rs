@@ -127,6 +127,7 @@ impl Callback {
             sequential: false,
             timeout: self.timeout,
             timeout_given: true,
+            output_kib: hookbox_sandbox::Limits::default().output_kib,
             on_failure: self.on_failure,
             on_timeout: self.on_timeout.or(self.on_failure),
             authority: self.authority,

@@ -68,8 +68,10 @@ struct Shared {
     open: Mutex<Open>,
     ended: watch::Sender<Option<Ended>>,
     dropped: AtomicU64,
-    /// It was told of something, and has answered nothing since: it may still be at that.
-    told: AtomicBool,
+    /// Notifications since its last answer: it may still be at them.
+    told: AtomicU64,
+    /// Notifications that are not written yet.
+    unread: AtomicU64,
     /// It answers nothing any more, and is about to end.
     leaving: AtomicBool,
 }
@@ -93,14 +95,16 @@ impl Connection {
             open: Mutex::default(),
             ended: watch::Sender::new(None),
             dropped: AtomicU64::new(0),
-            told: AtomicBool::new(false),
+            told: AtomicU64::new(0),
+            unread: AtomicU64::new(0),
             leaving: AtomicBool::new(false),
         });
         let (requests, to_write) = mpsc::channel(REQUESTS);
         let (notifications, to_tell) = mpsc::channel(NOTIFICATIONS);
         let stop = watch::Sender::new(None);
         let (stopped, child) = (stop.subscribe(), Arc::clone(&shared));
-        let input = Input { requests: to_write, notifications: to_tell, stop: stopped.clone() };
+        let input =
+            Input { requests: to_write, notifications: to_tell, stop: stopped.clone(), shared: Arc::clone(&shared) };
         let pipes = (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(Failure::new(Cause::Spawn, format!("{} has no pipes", spec.name)));
@@ -126,10 +130,13 @@ impl Connection {
 
     /// Tells, and does not wait.
     pub(super) fn tell(&self, line: Object) -> Told {
+        // Counted before it can be written.
+        self.shared.unread.fetch_add(1, Ordering::Relaxed);
         if self.notifications.try_send(message(line, None)).is_ok() {
-            self.shared.told.store(true, Ordering::Relaxed);
+            self.shared.told.fetch_add(1, Ordering::Relaxed);
             return Told::Queued;
         }
+        self.shared.unread.fetch_sub(1, Ordering::Relaxed);
         let dropped = self.shared.dropped.fetch_add(1, Ordering::Relaxed) + 1;
         metrics::counter!("hookbox_notifications_dropped_total", "hook" => self.shared.name.clone()).increment(1);
         if dropped.is_power_of_two() {
@@ -157,11 +164,17 @@ impl Connection {
         self.shared.open().answered > 1
     }
 
-    /// Closes its stdin, and waits until it has ended: by then, or it is killed.
-    pub(super) async fn stop(&self, by: Instant) {
-        let idle = !self.shared.told.load(Ordering::Relaxed);
+    /// Notifications since its last answer.
+    pub(super) fn told(&self) -> u64 {
+        self.shared.told.load(Ordering::Relaxed)
+    }
+
+    /// Closes its stdin, and waits until it has ended: by then, or it is killed. Returns how many notifications were not written.
+    pub(super) async fn stop(&self, by: Instant) -> u64 {
+        let idle = self.told() == 0;
         self.stop.send_replace(Some(if idle { by.min(Instant::now() + IDLE_GRACE) } else { by }));
         self.shared.gone().await;
+        self.shared.unread.load(Ordering::Relaxed)
     }
 
     /// Kills it.
@@ -193,6 +206,7 @@ struct Input {
     requests: mpsc::Receiver<Vec<u8>>,
     notifications: mpsc::Receiver<Vec<u8>>,
     stop: watch::Receiver<Stop>,
+    shared: Arc<Shared>,
 }
 
 impl Input {
@@ -200,10 +214,10 @@ impl Input {
     async fn write(mut self, mut stdin: ChildStdin) -> io::Result<()> {
         let mut stopping = false;
         loop {
-            let line = tokio::select! {
+            let (line, notifies) = tokio::select! {
                 biased;
-                Some(line) = self.requests.recv() => line,
-                Some(line) = self.notifications.recv() => line,
+                Some(line) = self.requests.recv() => (line, false),
+                Some(line) = self.notifications.recv() => (line, true),
                 _ = self.stop.wait_for(Option::is_some), if !stopping => {
                     stopping = true;
                     self.requests.close();
@@ -214,6 +228,9 @@ impl Input {
             };
             stdin.write_all(&line).await?;
             stdin.flush().await?;
+            if notifies {
+                self.shared.unread.fetch_sub(1, Ordering::Relaxed);
+            }
         }
     }
 }
@@ -361,7 +378,10 @@ impl Shared {
         let waiting = id.and_then(|id| open.waiting.remove(&id));
         if let Some(waiting) = waiting {
             open.answered += 1;
-            self.told.store(false, Ordering::Relaxed);
+            // The answer to the handshake was on its way before any notification.
+            if open.answered > 1 {
+                self.told.store(0, Ordering::Relaxed);
+            }
             // Dropped in between: given up, after all.
             let _ = waiting.send(result);
             return;

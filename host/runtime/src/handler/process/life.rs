@@ -83,16 +83,26 @@ impl Life {
     }
 
     /// Ends the process: its stdin is closed, and when it has not ended by then it is killed. It is not started again.
-    pub(super) async fn stop(&self, by: Instant) {
+    ///
+    /// # Errors
+    /// It was told of events that it may not have read.
+    pub(super) async fn stop(&self, by: Instant) -> Result<(), String> {
         let current = {
             let mut now = self.now();
             now.closed = true;
             now.current.as_ref().map(|current| (Arc::clone(&current.connection), current.ready.clone()))
         };
-        if let Some((connection, ready)) = current {
-            // What it was told before its handshake was done is not lost.
-            let _ = tokio::time::timeout_at(by.into(), ready).await;
-            connection.stop(by).await;
+        let Some((connection, ready)) = current else { return Ok(()) };
+        // It reads notifications that came before its handshake was done once it has started.
+        let ready = tokio::time::timeout_at(by.into(), ready).await;
+        let told = connection.told();
+        let unread = connection.stop(by).await;
+        match ready {
+            _ if told == 0 => Ok(()),
+            Ok(Ok(())) if unread == 0 => Ok(()),
+            Ok(Ok(())) => Err(format!("{unread} of {told} notifications were not written in time")),
+            Ok(Err(ended)) => Err(format!("{told} notifications were not delivered: {}", ended.failure.message)),
+            Err(_) => Err(format!("{told} notifications were not delivered: it did not answer the handshake in time")),
         }
     }
 

@@ -126,7 +126,9 @@ impl Source for Reloading {
 
     async fn close(&self, grace: Duration) {
         if let Ok(host) = self.get() {
-            host.close(grace).await;
+            for (hook, missed) in host.close(grace).await {
+                tracing::warn!(hook, "{missed}");
+            }
         }
     }
 }
