@@ -1,4 +1,4 @@
-//! What a hook protocol is, and the one list of all of them.
+//! The [`Dialect`] trait, which describes a hook protocol, and the list of all dialects.
 
 pub mod blade;
 pub mod blade_callback;
@@ -32,7 +32,7 @@ use crate::{
     output::{DecisionKind, HookOutput, Note, Scope},
 };
 
-/// Every dialect and profile, by name. A new dialect is one folder and one line here.
+/// Every dialect and profile, by name. A new dialect needs a folder and a line here.
 pub static ALL: &[&dyn Dialect] = &[
     &claude::DOCUMENTED,
     &claude::OBSERVED,
@@ -49,47 +49,50 @@ pub static ALL: &[&dyn Dialect] = &[
     &gemini::DIALECT,
 ];
 
-/// The dialect of that name: `claude`, `claude@observed`, …
+/// Returns the dialect of this name, for example `claude` or `claude@observed`.
 pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name() == name)
 }
 
-/// A client's own names of a tool, and Claude Code's.
+/// A client's own names of a tool, and the names that Claude Code has for it.
 pub type ToolNames = (&'static [&'static str], &'static [&'static str]);
 
 /// A hook protocol. All methods are pure and total.
 ///
-/// The default methods are what the JSON-object dialects share; `rows` is the table everything else reads.
+/// The default methods are those of the dialects whose outputs are JSON objects. All of them read the table of
+/// [`Dialect::specs`].
 pub trait Dialect: Send + Sync + 'static {
     /// The name in configurations, with the profile: `claude`, `claude@observed`.
     fn name(&self) -> &'static str;
 
-    /// One row per event the specification names.
+    /// The event specs: one row per event that the specification names.
     fn specs(&self) -> &'static [EventSpec];
 
-    /// The row for events the specification does not name; its `name` is a placeholder.
+    /// The row for events that the specification does not name. Its `name` is a placeholder.
     fn other_spec(&self) -> &'static EventSpec;
 
-    /// How the hooks of one event run.
+    /// The order in which the hooks of one event run.
     fn flow(&self) -> Flow;
 
-    /// How the `hooks` object of a configuration is written.
+    /// The form of the `hooks` object in a configuration.
     fn shape(&self) -> ConfigShape;
 
-    /// Returns true if entries of a configuration in groups may stand there flat, as copilot's own do.
+    /// Returns true if a configuration with matcher groups may also have flat entries, as those of Copilot's own
+    /// configurations are.
     fn takes_flat_entries(&self) -> bool {
         false
     }
 
-    /// How matchers are read; `None`: the dialect has no matchers.
+    /// The syntax of matchers. `None`: the dialect has no matchers.
     fn match_style(&self) -> Option<MatchStyle>;
 
-    /// The tools that Claude Code has under another name.
+    /// Tools that have another name in Claude Code.
     fn tool_names(&self) -> &'static [ToolNames] {
         &[]
     }
 
-    /// Other names of a tool, against which matchers are held as well: what Claude Code calls it, or what the client does.
+    /// Returns the other names of a tool: those of Claude Code for the client's name, or the reverse. Matchers are
+    /// compared with these names too.
     fn also_called(&self, tool: &str) -> &'static [&'static str] {
         let other = |(own, claudes): &ToolNames| {
             if own.contains(&tool) { Some(*claudes) } else { claudes.contains(&tool).then_some(*own) }
@@ -97,66 +100,68 @@ pub trait Dialect: Send + Sync + 'static {
         self.tool_names().iter().find_map(other).unwrap_or_default()
     }
 
-    /// What tells that a payload is of this dialect's client. Profiles have those of the dialect they are one of.
+    /// Signs that a payload comes from this dialect's client. A profile has the same signs as its dialect.
     fn marks(&self) -> Marks {
         Marks::default()
     }
 
-    /// How the matchers of one event are read, where that differs.
+    /// The syntax of the matchers of one event, where it differs from [`Dialect::match_style`].
     fn match_style_of(&self, _spec: &EventSpec) -> Option<MatchStyle> {
         self.match_style()
     }
 
-    /// What a bare number means where a configuration gives a hook's `timeout`.
+    /// The unit of a bare number in a hook's `timeout`.
     fn timeout_unit(&self) -> TimeUnit {
         TimeUnit::Seconds
     }
 
-    /// Seconds that the client gives a command that says nothing of its own; `None`: as every hook of ours.
+    /// Default timeout in seconds that the client gives a command hook. `None`: hookbox's own default.
     fn command_timeout(&self) -> Option<f64> {
         None
     }
 
-    /// How often in a row hooks may keep an agent going where the client itself has no limit; `None`: that is its own concern.
+    /// Maximum number of times in a row that hooks may keep an agent going, for a client without such a limit. `None`:
+    /// the client has its own limit.
     fn stop_limit(&self) -> Option<u32> {
         None
     }
 
-    /// How the client is configured, for warnings.
+    /// The client's configuration, for warnings.
     fn usage(&self) -> Usage {
         Usage::default()
     }
 
-    /// How long the client waits for its hooks on an event of this row, unless its settings say otherwise.
+    /// Time that the client waits for its hooks on an event of this row, unless its settings say otherwise.
     fn client_timeout(&self, _spec: &EventSpec) -> Duration {
         Duration::from_mins(1)
     }
 
-    /// The kinds of events that are watched and never asked about, where these are events of one name.
+    /// Kinds of the events that hooks observe but do not decide, where all of these events share one name.
     fn kinds(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Output fields the contract knows, at whatever depth. What a component passes through as `extra` may not carry
-    /// them (design: an `extra` "may never carry a field that the contract knows").
+    /// Output fields that the contract knows, at any depth. A component cannot set them through `extra` (design: an
+    /// `extra` "may never carry a field that the contract knows").
     fn known_keys(&self) -> &'static [&'static str];
 
-    /// Reads one event. `name` overrides the event name, for wires that do not carry it.
+    /// Decodes one event. `name` overrides the event name, for wires that do not carry it.
     ///
     /// # Errors
-    /// [`DecodeError`], with the place.
+    /// [`DecodeError`], with the JSON pointer or the line and column.
     fn decode_event(&self, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError>;
 
-    /// Where events have their name and their tool's, for [`Dialect::glimpse`].
+    /// Places of the event name and the tool name on the wire, for [`Dialect::glimpse`].
     fn places(&self) -> &'static Places {
         &Places { name: &[&["hook_event_name"]], tool: &[&["tool_name"]] }
     }
 
-    /// What can be told of a text that [`Dialect::decode_event`] cannot read: which event it is, and of which tool. `None`
-    /// where not even the name is there, or two of them.
+    /// Returns the event name and the tool name of a text that [`Dialect::decode_event`] rejects. `None`: the name is
+    /// missing, or the text has two different names.
     fn glimpse(&self, wire: &[u8], name: Option<&str>) -> Option<Glimpse> {
         let own = name.and_then(|_| glimpse::glimpse(self.places(), wire, None));
-        // decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable": it could be either.
+        // decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable": it could
+        // be either.
         if let (Some(given), Some(own)) = (name, &own)
             && !common::agree(self, given, &own.name)
         {
@@ -165,7 +170,7 @@ pub trait Dialect: Send + Sync + 'static {
         glimpse::glimpse(self.places(), wire, name)
     }
 
-    /// The row of an event that may be broken; `None` where nothing tells which event it is.
+    /// The row of an event that may be invalid. `None`: the event's name is unknown.
     fn glimpse_spec(&self, wire: &[u8], name: Option<&str>) -> Option<&'static EventSpec> {
         if let Ok(event) = self.decode_event(wire, name) {
             return Some(self.spec_of(&event));
@@ -174,180 +179,183 @@ pub trait Dialect: Send + Sync + 'static {
         Some(self.spec_by_name(&name).unwrap_or(self.other_spec()))
     }
 
-    /// Writes an event: the inverse of [`Dialect::decode_event`], and for events a library user made, what a client
-    /// would have sent.
+    /// Encodes an event, the inverse of [`Dialect::decode_event`]. An event that a library user made is written as the
+    /// client would have sent it.
     fn encode_event(&self, event: &Event) -> Value;
 
-    /// Reads what a handler that speaks this dialect printed. Notes tell what was accepted although it should not be.
+    /// Decodes the output of a handler that speaks this dialect. The notes report invalid parts that were accepted all
+    /// the same.
     ///
     /// # Errors
-    /// [`DecodeError`]: the output counts as a failed handler's.
+    /// [`DecodeError`]: the hook counts as failed.
     fn decode_output(&self, event: &Event, wire: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError>;
 
-    /// What a command that was run as a hook said, by its exit code and what it printed.
+    /// Reads the exit code and the output of a command that ran as a hook.
     ///
     /// # Errors
-    /// [`crate::Failure`]: it said nothing.
+    /// [`crate::Failure`]: the command gave no valid output.
     fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
         by_exit_code(self, event, ended)
     }
 
-    /// Reads what a handler printed that is not JSON object, where the client has a use for plain text.
+    /// Reads output that is not a JSON object, for clients that accept plain text.
     fn decode_text(&self, _event: &Event, _text: &str) -> Option<HookOutput> {
         None
     }
 
-    /// Whose hooks are asked about an event of this kind, one stage after another; before the last, only until a stage
-    /// [decides](Dialect::decides). The hooks of a stage are those configured for [`Dialect::spec`]`(stage).name` and get
-    /// the event as one of theirs.
+    /// The stages of an event of this kind, in order. The hooks of a stage are those that are configured for
+    /// [`Dialect::spec`]`(stage).name`; they get the event under that name. Later stages run only until a stage
+    /// [decides](Dialect::decides).
     fn stages(&self, kind: EventKind) -> &'static [EventKind] {
         kind.alone()
     }
 
-    /// Returns true if the outputs of a stage are final, so that the hooks of later stages are not asked. When they are not, and
-    /// a stage follows, their decisions [fall back](Dialect::falls_back).
+    /// Returns true if the outputs of a stage are final, so that later stages do not run. If they are not final and a
+    /// stage follows, their decisions [fall back](Dialect::falls_back).
     fn decides(&self, _stage: EventKind, _answers: &[HookOutput]) -> bool {
         false
     }
 
-    /// Returns true if the decisions of a stage that was not final are taken out with [`HookOutput::fall_back`] before merging.
-    /// Otherwise they stand beside those of the later stages.
+    /// Returns true if [`HookOutput::fall_back`] removes the decisions of a stage that was not final before the merge.
+    /// Otherwise they are merged with those of the later stages.
     fn falls_back(&self) -> bool {
         true
     }
 
-    /// Returns true if this answer ends the event: no later hook runs.
+    /// Returns true if this answer ends the event, so that no later hook runs.
     fn stops(&self, _event: &Event, _answer: &HookOutput) -> bool {
         false
     }
 
-    /// Makes the event what the next hook sees, where the dialect chains ([`Flow::Chained`]): the typed fields and
-    /// [`Event::raw`] with what `answer` rewrote.
+    /// Applies a hook's rewrite to the event for the next hook, where the dialect chains ([`Flow::Chained`]). It
+    /// changes the typed fields and [`Event::raw`].
     fn rewrite(&self, _event: &mut Event, _answer: &HookOutput) {}
 
-    /// Returns true if a hook can have another tool run instead of the one that was called.
+    /// Returns true if a hook can replace the tool that was called with another tool.
     fn rewrites_tool(&self, _kind: EventKind) -> bool {
         false
     }
 
-    /// Returns true if the client gives [`HookOutput::system_message`] to the model: then it needs the authority for context too.
+    /// Returns true if the client gives [`HookOutput::system_message`] to the model. A system message then also needs
+    /// the authority for context.
     fn message_is_context(&self) -> bool {
         false
     }
 
-    /// Merges the outputs of all hooks, in configuration order. `event` is the one the client sent, also where the
-    /// dialect chains. Answers are already within what the event's row can say (see [`crate::degrade`]).
+    /// Merges the outputs of all hooks, in configuration order. `event` is the one that the client sent, even where the
+    /// dialect chains. [`crate::degrade`] has already reduced the outputs to what the event's row can express.
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome;
 
-    /// The event as command handlers read it.
+    /// The event in the form that command handlers read.
     fn for_commands(&self, event: &Event) -> Raw {
         event.raw.clone()
     }
 
-    /// Writes the verdict. A string is plain text, which goes out as it stands; `None`: nothing at all, because this
-    /// event is never answered, or there is nothing to say that the client would not misread.
+    /// Encodes the verdict. A JSON string is plain text and is written without quotes. `None`: write nothing, because
+    /// the client takes no answer to this event, or would misread an empty one.
     fn encode_outcome(&self, event: &Event, outcome: &HookOutput) -> Option<Value>;
 
-    /// What a hook that failed so counts as when the configuration does not say.
+    /// The failure policy for this cause when the configuration has none.
     fn default_policy(&self, _kind: EventKind, _cause: Cause) -> FailurePolicy {
         FailurePolicy::Ignore
     }
 
-    /// How a program that speaks for the hooks tells the client to block, when it failed itself. `wire` is the event as far
-    /// as it was read, `name` is its name where the wire does not carry it.
+    /// The fallback that blocks when the program that runs the hooks failed itself. `wire` is the part of the event
+    /// that was read; `name` is its name where the wire does not carry it.
     fn fail_closed(&self, _wire: &[u8], _name: Option<&str>, _reason: &str) -> Fallback {
         Fallback::block(None)
     }
 
-    /// How it tells the client that it failed, when nothing need be blocked.
+    /// The fallback that reports such a failure without blocking.
     fn fail_open(&self) -> Fallback {
         Fallback::tell()
     }
 
-    /// Returns true if the client reads stderr where stdout is empty: then nothing may stand there.
+    /// Returns true if the client reads stderr when stdout is empty. stderr must then stay empty too.
     fn reads_stderr(&self) -> bool {
         false
     }
 
-    /// The row of an event.
+    /// The row of an event kind.
     fn spec(&self, kind: EventKind) -> &'static EventSpec {
         self.specs().iter().find(|spec| spec.kind == kind).unwrap_or(self.other_spec())
     }
 
-    /// The row of this event: by its name, or else by its kind.
+    /// The row of an event: by its name, or else by its kind.
     fn spec_of(&self, event: &Event) -> &'static EventSpec {
         let named = self.spec_by_name(&event.name).filter(|spec| spec.kind == event.kind());
         named.unwrap_or_else(|| self.spec(event.kind()))
     }
 
-    /// The row of an event by its wire name, if the specification names it.
+    /// The row of the event with this wire name, if the specification names it.
     fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
         self.specs().iter().find(|spec| spec.name == name)
     }
 }
 
-/// The verdict of all hooks, before it is written.
+/// The verdict of all hooks, before it is encoded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// What all hooks together say.
+    /// The merged output of all hooks.
     pub output: HookOutput,
-    /// The sentence of `docs/spec` that decided, word for word, as `PAGE#HEADING: SENTENCE`.
+    /// The sentence of `docs/spec` that decided, verbatim, as `PAGE#HEADING: SENTENCE`.
     pub clause: &'static str,
-    /// What had no effect, by the index of the hook where it was one hook's.
+    /// Notes on parts that had no effect, with the index of the hook if a single hook caused the note.
     pub notes: Vec<(Option<usize>, Note)>,
 }
 
-/// What a dialect's specification says about one event.
+/// A row of a dialect's specification: one event, its fields and what outputs to it can express.
 #[derive(Debug)]
 pub struct EventSpec {
     /// The event's name on the wire.
     pub name: &'static str,
-    /// Which event of the contract it is.
+    /// The event kind in the contract.
     pub kind: EventKind,
-    /// The field (by our name) a matcher is held against; `None`: matchers are ignored.
+    /// The field, by the contract's name, that matchers are compared with. `None`: matchers are ignored.
     pub matched: Option<&'static str>,
-    /// True if a hook can keep it from happening.
+    /// True if a hook can block the event.
     pub blockable: bool,
-    /// Wire fields without which the event means nothing.
+    /// Wire fields that the event must have.
     pub required: &'static [&'static str],
-    /// The event's own fields that are typed, beside those of `names`. All others reach hooks as they came.
+    /// The event's own typed fields, besides those of `names`. Hooks get all other fields unchanged.
     pub fields: &'static [&'static str],
-    /// Wire names that differ from ours, as (wire, ours).
+    /// Wire names that differ from the contract's, as (wire, contract) pairs.
     pub names: &'static [(&'static str, &'static str)],
-    /// What an output to it can say.
+    /// The parts of an output that the client understands for this event.
     pub expressible: Expressible,
 }
 
-/// What an output to one event can say in one dialect. [`crate::degrade`] makes everything else the nearest safer thing.
+/// The parts of an output that one event of one dialect can express. [`crate::degrade`] replaces all others with the
+/// nearest safer thing.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // one per thing that can be said, not one state
 pub struct Expressible {
-    /// The decisions the wire has words for.
+    /// The decisions that the wire can express.
     pub decisions: &'static [DecisionKind],
-    /// True if what the event carries can be replaced.
+    /// True if a hook can replace the data that the event carries.
     pub rewrite: bool,
-    /// True if text can be added to the model's context.
+    /// True if a hook can add text to the model's context.
     pub context: bool,
-    /// True if a warning can be shown to the user.
+    /// True if a hook can show a warning to the user.
     pub system_message: bool,
-    /// How far a halt can reach.
+    /// The scopes that a halt can have.
     pub halt: &'static [Scope],
-    /// True if session environment variables can be set.
+    /// True if a hook can set environment variables of the session.
     pub env: bool,
 }
 
-/// How the hooks of one event run.
+/// The order in which the hooks of one event run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// In array order, one after another, each seeing the original event.
+    /// In array order, one after another. Each hook sees the original event.
     Sequential,
-    /// At once, at most so many at a time (overridable); merged in configuration order.
+    /// Concurrently, with this default limit. The outputs are merged in configuration order.
     Concurrent(usize),
-    /// One after another, each seeing the event as the hooks before it rewrote it.
+    /// In array order, one after another. Each hook sees the rewrites of the hooks before it.
     Chained,
 }
 
-/// What a bare number of time means.
+/// The unit of a bare number of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds, fractions allowed.
@@ -356,7 +364,7 @@ pub enum TimeUnit {
     Milliseconds,
 }
 
-/// How the `hooks` object of a configuration is written.
+/// The form of the `hooks` object in a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigShape {
     /// Event → matcher groups → handlers.

@@ -1,7 +1,7 @@
-//! One event, typed, and nothing of it lost.
+//! One typed event. Decoding loses nothing.
 //!
-//! Every dialect decodes into these types through [`decode_fields`] and a table of names; what the types do not know
-//! stays in [`Event::extra`], so that encoding gives back what was decoded.
+//! Every dialect decodes into these types through [`decode_fields`] and a table of names. [`Event::extra`] holds the
+//! fields that have no type, so that encoding gives back what was decoded.
 
 pub(crate) mod fields;
 mod input;
@@ -34,21 +34,21 @@ use crate::{
 pub struct Event {
     /// The event's name as the client wrote it.
     pub name: String,
-    /// What every event shares.
+    /// The fields that every event has.
     pub context: EventContext,
-    /// The tool, on events about a tool.
+    /// The tool call, on events about a tool.
     pub call: Option<ToolCall>,
-    /// The event's own fields. Its variant says which event this is.
+    /// The event's own fields. The variant is the event kind.
     pub input: Input,
-    /// Fields of the wire these types do not know, or cannot hold without loss.
+    /// Wire fields that have no type here, or that the types cannot hold without loss.
     pub extra: Fields,
-    /// The whole event as the client sent it, with rewrites of earlier hooks where the dialect chains.
+    /// The whole event as the client sent it, with the rewrites of earlier hooks where the dialect chains.
     pub raw: Raw,
-    /// What was read otherwise than the client wrote it, for people. Never on the wire.
+    /// Reports for people on values that were read differently than the client wrote them. Never on the wire.
     pub notes: Vec<Note>,
 }
 
-/// What of an event is otherwise than the client sent it, while hooks of another stage are asked.
+/// The parts of an event that [`Event::turn_into`] replaces while the hooks of another stage run.
 #[derive(Debug)]
 pub struct AsSent {
     name: String,
@@ -57,7 +57,7 @@ pub struct AsSent {
 }
 
 impl Event {
-    /// An event that never was on a wire, as the dialect's client would have sent it.
+    /// Makes an event that was never on a wire, in the form that the dialect's client would have sent.
     pub fn new(dialect: &dyn Dialect, context: EventContext, call: Option<ToolCall>, input: Input) -> Self {
         let name = dialect.spec(input.kind()).name.to_owned();
         let mut event =
@@ -66,7 +66,7 @@ impl Event {
         event
     }
 
-    /// What is known of an event that cannot be read. A tool that is not known is left out.
+    /// Makes an event of the name and tool that could be read of an invalid text. An unknown tool is left out.
     pub fn glimpsed(dialect: &dyn Dialect, seen: Glimpse) -> Self {
         let kind = dialect.spec_by_name(&seen.name).map_or(EventKind::OtherEvent, |spec| spec.kind);
         Self {
@@ -80,8 +80,8 @@ impl Event {
         }
     }
 
-    /// Makes it what hooks of another stage see of it (see [`Dialect::stages`]). What is large is not copied.
-    /// `None`: it is one of that stage.
+    /// Converts the event to the form that hooks of another stage get (see [`Dialect::stages`]). Large parts are not
+    /// copied. `None`: the event is already of that stage.
     pub fn turn_into(&mut self, kind: EventKind, dialect: &dyn Dialect) -> Option<AsSent> {
         if kind == self.kind() {
             return None;
@@ -113,14 +113,14 @@ impl Event {
         Some(sent)
     }
 
-    /// Makes it again what the client sent.
+    /// Restores the event as the client sent it.
     pub fn turn_back(&mut self, sent: Option<AsSent>) {
         if let Some(AsSent { name, input, raw }) = sent {
             (self.name, self.input, self.raw) = (name, input, raw);
         }
     }
 
-    /// A text field by our name, for matchers.
+    /// Returns a text field by the contract's name, for matchers.
     pub fn field(&self, name: &str) -> Option<Cow<'_, str>> {
         if name == "tool_name" {
             return self.call.as_ref().map(|call| call.name.as_str().into());
@@ -134,7 +134,7 @@ impl Event {
         }
     }
 
-    /// Which event this is.
+    /// The event kind.
     pub fn kind(&self) -> EventKind {
         self.input.kind()
     }
@@ -142,12 +142,12 @@ impl Event {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident $wit:literal,)*) => {
-        /// Every event the contract knows, in no dialect's words.
+        /// Every event kind of the contract, independent of dialects.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum EventKind { $($(#[$doc])* $name,)* }
 
         impl EventKind {
-            /// All of them.
+            /// All event kinds.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// The event's interface in the WIT package `hookbox:hooks`.
@@ -155,7 +155,7 @@ macro_rules! kinds {
                 match self { $(Self::$name => $wit,)* }
             }
 
-            /// The event's name in the field's words, for example `PreToolUse`.
+            /// The event's usual name in the field, for example `PreToolUse`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
@@ -203,7 +203,7 @@ kinds! {
 }
 
 impl EventKind {
-    /// A list of this kind only.
+    /// A list with only this kind.
     pub fn alone(self) -> &'static [Self] {
         Self::ALL.iter().position(|kind| *kind == self).and_then(|i| Self::ALL.get(i..=i)).unwrap_or_default()
     }
@@ -221,17 +221,16 @@ impl EventKind {
     }
 }
 
-/// Decodes the fields of one wire object by its specification. `context_names` are the dialect's names for what every
-/// event shares, as (wire, ours) pairs. `at` is the JSON pointer of `wire` within the text.
+/// Decodes the fields of one wire object by its event spec. `context_names` are the dialect's names of the context
+/// fields, as (wire, contract) pairs. `at` is the JSON pointer of `wire` within the text.
 ///
-/// Typed are what every event shares, what the specification lists ([`EventSpec::fields`] and [`EventSpec::names`]) and,
-/// where the event is about a tool, the tool call. A field of another type than it should have is left untyped, with a
-/// note, unless the event means nothing without it.
+/// The typed fields are the context, the fields of [`EventSpec::fields`] and [`EventSpec::names`], and the tool call if
+/// the event is about a tool. A field of the wrong type is left untyped, with a note, unless the event requires it.
 ///
-/// The event is named as its specification has it and has no [`Event::raw`] yet: both are the caller's.
+/// The result has the name of the event spec and no [`Event::raw`]; the caller sets both.
 ///
 /// # Errors
-/// [`DecodeError::Missing`] for the specification's required fields, [`DecodeError::Type`] for those and the tool's name.
+/// [`DecodeError::Missing`] for required fields of the event spec, [`DecodeError::Type`] for those and for the tool name.
 pub fn decode_fields(
     spec: &EventSpec,
     context_names: &[(&str, &str)],
@@ -241,7 +240,7 @@ pub fn decode_fields(
     decode_members(spec, spec.name.to_owned(), context_names, at, wire.into(), Raw::default())
 }
 
-/// [`decode_fields`] of an object that is not a map yet, and of an event of this name and text.
+/// [`decode_fields`] for members that are not a map yet, with the event's name and text.
 pub(crate) fn decode_members(
     spec: &EventSpec,
     name: String,
@@ -262,7 +261,7 @@ pub(crate) fn decode_members(
     let mut context = EventContext::default();
     let mut input = Input::empty(spec.kind);
     wire.each(|wire, member| {
-        // No type has a field without a name.
+        // No type has a field with an empty name.
         let (ours, listed) = names.ours(wire).filter(|_| !member.is_null()).unwrap_or_default();
         let mut field = Field { ours, wire, member };
         let taken = call.as_mut().map_or(Ok(false), |call| call.take(&mut field, &mut rest))?
@@ -279,7 +278,7 @@ pub(crate) fn decode_members(
     Ok(Event { name, context, call, input, extra: rest.extra, raw, notes: rest.notes })
 }
 
-/// The inverse of [`decode_fields`]: the wire object of an event.
+/// Encodes an event as a wire object, the inverse of [`decode_fields`].
 pub fn encode_fields(spec: &EventSpec, context_names: &[(&str, &str)], event: &Event) -> Object {
     let names = Names { spec, context: context_names };
     let mut ours = Object::new();
@@ -289,7 +288,7 @@ pub fn encode_fields(spec: &EventSpec, context_names: &[(&str, &str)], event: &E
     }
     event.input.encode(&mut ours);
     let mut wire: Object = ours.into_iter().map(|(key, value)| (names.wire(&key).to_owned(), value)).collect();
-    // These stand under the wire's own names.
+    // These have the wire's names already.
     if let Input::OtherEvent(other) = &event.input {
         wire.extend(other.payload.to_object());
     }
@@ -297,7 +296,7 @@ pub fn encode_fields(spec: &EventSpec, context_names: &[(&str, &str)], event: &E
     wire
 }
 
-/// The tables of names that hold for one event, the event's own first.
+/// The tables of names for one event. The event's own names come first.
 struct Names<'a> {
     spec: &'a EventSpec,
     context: &'a [(&'a str, &'a str)],
@@ -308,7 +307,8 @@ impl Names<'_> {
         self.spec.names.iter().chain(self.context)
     }
 
-    /// Our name of a wire field, and whether the event has it; `None` when another wire field has that name here.
+    /// The contract's name of a wire field, and true if the event spec lists it. `None` when another wire field has
+    /// that name here.
     fn ours<'k>(&'k self, wire: &'k str) -> Option<(&'k str, bool)> {
         match self.pairs().find(|(w, _)| *w == wire) {
             Some((_, ours)) => Some((ours, true)),
@@ -322,15 +322,15 @@ impl Names<'_> {
     }
 }
 
-/// One field of the wire.
+/// One wire field.
 pub(crate) struct Field<'a> {
-    /// The contract's name of it.
+    /// The field's name in the contract.
     ours: &'a str,
     wire: &'a str,
     member: Json,
 }
 
-/// What no type holds.
+/// The fields and notes that no type holds.
 pub(crate) struct Rest<'a> {
     spec: &'a EventSpec,
     at: &'a str,
@@ -339,10 +339,10 @@ pub(crate) struct Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// Reads a field; of another type it is `None`, and left untyped.
+    /// Reads a field. A value of the wrong type gives `None` and is left untyped.
     ///
     /// # Errors
-    /// [`DecodeError::Type`] where the event means nothing without the field.
+    /// [`DecodeError::Type`]: the event requires the field and its type is wrong.
     pub(crate) fn read<T: FieldType>(&mut self, field: &mut Field<'_>) -> Result<Option<T>, DecodeError> {
         let value = match T::take(std::mem::take(&mut field.member)) {
             Ok(typed) => return Ok(Some(typed)),
@@ -356,15 +356,15 @@ impl Rest<'_> {
             }
             self.notes.push(left_untyped(&pointer, T::EXPECTED, &value));
         }
-        // `10.0` is 10, and is written as it came.
+        // `10.0` is read as 10 and kept as the client wrote it.
         self.keep(field, value);
         Ok(typed)
     }
 
-    /// Reads a string without which nothing can be told.
+    /// Reads a string that the event cannot do without.
     ///
     /// # Errors
-    /// [`DecodeError::Type`]: it is none.
+    /// [`DecodeError::Type`]: the value is not a string.
     pub(crate) fn needed(&self, field: &mut Field<'_>) -> Result<String, DecodeError> {
         let read = std::mem::take(&mut field.member).into_string();
         read.map_err(|member| {
@@ -373,7 +373,7 @@ impl Rest<'_> {
         })
     }
 
-    /// Keeps what the types cannot hold without loss.
+    /// Keeps a value that the types cannot hold without loss.
     pub(crate) fn keep(&mut self, field: &Field<'_>, value: impl Into<Json>) {
         self.extra.insert(field.wire, value);
     }

@@ -1,5 +1,5 @@
-//! JSON as a gate must read it: what two parsers could read differently is an error, because a gate must see what the
-//! tool sees. See `docs/adr/0004-strict-json.md`.
+//! Strict JSON. A text that two parsers could read differently is an error, because a gate must see what the tool sees.
+//! See `docs/adr/0004-strict-json.md`.
 
 mod checked;
 mod fields;
@@ -22,65 +22,65 @@ pub use scan::{MAX_DEPTH, MAX_NODES};
 use text::Place;
 pub use value::Json;
 
-/// A JSON object, in the order it was written.
+/// A JSON object. Its members keep their order.
 pub type Object = Map<String, Value>;
 
-/// Why a text is not an event or an output of a dialect. The message names the place.
+/// An error in a text that should be an event or an output of a dialect. The message names the place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// The text is not JSON, or repeats a key.
     #[error("not valid JSON: {0}")]
     Syntax(String),
-    /// The text is nested deeper than [`MAX_DEPTH`] or has more than [`MAX_NODES`] values and keys.
+    /// The text exceeds [`MAX_DEPTH`] nesting levels or [`MAX_NODES`] values and keys.
     #[error("too large to be read: {0}")]
     Limit(String),
     /// The bytes are not UTF-8.
     #[error("not UTF-8: byte {0} starts no character")]
     Utf8(usize),
-    /// Valid JSON of another form than the dialect gives.
+    /// The JSON is valid, but a value has another type than the dialect gives it.
     #[error("{pointer}: expected {expected}, found {found}")]
     Type {
-        /// JSON pointer into the text, empty for the whole of it.
+        /// JSON pointer into the text; empty for the whole text.
         pointer: String,
-        /// What the dialect says belongs there.
+        /// The type that the dialect expects.
         expected: String,
-        /// What is there, shortened.
+        /// The value that was found, shortened.
         found: String,
     },
-    /// A field without which the event means nothing.
+    /// A required field is missing.
     #[error("{pointer}: missing; {why}")]
     Missing {
-        /// JSON pointer of the absent field.
+        /// JSON pointer of the missing field.
         pointer: String,
-        /// Why it is needed.
+        /// The reason why it is required.
         why: String,
     },
-    /// A word where the dialect knows only certain words.
+    /// A word is unknown where the dialect has a fixed list.
     #[error("{pointer}: unknown {what} `{found}`, known are {known}")]
     Unknown {
         /// JSON pointer of the word.
         pointer: String,
-        /// What the word should have been, for example `decision`.
+        /// The kind of word, for example `decision`.
         what: &'static str,
-        /// The word, shortened.
+        /// The word that was found, shortened.
         found: String,
-        /// The words the dialect knows.
+        /// The words that the dialect knows.
         known: String,
     },
 }
 
 impl DecodeError {
-    /// A [`DecodeError::Type`] at `pointer`.
+    /// Makes a [`DecodeError::Type`] at `pointer`.
     pub fn wrong_type(pointer: impl Into<String>, expected: impl Into<String>, found: &Value) -> Self {
         Self::Type { pointer: pointer.into(), expected: expected.into(), found: describe(found) }
     }
 }
 
-/// Parses one JSON text strictly: half a surrogate pair is an error too.
+/// Parses one JSON text strictly. Half a surrogate pair is an error too.
 ///
 /// # Errors
-/// [`DecodeError::Utf8`], or [`DecodeError::Syntax`] with line and column: also for a repeated key, of which one parser
-/// keeps the first and another the last.
+/// [`DecodeError::Utf8`], [`DecodeError::Limit`], or [`DecodeError::Syntax`] with line and column. A repeated key is a
+/// syntax error, because some parsers keep its first value and others its last.
 pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
     match read(bytes)? {
         (value, 0) => Ok(value),
@@ -88,10 +88,10 @@ pub fn parse(bytes: &[u8]) -> Result<Value, DecodeError> {
     }
 }
 
-/// Parses one JSON text and requires an object. Half a surrogate pair is read as U+FFFD.
+/// Parses one JSON text that must be an object. Half a surrogate pair is read as U+FFFD.
 ///
 /// # Errors
-/// As [`parse`], or [`DecodeError::Type`].
+/// The errors of [`parse`] for all other faults, and [`DecodeError::Type`].
 pub fn parse_object(bytes: &[u8]) -> Result<Object, DecodeError> {
     match read(bytes)?.0 {
         Value::Object(object) => Ok(object),
@@ -99,7 +99,7 @@ pub fn parse_object(bytes: &[u8]) -> Result<Object, DecodeError> {
     }
 }
 
-/// A text's value, and how many of its escapes were read as U+FFFD.
+/// Reads a text. Returns its value and the number of escapes that were read as U+FFFD.
 fn read(bytes: &[u8]) -> Result<(Value, usize), DecodeError> {
     let mut text = Checked::new(bytes)?;
     let value = whole(&mut text).map_err(|fault| text.syntax(&fault))?;
@@ -113,19 +113,19 @@ fn whole(text: &mut Checked<'_>) -> Result<Value, Fault> {
     Ok(value)
 }
 
-/// The object of a text in its normal form: compact, without half surrogate pairs.
+/// The object of a text in normal form: compact, without half surrogate pairs.
 pub(crate) struct Normal {
     pub(crate) text: Arc<String>,
     pub(crate) members: Members,
-    /// The number of escapes that were half a surrogate pair, each now U+FFFD.
+    /// The number of escapes that were half a surrogate pair. Each is U+FFFD now.
     pub(crate) repaired: usize,
 }
 
-/// Checks a text and requires an object. Its members are ranges of the normal form, which is a copy of the text where that
-/// is normal already, as clients write it.
+/// Checks a text that must be an object and converts it to normal form. The members are ranges of the new text. Clients
+/// usually write the normal form, which is copied unchanged.
 ///
 /// # Errors
-/// As [`parse_object`].
+/// The errors of [`parse_object`].
 pub(crate) fn normal(bytes: &[u8]) -> Result<Normal, DecodeError> {
     let mut checked = Checked::new(bytes)?;
     let places = match places(&mut checked).map_err(|fault| checked.syntax(&fault))? {
@@ -144,7 +144,7 @@ pub(crate) fn normal(bytes: &[u8]) -> Result<Normal, DecodeError> {
     Ok(Normal { text, members, repaired })
 }
 
-/// The members of a text that is an object; the value of any other.
+/// Returns the members of a text that is an object. The inner `Err` has the value of any other text.
 fn places(text: &mut Checked<'_>) -> Result<Result<Vec<Place>, Value>, Fault> {
     let first = text.next()?;
     if first != Some(Token::Open(Container::Object)) {
@@ -161,7 +161,7 @@ fn places(text: &mut Checked<'_>) -> Result<Result<Vec<Place>, Value>, Fault> {
     Ok(Ok(places))
 }
 
-/// A value in a few words, for messages: its type, and its text when that is short.
+/// Describes a value in a few words, for messages: its type, and its text if that is short.
 pub fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -173,7 +173,7 @@ pub fn describe(value: &Value) -> String {
     }
 }
 
-/// The first `limit` characters of a text, with `…` where something was cut.
+/// Returns the first `limit` characters of a text, with `…` if the text was longer.
 pub fn shorten(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -181,7 +181,7 @@ pub fn shorten(text: &str, limit: usize) -> String {
     }
 }
 
-/// A key as one reference token of a JSON pointer (RFC 6901).
+/// Escapes a key as one reference token of a JSON pointer (RFC 6901).
 pub fn token(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
@@ -213,7 +213,7 @@ mod tests {
         assert!(matches!(parse(deep.as_bytes()), Err(DecodeError::Limit(m)) if m.contains("deeper than 1,000")));
     }
 
-    /// Whatever is read can be cloned, compared, written and dropped on a stack of 2 MiB, which a test has too.
+    /// A value of the maximum depth can be cloned, compared, written and dropped on a stack of 2 MiB, the stack of a test.
     #[test]
     fn a_thousand_levels_are_read_on_a_small_stack() {
         let deep = format!("{}1{}", r#"{"a":["#.repeat(MAX_DEPTH / 2), "]}".repeat(MAX_DEPTH / 2));
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(value.to_string(), deep);
     }
 
-    /// Ours and `serde_json`'s agree on what is JSON, wherever `serde_json` reads what it is told to.
+    /// This parser and `serde_json` agree on valid JSON, except for the texts that only this parser rejects.
     #[test]
     fn what_is_json_is_what_serde_json_takes() {
         let texts = [

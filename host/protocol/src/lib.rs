@@ -4,8 +4,8 @@
 //! wire JSON ─decode→ Event ─(hooks run elsewhere)→ HookOutput… ─merge→ Outcome ─encode→ wire JSON
 //! ```
 //!
-//! This crate knows no process, no clock, no WebAssembly. Everything here is total: any bytes in, a value or a
-//! [`DecodeError`] out, never a panic. A protocol is a [`Dialect`]; the list of all of them is [`dialect::ALL`].
+//! This crate has no processes, no clock and no WebAssembly. Every function is total: it takes any bytes and returns a
+//! value or a [`DecodeError`]. It never panics. A protocol is a [`Dialect`]; [`dialect::ALL`] lists all of them.
 
 pub mod authority;
 pub mod command;

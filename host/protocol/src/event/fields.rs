@@ -1,4 +1,4 @@
-//! What several events share, and how one field is decoded.
+//! Fields that several events share, and the decoding of one field.
 
 use serde_json::Value;
 
@@ -8,20 +8,20 @@ use crate::{
     output::Note,
 };
 
-/// A type a wire field can have: its name for messages comes with it.
+/// A type of a wire field, with its name for messages.
 pub(crate) trait FieldType: serde::de::DeserializeOwned + serde::Serialize {
     const EXPECTED: &'static str;
 
-    /// `None` for a value of another type.
+    /// Returns `None` for a value of another type.
     fn read(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
 
-    /// The member itself, or back where it is of another type or this type does not hold the whole of it.
+    /// Takes the member. Gives it back if it has another type, or if this type cannot hold all of it.
     fn take(member: Json) -> Result<Self, Json>;
 }
 
-/// Through a value: for what is small.
+/// Converts through a parsed value; for small values only.
 fn take_small<T: FieldType>(member: Json) -> Result<T, Json> {
     match T::read(member.value()) {
         Some(typed) if serde_json::json!(typed) == *member.value() => Ok(typed),
@@ -67,7 +67,8 @@ whole_numbers! {
     u64 => "a whole number from 0",
 }
 
-/// JSON has one kind of number: `10.0` is 10. Up to 2^53, beyond which doubles are no longer exact.
+/// Reads a whole number. JSON has one kind of number, so `10.0` is 10. The limit is 2^53, because larger doubles are
+/// not exact.
 fn whole(value: &Value) -> Option<u64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let number = value.as_f64()?;
@@ -76,12 +77,12 @@ fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(whole)
 }
 
-/// A field of another type than it should have is passed on as it came.
+/// The note on a field of the wrong type, which is passed on unchanged.
 pub(crate) fn left_untyped(pointer: &str, expected: &str, found: &Value) -> Note {
     Note::warning(format!("{pointer}: expected {expected}, found {}; left untyped", describe(found)))
 }
 
-/// A struct whose fields are all optional wire fields of the same name.
+/// A struct with optional wire fields, each named like its field.
 macro_rules! wire_struct {
     ($(#[$doc:meta])* pub struct $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty,)* }) => {
         $(#[$doc])*
@@ -89,11 +90,11 @@ macro_rules! wire_struct {
         pub struct $name { $($(#[$fdoc])* pub $field: Option<$ty>,)* }
 
         impl $name {
-            /// Our names of its fields.
+            /// The contract's names of its fields.
             #[allow(dead_code)] // nobody lists what every event has
             pub(crate) const FIELDS: &[&str] = &[$(stringify!($field)),*];
 
-            /// Takes a field that is of these; whether it is.
+            /// Takes the field if it is one of these. Returns true if it was.
             #[allow(unused_variables, clippy::unnecessary_wraps)]
             pub(crate) fn take(
                 &mut self,
@@ -120,59 +121,59 @@ macro_rules! wire_struct {
 pub(crate) use wire_struct;
 
 wire_struct! {
-    /// What every event shares. Documented field by field in `wit/types.wit`, record `origin`.
+    /// The fields that every event has. `wit/types.wit` documents each of them in the record `origin`.
     pub struct EventContext {
-        /// The session.
+        /// The session's id.
         session_id: String,
-        /// File with the conversation so far.
+        /// The file that holds the conversation so far.
         transcript_path: String,
         /// The client's working directory.
         cwd: String,
-        /// For example `default`, `acceptEdits`, `bypassPermissions`.
+        /// The permission mode, for example `default`, `acceptEdits` or `bypassPermissions`.
         permission_mode: String,
         /// blade: the project's directory.
         project_dir: String,
-        /// blade: `hook_execution_id`.
+        /// blade: the field `hook_execution_id`.
         execution_id: String,
-        /// ISO 8601.
+        /// The time of the event, in ISO 8601.
         timestamp: String,
         /// The agent or subagent in which the event happened.
         agent_id: String,
         /// claude: the tool call that started the subagent in which the event happened.
         parent_tool_use_id: String,
-        /// picoclaw: the turn.
+        /// picoclaw: the turn's id.
         turn_id: String,
-        /// picoclaw: the turn this one was started from.
+        /// picoclaw: the id of the turn that started this one.
         parent_turn_id: String,
-        /// picoclaw: the model call within the turn, from 0.
+        /// picoclaw: the number of the model call within the turn, from 0.
         iteration: u32,
-        /// picoclaw: where the conversation takes place.
+        /// picoclaw: the channel of the conversation.
         channel: String,
-        /// picoclaw: the conversation within the channel.
+        /// picoclaw: the id of the conversation within the channel.
         chat_id: String,
     }
 }
 
-/// A tool about to run, or that ran.
+/// A call of a tool, before or after it ran.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCall {
-    /// The tool's name; empty when a client left it out.
+    /// The tool's name. Empty if the client left it out.
     pub name: String,
-    /// The tool's arguments; null when a client left them out.
+    /// The tool's arguments. Null if the client left them out.
     pub input: Json,
-    /// Ties the events of one call together.
+    /// The id that the events of one call share.
     pub use_id: Option<String>,
     /// The arguments before an earlier hook of a chain rewrote them. Never on the wire.
     pub original_input: Option<Json>,
 }
 
 impl ToolCall {
-    /// A call as a library user has it.
+    /// Makes a call of a tool name and its arguments.
     pub fn new(name: impl Into<String>, input: impl Into<Json>) -> Self {
         Self { name: name.into(), input: input.into(), use_id: None, original_input: None }
     }
 
-    /// Replaces the arguments as a hook of a chain asks for it; whether that changed anything.
+    /// Replaces the arguments for the next hook of a chain. Returns true if they changed.
     pub(crate) fn rewrite(&mut self, input: Value) -> bool {
         if self.input == input {
             return false;
@@ -182,13 +183,13 @@ impl ToolCall {
         true
     }
 
-    /// Takes a field that is of these; whether it is.
+    /// Takes the field if it is one of these. Returns true if it was.
     pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut Rest<'_>) -> Result<bool, DecodeError> {
         match field.ours {
             "tool_name" => {
                 self.name = rest.needed(field)?;
                 if self.name.is_empty() {
-                    // Encoding writes no empty name, because here it means that there was none.
+                    // Encoding leaves out an empty name, because the type uses it for a missing name.
                     rest.keep(field, Value::String(String::new()));
                 }
             }

@@ -1,5 +1,5 @@
-//! Each event's own fields. What they mean is documented in the WIT interface of the same name (`wit/<event>.wit`),
-//! with the dialects that give them.
+//! The fields of each event. The WIT interface of the same name (`wit/<event>.wit`) documents them and lists the
+//! dialects that give them.
 
 use super::{EventKind, Field, Rest, fields::wire_struct};
 use crate::json::{DecodeError, Fields, Json, Object};
@@ -12,18 +12,18 @@ macro_rules! inputs {
             pub struct $name { $($field: $ty,)* }
         })*
 
-        /// The fields of one event, beside the tool call.
+        /// The fields of one event, besides the tool call.
         #[derive(Debug, Clone, PartialEq)]
         #[allow(missing_docs)] // one variant per struct of the same name
         pub enum Input { $($name($name),)* OtherEvent(OtherEvent) }
 
         impl Input {
-            /// Which event this is.
+            /// The event kind.
             pub const fn kind(&self) -> EventKind {
                 match self { $(Self::$name(_) => EventKind::$name,)* Self::OtherEvent(_) => EventKind::OtherEvent }
             }
 
-            /// An event of this kind with no field set.
+            /// Makes an event of this kind with no field set.
             pub fn empty(kind: EventKind) -> Self {
                 match kind {
                     $(EventKind::$name => Self::$name($name::default()),)*
@@ -31,17 +31,17 @@ macro_rules! inputs {
                 }
             }
 
-            /// Our names of all fields an event of this kind can have, for [`crate::dialect::EventSpec::fields`] of a
-            /// dialect whose events have every one of them.
+            /// The contract's names of all fields of an event kind. It is the [`crate::dialect::EventSpec::fields`] of
+            /// dialects whose events have all of them.
             pub const fn fields(kind: EventKind) -> &'static [&'static str] {
                 match kind { $(EventKind::$name => $name::FIELDS,)* EventKind::OtherEvent => &[] }
             }
 
-            /// Takes a field of this event; whether it is one.
+            /// Takes the field if this event has it. Returns true if it does.
             pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut Rest<'_>) -> Result<bool, DecodeError> {
                 match self {
                     $(Self::$name(input) => input.take(field, rest),)*
-                    // All that is left: `decode_fields` gives it.
+                    // `decode_fields` adds all remaining fields as the payload.
                     Self::OtherEvent(_) => Ok(false),
                 }
             }
@@ -49,7 +49,7 @@ macro_rules! inputs {
             pub(crate) fn encode(&self, to: &mut Object) {
                 match self {
                     $(Self::$name(input) => input.encode(to),)*
-                    // Has the wire's names already: `encode_fields` adds it.
+                    // The fields have the wire's names already; `encode_fields` adds them.
                     Self::OtherEvent(_) => {}
                 }
             }
@@ -64,7 +64,7 @@ inputs! {
     SessionEnd { reason: String, total_turns: u32, total_tokens: u64, }
     /// `user-prompt-submit`
     UserPromptSubmit { prompt: String, has_images: bool, image_count: u32, }
-    /// `pre-tool-use`: the tool call is all there is.
+    /// `pre-tool-use`: it has only the tool call.
     PreToolUse { }
     /// `post-tool-use`
     PostToolUse { output: Json, duration_ns: u64, }
@@ -99,9 +99,9 @@ inputs! {
     AgentEvent { kind: String, payload: Json, }
 }
 
-/// `other-event`: everything that is not part of [`super::EventContext`].
+/// `other-event`: all fields that are not part of [`super::EventContext`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OtherEvent {
-    /// The event's fields as they came.
+    /// The event's fields, unchanged.
     pub payload: Fields,
 }

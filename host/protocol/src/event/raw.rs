@@ -1,4 +1,4 @@
-//! The whole of an event, as text and as value: each is made of the other when it is first asked for.
+//! The whole of an event as text and as value. Each is made from the other on first use.
 
 use std::{
     borrow::Cow,
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::json::{Json, parse, text::joined};
 
-/// The JSON of an event. The text that a client wrote is kept, so that a large event is in memory once and its numbers reach
-/// hooks with all their digits. Cheap to clone.
+/// The JSON of an event. It keeps the client's text, so that large parts are never copied and numbers keep all their
+/// digits. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Raw(Arc<Forms>);
 
@@ -26,14 +26,14 @@ struct Forms {
 /// A client's object, and the members that a dialect added to it. They are joined only for readers that need one text.
 #[derive(Clone, Default)]
 struct Written {
-    /// In its normal form (see [`crate::json::normal`]).
+    /// The object in its normal form (see [`crate::json::normal`]).
     object: Json,
-    /// Members that the object does not have.
+    /// Members that are missing in the object.
     added: Vec<(String, Json)>,
 }
 
 impl Written {
-    /// The whole text, piece by piece.
+    /// The pieces of the whole text, in order.
     fn pieces(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let object = self.object.text().and_then(|text| text.strip_suffix('}')).unwrap_or("{");
         let mut first = object.len() == 1;
@@ -46,7 +46,7 @@ impl Written {
 }
 
 impl Raw {
-    /// The text of an object in its normal form, without the members `replaced` and with the members `added`.
+    /// Makes the JSON of an object's text in normal form, without the members `replaced` and with the members `added`.
     pub(crate) fn written(text: &Arc<String>, replaced: &[&str], added: Vec<(String, Json)>) -> Self {
         let whole = 0..text.len();
         let mut object = Json::written(text, whole);
@@ -60,7 +60,7 @@ impl Raw {
         Self::of(Written { object, added })
     }
 
-    /// An object of these members.
+    /// Makes an object of these members.
     pub(crate) fn made_of(members: Vec<(String, Json)>) -> Self {
         Self::of(Written { object: Json::default(), added: members })
     }
@@ -76,7 +76,7 @@ impl Raw {
             && self.0.value.get().is_none_or(|value| value.is_null())
     }
 
-    /// The text, where it is one already.
+    /// The text, if it exists in one piece.
     fn one(&self) -> Option<&str> {
         let written = self.0.written.as_ref().filter(|written| written.added.is_empty());
         written.and_then(|written| written.object.text()).or_else(|| self.0.text.get().map(String::as_str))
@@ -88,7 +88,7 @@ impl Raw {
         self.one().unwrap_or_else(|| self.0.text.get_or_init(make))
     }
 
-    /// [`Raw::text`] piece by piece, for writers that need no copy of what is large.
+    /// The pieces of [`Raw::text`], for writers that need no copy of large parts.
     pub fn pieces(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let written = self.0.written.as_ref().filter(|_| self.one().is_none());
         let one = written.is_none().then(|| Cow::Borrowed(self.text()));
@@ -101,7 +101,7 @@ impl Raw {
         self.pieces().fold(String::with_capacity(size), |whole, piece| whole + &piece)
     }
 
-    /// The bytes that the client wrote, or that [`Raw::text`] has where it wrote none.
+    /// The number of bytes that the client wrote, or the length of [`Raw::text`] for other events.
     pub fn size(&self) -> usize {
         let written = self.0.written.as_ref().and_then(|written| written.object.text());
         written.map_or_else(|| self.text().len(), str::len)
@@ -116,20 +116,20 @@ impl Raw {
         self.0.value.get_or_init(parsed)
     }
 
-    /// One member, without parsing the others.
+    /// One member. The others are not parsed.
     pub fn member(&self, name: &str) -> Option<Json> {
         let Some(written) = &self.0.written else { return self.value().get(name).cloned().map(Json::from) };
         let added = written.added.iter().find(|(added, _)| added == name).map(|(_, value)| value.clone());
         added.or_else(|| written.object.member(name))
     }
 
-    /// True where the client wrote a member of this name that is not null, or where the event never was on a wire.
+    /// Returns true if the client wrote a member of this name that is not null, or if the event was never on a wire.
     pub(crate) fn wrote(&self, name: &str) -> bool {
         let Some(written) = &self.0.written else { return self.is_unset() || self.value().get(name).is_some() };
         written.object.member(name).is_some_and(|value| !value.is_null())
     }
 
-    /// The same with more members, which it does not have yet.
+    /// A copy with more members. The object must not have them yet.
     #[must_use]
     pub(crate) fn with(&self, members: Vec<(String, Json)>) -> Self {
         if members.is_empty() {
@@ -207,7 +207,7 @@ mod tests {
             let wire = wire.replace("BIG", BIG);
             let event = event(dialect, &wire);
             let (text, input) = (event.raw.text(), &event.call.as_ref().unwrap().input);
-            // What was added is as it was written, too.
+            // Added members keep their text too.
             assert_eq!(text.matches(BIG).count(), if dialect == "codebuddy" { 2 } else { 1 }, "{dialect} {text}");
             assert!(text.starts_with(wire.trim_end_matches('}')), "{dialect} {text}");
             let expected = format!(r#"{{"n":{BIG},"f":1.0}}"#);
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Also where the contract has it elsewhere than the client wrote it, and where hooks of another stage see it.
+    /// This also holds for fields that the contract has at another place, and for hooks of another stage.
     #[test]
     fn what_stands_elsewhere_keeps_its_digits() {
         for (wire, expected) in [
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(event, before);
     }
 
-    /// Half a surrogate pair is read as U+FFFD, a whole one is not.
+    /// Half a surrogate pair is read as U+FFFD. A whole pair is kept.
     #[test]
     fn the_text_says_what_was_read() {
         let wire = r#"{"hook_event_name":"Stop","x":"\\ud800 \ud83d\ude00 \ud83d\u0041 \ude00\n \ud83d"}"#;
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(event.raw.get("x"), event.raw.member("x").as_deref());
     }
 
-    /// Whatever a dialect adds, text and value are one.
+    /// Text and value agree, whatever members a dialect adds.
     #[test]
     fn text_and_value_are_one() {
         let wires = [

@@ -1,4 +1,4 @@
-//! The object of a client's text, while a dialect decodes it.
+//! The object of a client's text during decoding.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use crate::{
     output::Note,
 };
 
-/// The object of a client's text, with its text.
+/// The object of a client's text, together with the text.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    /// The object's members, and those that the dialect adds.
+    /// The object's members, and those that the dialect added.
     pub(crate) members: Members,
-    /// Repairs of the text, for people.
+    /// Notes for people on repairs of the text.
     pub(crate) notes: Vec<Note>,
     text: Arc<String>,
     added: Vec<(&'static str, Json)>,
-    /// Members that were null until others of their names were added.
+    /// Names of null members that were replaced by added ones.
     replaced: Vec<&'static str>,
 }
 
 impl Wire {
-    /// True where the event has something under this name; null is nothing.
+    /// Returns true if the event has a member of this name that is not null.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.find(name).is_some_and(|value| !value.is_null())
     }
@@ -37,7 +37,7 @@ impl Wire {
         self.members.push(name, value);
     }
 
-    /// The whole event with the members that were added.
+    /// The whole event with the added members.
     pub(crate) fn raw(&mut self) -> Raw {
         let added = std::mem::take(&mut self.added);
         let added = added.into_iter().map(|(name, value)| (name.to_owned(), value));
@@ -45,11 +45,11 @@ impl Wire {
     }
 }
 
-/// Reads the object of a client's text. All of it is checked; members are parsed when they are first read. Half a surrogate
+/// Reads the object of a client's text. All of the text is checked; members are parsed on first use. Half a surrogate
 /// pair is read as U+FFFD, with a note.
 ///
 /// # Errors
-/// As [`crate::json::parse_object`].
+/// The errors of [`crate::json::parse_object`].
 pub(crate) fn parse_wire(bytes: &[u8]) -> Result<Wire, DecodeError> {
     let Normal { text, members, repaired } = normal(bytes)?;
     let note = || format!("{repaired} times half a surrogate pair, which is not a character: read as U+FFFD");

@@ -1,4 +1,4 @@
-//! A text's tokens, with everything refused that two parsers could read differently.
+//! The tokens of a text, without anything that two parsers could read differently.
 
 use std::{borrow::Cow, collections::HashSet, ops::Range};
 
@@ -11,22 +11,22 @@ use super::{
     string::{broken, unescape},
 };
 
-/// Of so few names each is compared with each; more are looked up in a set.
+/// Up to this number of names, each is compared with each. More names go into a set.
 const FEW: usize = 32;
 
-/// From so many bytes on it is worth the time to keep no more memory than is needed.
+/// From this number of bytes on, containers give up the capacity that they do not need.
 const LARGE: usize = 64 << 10;
 
-/// Reads one text.
+/// Reader of one text.
 pub(super) struct Checked<'a> {
     text: &'a str,
     scanner: Scanner<'a>,
     nodes: usize,
     replaced: usize,
-    /// The names of all containers that are open, the outermost first; where those of each begin.
+    /// The names of all open containers, the outermost first. `open` has the start of each container's names.
     names: Vec<Cow<'a, str>>,
     open: Vec<usize>,
-    /// Those of containers with many, each with how many containers were open in it.
+    /// The names of containers with more than [`FEW`], each with the number of containers that were open.
     many: Vec<(usize, HashSet<Cow<'a, str>>)>,
 }
 
@@ -41,17 +41,17 @@ impl<'a> Checked<'a> {
         self.text
     }
 
-    /// How many escapes were half a surrogate pair, which is not a character and is read as U+FFFD.
+    /// The number of escapes that were half a surrogate pair and were read as U+FFFD.
     pub(super) fn replaced(&self) -> usize {
         self.replaced
     }
 
-    /// Returns true if there were blanks between tokens.
+    /// Returns true if there is whitespace between tokens.
     pub(super) fn has_blanks(&self) -> bool {
         self.scanner.has_blanks()
     }
 
-    /// The next token, `None` at the end of the text.
+    /// Returns the next token, or `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<Token>, Fault> {
         let Some(token) = self.scanner.next()? else { return Ok(None) };
         self.nodes += usize::from(token != Token::Close);
@@ -79,7 +79,7 @@ impl<'a> Checked<'a> {
         Ok(Some(token))
     }
 
-    /// Notes the key that was the last token, unless its object has one like it.
+    /// Records the key that was the last token. Returns false if its object already has this key.
     fn is_new(&mut self) -> bool {
         let (name, depth) = (self.string(), self.open.len());
         if let Some((_, many)) = self.many.last_mut().filter(|(of, _)| *of == depth) {
@@ -107,18 +107,18 @@ impl<'a> Checked<'a> {
         self.text.get(self.scanner.span()).unwrap_or_default()
     }
 
-    /// What is wrong with the text, in words.
+    /// Describes a fault of the text.
     pub(super) fn syntax(&self, fault: &Fault) -> DecodeError {
         let words = fault.within(self.text.as_bytes());
         if fault.is_limit() { DecodeError::Limit(words) } else { DecodeError::Syntax(words) }
     }
 
-    /// The bytes of the key or string that was the last token, and whether it has escapes.
+    /// The range of the key or string that was the last token, and true if it has escapes.
     pub(super) fn last(&self) -> (Range<usize>, bool) {
         (self.scanner.span(), self.scanner.has_escapes())
     }
 
-    /// The bytes of the value that comes next.
+    /// Reads the next value and returns its range of bytes.
     pub(super) fn value_range(&mut self) -> Result<Range<usize>, Fault> {
         self.scanner.skip_blanks();
         let (start, depth) = (self.scanner.at(), self.open.len());
@@ -129,7 +129,7 @@ impl<'a> Checked<'a> {
         Ok(start..self.scanner.at())
     }
 
-    /// The value that begins with this token.
+    /// Reads the value that begins with this token.
     pub(super) fn value(&mut self, first: Option<Token>) -> Result<Value, Fault> {
         let large = self.text.len() >= LARGE;
         let mut open: Vec<Open> = Vec::new();
@@ -175,20 +175,20 @@ fn number(raw: &str) -> Option<Number> {
     serde_json::from_str(raw).ok()
 }
 
-/// Returns true if 64 bits hold a number, if not each of its digits.
+/// Returns true if a 64-bit number can hold the value, possibly with fewer digits.
 fn is_finite(raw: &str) -> bool {
     const SURELY: usize = 300;
     raw.len() < SURELY && !raw.contains(['e', 'E']) || number(raw).is_some_and(|number| number.as_f64().is_some())
 }
 
-/// A container that is being made, an object with the name that waits for its value.
+/// A container during parsing. An object comes with the key of its next value.
 enum Open {
     Object(Object, String),
     Array(Vec<Value>),
 }
 
 impl Open {
-    /// Most arrays and objects have few items, and room for more: much, in a large text of small ones.
+    /// Frees unused capacity. It is most of the memory in a large text of small arrays and objects.
     fn closed(self, large: bool) -> Value {
         match self {
             Self::Object(object, _) if large && object.len() < 3 => Value::Object(object.into_iter().collect()),

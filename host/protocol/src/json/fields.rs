@@ -1,4 +1,4 @@
-//! Members of an event that no type has a field for.
+//! Members of an event that no typed field holds.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::{Json, Object, text::joined};
 
-/// Members of an object by name, in their order, each with its text where a client wrote it.
+/// Members of an object by name, in order. Each keeps its text if a client wrote it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fields(IndexMap<String, Json>);
 
@@ -16,7 +16,7 @@ impl Fields {
         self.0.len()
     }
 
-    /// True without members.
+    /// Returns true if there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -31,17 +31,17 @@ impl Fields {
         self.0.get(name)
     }
 
-    /// True with a member of this name.
+    /// Returns true if there is a member of this name.
     pub fn contains_key(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// Sets a member: in its place, or as the last.
+    /// Sets a member. A new member becomes the last; an existing one keeps its place.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Json>) {
         self.0.insert(name.into(), value.into());
     }
 
-    /// Takes a member out. The others keep their order.
+    /// Removes a member. The others keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Json> {
         self.0.shift_remove(name)
     }
@@ -68,7 +68,7 @@ impl FromIterator<(String, Json)> for Fields {
     }
 }
 
-/// An object with a text of its own, in which each member is as the client wrote it.
+/// Makes an object with its own text, in which each member keeps the client's text.
 impl From<Fields> for Json {
     fn from(fields: Fields) -> Self {
         let text = fields.to_text();

@@ -1,4 +1,4 @@
-//! The members of an object while a dialect decodes it.
+//! The members of an object during decoding.
 
 use std::{ops::Range, sync::Arc};
 
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use super::{Fields, Json, Object, text::Place};
 
-/// The members of an object, from which a dialect takes what it knows. A list, because an event has few members and each is
-/// taken once; no two have the same name.
+/// The members of an object. A dialect takes those that it knows. It is a list, because an event has few members and
+/// each is taken once. Names are unique.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     text: Arc<String>,
     list: Vec<(Name, Json)>,
 }
 
-/// A member's name. Most names are a range of the text, so that decoding an event does not allocate for each.
+/// A member's name. Most names are ranges of the text, so that decoding does not allocate for each.
 #[derive(Debug)]
 enum Name {
     Written(Range<usize>),
@@ -33,7 +33,7 @@ impl Name {
 }
 
 impl Members {
-    /// Members at these places of a text.
+    /// Makes the members at these places of a text.
     pub(super) fn written(text: &Arc<String>, places: Vec<Place>) -> Self {
         let member = |place: Place| {
             let name = place.unescaped_name(text).map_or(Name::Written(place.name), Name::Unescaped);
@@ -66,7 +66,7 @@ impl Members {
         self.find(name).is_some()
     }
 
-    /// The value that a JSON pointer into the object names. Null counts as absent.
+    /// Looks up the value at a JSON pointer into the object. Null counts as missing.
     pub(crate) fn at(&self, pointer: &str) -> Option<Json> {
         let (first, rest) = pointer.strip_prefix('/').map(|path| path.split_once('/').unwrap_or((path, "")))?;
         let mut value = self.find(first)?.clone();
@@ -76,17 +76,17 @@ impl Members {
         Some(value).filter(|value| !value.is_null())
     }
 
-    /// Takes a member out. The others keep their order.
+    /// Removes a member. The others keep their order.
     pub(crate) fn take(&mut self, name: &str) -> Option<Json> {
         self.position(name).map(|at| self.list.remove(at).1)
     }
 
-    /// Adds a member of a name that the object does not have.
+    /// Adds a member. The object must not have one of this name yet.
     pub(crate) fn push(&mut self, name: &'static str, value: impl Into<Json>) {
         self.list.push((Name::Known(name), value.into()));
     }
 
-    /// Replaces a member in its place.
+    /// Replaces a member's value. The member keeps its place.
     pub(crate) fn replace(&mut self, name: &str, value: Json) {
         if let Some(at) = self.position(name)
             && let Some((_, member)) = self.list.get_mut(at)
@@ -95,7 +95,7 @@ impl Members {
         }
     }
 
-    /// Divides the members into those of which `is` holds, and the others.
+    /// Divides the members into those for which `is` returns true, and the others.
     pub(crate) fn partition(self, is: impl Fn(&str) -> bool) -> (Self, Fields) {
         let Self { text, list } = self;
         let (list, others): (Vec<_>, Vec<_>) = list.into_iter().partition(|(name, _)| is(name.within(&text)));
@@ -112,7 +112,7 @@ impl Members {
         fields
     }
 
-    /// Hands out every member in order, until the first error.
+    /// Calls the function for every member in order, until the first error.
     pub(crate) fn each<E>(self, mut member: impl FnMut(&str, Json) -> Result<(), E>) -> Result<(), E> {
         let Self { text, list } = self;
         list.into_iter().try_for_each(|(name, value)| member(name.within(&text), value))
@@ -140,10 +140,10 @@ mod tests {
             let text = |more: &str| format!("{{{}{more}}}", members.join(","));
             assert_eq!(parse_object(text("").as_bytes()).map(|object| object.len()), Ok(count));
             for repeated in [0, count / 2, count - 1] {
-                // However it is written.
+                // The key may be written with escapes.
                 for key in [format!("k{repeated}"), format!("\\u006b{repeated}")] {
                     let text = text(&format!(r#","{key}":0"#));
-                    // And wherever it stands, read or unread.
+                    // The object may be nested, and may not be parsed further.
                     for text in [text.clone(), format!(r#"{{"a":[{{}},{text}]}}"#)] {
                         let said = parse(text.as_bytes()).map_err(|error| error.to_string());
                         assert!(said.as_ref().is_err_and(|said| said.contains("appears twice")), "{text} {said:?}");

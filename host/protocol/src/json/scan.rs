@@ -1,25 +1,25 @@
-//! One JSON text as tokens, with a stack of its own: no nesting can overflow ours.
+//! Scanner that splits one JSON text into tokens. It keeps its own stack, so that deep nesting cannot overflow the thread's.
 
 use std::ops::Range;
 
 use super::string::plain;
 
-/// Levels of arrays and objects within one another. Clients and tools read far less; a program that recurses over a
-/// value reads this much on any thread.
+/// Maximum nesting of arrays and objects. Clients and tools use far less, and a program can recurse over such a value
+/// on any thread.
 pub const MAX_DEPTH: usize = 1000;
 
-/// Values in one text, keys among them. What a value costs beside its text is up to 500 bytes, so this bounds what a text
-/// of small values costs; conversations of a million tokens have far fewer.
+/// Maximum number of values in one text, including keys. A value takes up to 500 bytes besides its text, so this limits
+/// the memory for a text of small values. Conversations of a million tokens have far fewer values.
 pub const MAX_NODES: usize = 250_000;
 
-/// One token. Where it stands is [`Scanner::span`]: it is moved about, and so is kept small.
+/// One token. [`Scanner::span`] has its position, which keeps this type small and cheap to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
     /// `{` or `[`.
     Open(Container),
     /// The end of the innermost container.
     Close,
-    /// The name of the member whose value comes next.
+    /// The name of a member. Its value is next.
     Key,
     String,
     Number,
@@ -34,7 +34,7 @@ pub(crate) enum Container {
     Array,
 }
 
-/// What is not JSON, and at which byte. In a box, since a place for it comes with each token.
+/// A fault of the text and its byte offset. It is boxed, because every token's result has room for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault(Box<(String, usize, bool)>);
 
@@ -43,12 +43,12 @@ impl Fault {
         Self(Box::new((what.into(), at, false)))
     }
 
-    /// True where the text may be JSON, but is beyond a limit of the reader.
+    /// Returns true if the text may be valid JSON but exceeds a limit of the reader.
     pub(crate) fn is_limit(&self) -> bool {
         self.0.2
     }
 
-    /// In words, with line and column from 1.
+    /// Describes the fault with line and column, both from 1.
     pub(crate) fn within(&self, text: &[u8]) -> String {
         let (what, at, _) = &*self.0;
         let before = text.get(..(*at).min(text.len())).unwrap_or_default();
@@ -67,7 +67,7 @@ enum Expect {
     End,
 }
 
-/// Reads a text token by token. It ends with the first fault.
+/// Reads a text token by token. It stops at the first fault.
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
@@ -87,38 +87,38 @@ impl<'a> Scanner<'a> {
         Self { text, at: 0, span: (0, 0), open, expect, tolerant: false, blanks: false, escapes: false }
     }
 
-    /// Reads what a strict reader refuses, as long as it is clear where each string and container ends: any depth, any
-    /// byte and any escape in a string.
+    /// A scanner that accepts some invalid JSON, if the end of each string and container is clear: any depth, and any
+    /// byte or escape in a string.
     pub(crate) fn tolerant(text: &'a [u8]) -> Self {
         Self { tolerant: true, ..Self::new(text) }
     }
 
-    /// Containers that are open.
+    /// The number of open containers.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Where the last key, string or number stands: bytes of the text, of a key or string those between the quotes.
+    /// The range of the last key, string or number in bytes. Quotes are not included.
     pub(crate) fn span(&self) -> Range<usize> {
         self.span.0..self.span.1
     }
 
-    /// Where the last token ends.
+    /// The byte offset where the last token ends.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// Returns true if there were blanks between tokens.
+    /// Returns true if there is whitespace between tokens.
     pub(crate) fn has_blanks(&self) -> bool {
         self.blanks
     }
 
-    /// Returns true if the key or string that was the last token has escapes.
+    /// Returns true if the last key or string has escapes.
     pub(crate) fn has_escapes(&self) -> bool {
         self.escapes
     }
 
-    /// The next token, `None` at the end of the text.
+    /// Returns the next token, or `None` at the end of the text.
     pub(crate) fn next(&mut self) -> Result<Option<Token>, Fault> {
         self.skip_blanks();
         if self.expect == Expect::Next {
@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
         Ok(key)
     }
 
-    /// At a quote: a string, or a key.
+    /// Reads a string or a key. The scanner stands at its opening quote.
     fn string(&mut self, token: Token) -> Result<Token, Fault> {
         let start = self.at + 1;
         let mut at = start;
@@ -230,7 +230,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The length of the escape at a backslash.
+    /// Returns the length of the escape at a backslash.
     #[inline]
     fn escape(&mut self, at: usize) -> Result<usize, Fault> {
         let hex =
@@ -299,7 +299,7 @@ impl<'a> Scanner<'a> {
         Fault::new(what, self.at)
     }
 
-    /// The text is beyond this limit.
+    /// Makes a fault for a text that exceeds this limit.
     pub(crate) fn limit(&self, what: &str) -> Fault {
         Fault(Box::new((what.to_owned(), self.at, true)))
     }

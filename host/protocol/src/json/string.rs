@@ -1,6 +1,6 @@
-//! What is between the quotes of a JSON string. Events are mostly that, so it is read eight bytes at a time.
+//! The text between the quotes of a JSON string. Events are mostly strings, so they are read eight bytes at a time.
 
-/// The bytes at the start of a text that stand for themselves in a string: neither quote, nor backslash, nor control
+/// Returns the number of bytes at the start of a text that need no escape in a string: no quote, backslash or control
 /// character.
 pub(super) fn plain(text: &[u8]) -> usize {
     let mut at = 0;
@@ -22,14 +22,14 @@ fn eight(text: &[u8], at: usize) -> Option<u64> {
     text.get(at..).and_then(<[u8]>::first_chunk).map(|eight| u64::from_le_bytes(*eight))
 }
 
-/// Of the lowest byte whose highest bit is set the byte is the first that is not plain; above it there may be more.
+/// Sets the highest bit of bytes that are not plain. The lowest of these bits is exact; higher ones may be wrong.
 fn special(word: u64) -> u64 {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     (zero(word ^ (ONES * 0x22)) | zero(word ^ (ONES * 0x5c)) | control) & HIGH
 }
 
-/// The lowest byte whose highest bit is set.
+/// Returns the index of the lowest byte whose highest bit is set.
 fn first(word: u64) -> usize {
     (word.trailing_zeros() / 8) as usize
 }
@@ -38,8 +38,8 @@ const fn is_plain(byte: u8) -> bool {
     !matches!(byte, b'"' | b'\\' | 0..=0x1f)
 }
 
-/// What the escape at the start of these bytes stands for, and its length; `None`: half a surrogate pair, which is no
-/// character. What JSON does not have stands for itself.
+/// Decodes the escape at the start of these bytes. Returns its character and its length. `None` is half a surrogate
+/// pair, which is not a character. An escape that JSON does not have stands for its own characters.
 pub(super) fn escaped(raw: &[u8]) -> (Option<char>, usize) {
     let character = match raw.get(1) {
         Some(b'u') => {
@@ -58,7 +58,7 @@ pub(super) fn escaped(raw: &[u8]) -> (Option<char>, usize) {
     (Some(character), 2)
 }
 
-/// What an escape of one letter, that is not `u`, stands for.
+/// Decodes an escape of one letter other than `u`.
 const fn short(letter: u8) -> u8 {
     match letter {
         b'n' => b'\n',
@@ -70,7 +70,7 @@ const fn short(letter: u8) -> u8 {
     }
 }
 
-/// The UTF-16 unit of the four hexadecimal digits there.
+/// Parses the four hexadecimal digits at `at` as a UTF-16 unit.
 fn unit(raw: &[u8], at: usize) -> Option<u16> {
     let digits = raw.get(at..at + 4)?;
     digits.iter().try_fold(0, |unit, digit| {
@@ -79,13 +79,13 @@ fn unit(raw: &[u8], at: usize) -> Option<u16> {
     })
 }
 
-/// A string's text without its escapes; half a surrogate pair becomes U+FFFD. `raw` is what a [`super::scan::Token::String`]
-/// spans.
+/// Decodes the escapes of a string. Half a surrogate pair becomes U+FFFD. `raw` is the span of a
+/// [`super::scan::Token::String`].
 pub(crate) fn unescape(raw: &str) -> String {
     let (mut text, mut rest) = (String::with_capacity(raw.len()), raw);
     loop {
         let mut end = plain(rest.as_bytes());
-        // Only where a reader takes what JSON does not have is there anything else that is not plain.
+        // Other special bytes occur only in texts of a tolerant scanner.
         while rest.as_bytes().get(end).is_some_and(|byte| *byte != b'\\') {
             end += 1 + plain(rest.as_bytes().get(end + 1..).unwrap_or_default());
         }
@@ -100,7 +100,7 @@ pub(crate) fn unescape(raw: &str) -> String {
     }
 }
 
-/// How many of a string's escapes are half a surrogate pair.
+/// Counts the escapes of a string that are half a surrogate pair.
 pub(super) fn broken(raw: &str) -> usize {
     let (mut broken, mut rest) = (0, raw);
     while let Some((_, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
@@ -138,7 +138,7 @@ mod tests {
             (r#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{c}\n\r\t", 0),
             (r"\u00e9\ud83d\ude00!", "é😀!", 0),
             (r"\ud83d \ude00\ud83d\u0041\ud83d\n\ud83d", "\u{fffd} \u{fffd}\u{fffd}A\u{fffd}\n\u{fffd}", 5),
-            // As tolerant readers meet them.
+            // A tolerant scanner accepts these.
             (r"\x\u12\é\", r"xu12\é\", 0),
             ("a\nb\\n\"c", "a\nb\n\"c", 0),
         ] {

@@ -1,4 +1,4 @@
-//! JSON texts: in their compact form, taken apart into members, and put together of members.
+//! Functions on JSON texts: compact them, split them into members, join members.
 
 use std::ops::Range;
 
@@ -20,13 +20,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The member's name, where it has to be unescaped.
+    /// Returns the member's name if it has to be unescaped.
     pub(super) fn unescaped_name(&self, text: &str) -> Option<String> {
         self.escapes.then(|| unescape(text.get(self.name.clone()).unwrap_or_default()))
     }
 }
 
-/// The members of the object at `at` in a text; `None` for any other value.
+/// Returns the members of the object at `at` in a text. `None` for any other value.
 pub(super) fn members(text: &str, at: Range<usize>) -> Option<Vec<Place>> {
     let from = at.start;
     let mut scanner = Scanner::new(text.get(at)?.as_bytes());
@@ -47,7 +47,7 @@ pub(super) fn members(text: &str, at: Range<usize>) -> Option<Vec<Place>> {
     Some(members)
 }
 
-/// A JSON text without the blanks around its tokens: on one line.
+/// Removes the whitespace between the tokens of a JSON text, which puts it on one line.
 pub(super) fn compact(text: &str) -> String {
     let (mut compact, mut kept, mut at) = (String::with_capacity(text.len()), 0, 0);
     let mut quoted = false;
@@ -71,7 +71,7 @@ pub(super) fn compact(text: &str) -> String {
     compact
 }
 
-/// A JSON text with U+FFFD in place of each escape that is half a surrogate pair.
+/// Replaces each escape that is half a surrogate pair with U+FFFD.
 pub(super) fn repaired(text: &str) -> String {
     let (mut repaired, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((plain, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
@@ -84,7 +84,7 @@ pub(super) fn repaired(text: &str) -> String {
     repaired + rest
 }
 
-/// The text of an object with these members, each a name and the text of its value.
+/// Writes an object with these members, each a name and the text of its value.
 pub(crate) fn joined<'a, T: AsRef<str>>(members: impl Iterator<Item = (&'a str, T)>) -> String {
     let members: Vec<_> = members.collect();
     let size: usize = members.iter().map(|(name, text)| name.len() + text.as_ref().len() + 5).sum();

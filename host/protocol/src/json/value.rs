@@ -1,4 +1,4 @@
-//! A JSON value that knows its text.
+//! A JSON value that keeps its text.
 
 use std::{
     borrow::Cow,
@@ -16,8 +16,8 @@ use super::{
     text::{self, compact},
 };
 
-/// A value of an event. Where a client wrote it, it is a range of the client's text and is parsed when it is first read, so
-/// that a large event is in memory once and numbers reach hooks with all their digits. Cheap to clone.
+/// A value of an event. A value that a client wrote is a range of the client's text and is parsed on first use. Large
+/// parts of an event are never copied, and numbers keep all their digits. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Json {
     written: Option<Written>,
@@ -32,12 +32,12 @@ struct Written {
 }
 
 impl Json {
-    /// The value at `at` in a text. `text` is strict JSON in its compact form.
+    /// The value at `at` in a text. `text` is strict JSON in compact form.
     pub(crate) fn written(text: &Arc<String>, at: Range<usize>) -> Self {
         Self { written: Some(Written { text: Arc::clone(text), at }), value: OnceLock::new() }
     }
 
-    /// The object that a text of its own is; `None` for any other text.
+    /// Parses a text that must be an object. `None` for any other text.
     pub(crate) fn object(text: &str) -> Option<Self> {
         parse(text.as_bytes()).ok().filter(Value::is_object)?;
         let line = compact(text);
@@ -45,13 +45,13 @@ impl Json {
         Some(Self::written(&Arc::new(line), whole))
     }
 
-    /// The text, where a client wrote it.
+    /// The text, if a client wrote it.
     pub fn text(&self) -> Option<&str> {
         let Written { text, at } = self.written.as_ref()?;
         text.get(at.clone())
     }
 
-    /// The text as the client wrote it, or of the value.
+    /// The client's text, or else the text of the value.
     pub fn to_text(&self) -> Cow<'_, str> {
         self.text().map_or_else(|| self.value().to_string().into(), Cow::Borrowed)
     }
@@ -65,18 +65,18 @@ impl Json {
         })
     }
 
-    /// The parsed value, without a copy where nothing else refers to it.
+    /// Returns the parsed value. It is copied only if another clone shares it.
     pub fn into_value(self) -> Value {
         self.value();
         self.value.into_inner().map(Arc::unwrap_or_clone).unwrap_or_default()
     }
 
-    /// True for `null`, without parsing.
+    /// Returns true for `null`. A text is not parsed for this.
     pub fn is_null(&self) -> bool {
         self.text().map_or_else(|| self.value().is_null(), |text| text == "null")
     }
 
-    /// The string that it is; `Err` gives back any other value.
+    /// Returns the string, or `Err` with any other value.
     pub(crate) fn into_string(self) -> Result<String, Self> {
         match (self.quoted(), self.value.get().map(|value| &**value)) {
             (Some(string), _) => Ok(string),
@@ -85,13 +85,13 @@ impl Json {
         }
     }
 
-    /// The string that its text is, without parsing.
+    /// Decodes the text as a string, without parsing. `None`: it is not a string.
     fn quoted(&self) -> Option<String> {
         let raw = self.text()?.strip_prefix('"')?.strip_suffix('"')?;
         Some(if raw.contains('\\') { unescape(raw) } else { raw.to_owned() })
     }
 
-    /// The members of an object; `None` for any other value.
+    /// The members of an object. `None` for any other value.
     pub(crate) fn members(&self) -> Option<Members> {
         match &self.written {
             Some(Written { text, at }) => Some(Members::written(text, text::members(text, at.clone())?)),
