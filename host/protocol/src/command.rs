@@ -1,11 +1,11 @@
 //! What a command said that was run as a hook: by its exit code, and by what it printed.
 
 use crate::{
-    dialect::Dialect,
     event::Event,
     failure::{Cause, Failure},
     json::{DecodeError, parse_object},
     output::{Decision, HookOutput, Note},
+    protocol::Dialect,
 };
 
 /// A command that ended.

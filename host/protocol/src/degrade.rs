@@ -1,9 +1,9 @@
 //! What a dialect cannot say becomes the nearest safer thing it can.
 
 use crate::{
-    dialect::EventSpec,
     event::EventKind,
     output::{Decision, DecisionKind, Halt, HookOutput, Note, Scope, join, respond_text},
+    protocol::EventSpec,
 };
 
 /// For each decision, what is said instead where the dialect has no word for it: the first that it has a word for.
@@ -195,7 +195,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dialect::{Dialect, Expressible, blade, blade_callback, claude, codebuddy};
+    use crate::dialect::{blade, blade_callback, claude, codebuddy};
+    use crate::protocol::{Dialect, Expressible};
 
     fn rewritten(dialect: &dyn Dialect, kind: EventKind, decision: Option<Decision>) -> (Option<DecisionKind>, bool) {
         let mut output = HookOutput { decision, updated: Some(json!("safe")), ..HookOutput::default() };

@@ -23,10 +23,10 @@ pub use raw::Raw;
 
 pub use crate::json::{Fields, Json};
 use crate::{
-    dialect::{Dialect, EventSpec},
     glimpse::Glimpse,
     json::{DecodeError, Members, Object, token},
     output::Note,
+    protocol::{Dialect, EventSpec},
 };
 
 /// One event.

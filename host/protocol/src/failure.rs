@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::{
-    dialect::EventSpec,
     output::{Decision, DecisionKind, HookOutput, Note},
+    protocol::EventSpec,
 };
 
 /// A hook that gave no answer.

@@ -17,10 +17,11 @@ pub mod glimpse;
 pub mod json;
 pub mod matcher;
 pub mod output;
+pub mod protocol;
 
-pub use dialect::{Dialect, Outcome};
 pub use event::{Event, EventContext, EventKind, ToolCall};
 pub use failure::{Cause, Failure, FailurePolicy, Fallback};
 pub use glimpse::Glimpse;
 pub use json::DecodeError;
 pub use output::{Decision, DecisionKind, Halt, HookOutput, Note, NoteKind, Scope};
+pub use protocol::{Dialect, Outcome};

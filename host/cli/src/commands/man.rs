@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 
-use crate::{Cli, exit::Exit};
+use crate::{Cli, exit::Exit, user_file};
 
 /// Write the manual pages and completion scripts into a folder.
 #[derive(Debug, Args)]
@@ -30,8 +30,7 @@ impl Man {
         for (shell, name) in SCRIPTS {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut definition(), "hookbox", &mut script);
-            let file = scripts.join(name);
-            fs::write(&file, script).with_context(|| file.display().to_string())?;
+            user_file::replace(&scripts.join(name), &script)?;
         }
         Ok(Exit::Ok)
     }

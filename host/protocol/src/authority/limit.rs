@@ -4,9 +4,9 @@ use super::{Authority, Power, Rewrite, env, rewrite};
 use crate::{
     Dialect,
     degrade::{degrade, lose_allow},
-    dialect::EventSpec,
     event::{Event, EventKind},
     output::{Decision, DecisionKind, HookOutput, Note, RewriteBounds, respond_text},
+    protocol::EventSpec,
 };
 
 /// Makes an output sayable under the event's row ([`degrade`]), and takes out the words that become something the hook

@@ -3,9 +3,9 @@
 use super::rewrite::{carried, change};
 use crate::{
     Dialect, Outcome,
-    dialect::Flow,
     event::{Event, EventKind},
     output::{Decision, DecisionKind, HookOutput, Note, RewriteBounds},
+    protocol::Flow,
 };
 
 /// Merges as [`Dialect::merge`] does, under two laws (decisions.md, "Authority"):

@@ -10,7 +10,8 @@ mod output;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
 use crate::{
     command::{Ended, Said, by_exit_code, printed},
     event::{Event, EventKind, wire::parse_wire},

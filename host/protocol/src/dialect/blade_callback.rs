@@ -12,7 +12,8 @@ mod wire;
 
 use serde_json::{Value, json};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome};
 use crate::{
     event::{Event, EventKind},
     failure::Fallback,

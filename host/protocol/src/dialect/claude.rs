@@ -11,7 +11,8 @@ use core::time::Duration;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
 use crate::{
     event::{Event, EventKind},
     json::{DecodeError, Object},

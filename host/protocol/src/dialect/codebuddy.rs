@@ -11,7 +11,8 @@ mod output;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
 use crate::{
     event::{Event, Raw, wire::parse_wire},
     json::{DecodeError, Object},

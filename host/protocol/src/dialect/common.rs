@@ -13,14 +13,14 @@ pub(crate) use form::{
 };
 
 use crate::{
-    dialect::{Dialect, EventSpec},
     event::{
-        Event, EventKind, Raw, decode_members, encode_fields,
+        Event, Raw, decode_members, encode_fields,
         fields::FieldType,
         wire::{Wire, parse_wire},
     },
     json::{DecodeError, Json, Members, Object, token},
     output::{Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
+    protocol::{Dialect, EventSpec},
 };
 
 /// Takes known fields out of an output object; what is left over is kept as `extra`.
@@ -148,12 +148,6 @@ pub(crate) fn event_name(object: &Members, name_key: &str, given: Option<&str>) 
     named(object.find(name_key).cloned(), name_key, given)
 }
 
-/// Returns true if two names mean one kind of event.
-pub(super) fn agree(dialect: &(impl Dialect + ?Sized), given: &str, told: &str) -> bool {
-    let kind = |name| dialect.spec_by_name(name).map(|spec| spec.kind).filter(|kind| *kind != EventKind::OtherEvent);
-    given == told || kind(given).is_some() && kind(given) == kind(told)
-}
-
 /// Refuses an event whose own name contradicts the one that is given. Two names of one kind of event agree.
 ///
 /// decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable".
@@ -164,7 +158,7 @@ pub(crate) fn check_name(
     given: Option<&str>,
 ) -> Result<(), DecodeError> {
     let (Some(given), Some(told)) = (given, told) else { return Ok(()) };
-    if agree(dialect, given, told) {
+    if dialect.is_one_event(given, told) {
         return Ok(());
     }
     Err(DecodeError::Type {

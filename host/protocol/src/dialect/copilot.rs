@@ -14,7 +14,8 @@ use core::time::Duration;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},

@@ -10,7 +10,8 @@ mod tools;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, ToolNames, Usage, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, ToolNames, Usage};
 use crate::{
     command::{Ended, Said},
     event::{Event, EventKind},

@@ -11,7 +11,8 @@ mod tools;
 
 use serde_json::Value;
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage};
 use crate::{
     event::{Event, wire::parse_wire},
     glimpse::Places,

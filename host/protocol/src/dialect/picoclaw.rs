@@ -18,7 +18,8 @@ pub use events::HELLO;
 use serde_json::Value;
 pub use tell::{MODES, mode, said, tell, tells};
 
-use super::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, common};
+use super::common;
+use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames};
 use crate::{
     event::{Event, EventKind},
     failure::{Cause, FailurePolicy, Fallback},

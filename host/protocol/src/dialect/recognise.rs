@@ -1,58 +1,10 @@
 //! Who is calling? A client may run the hooks that another one's settings name, and sends its own payload then.
 
-use super::{ALL, Dialect};
-use crate::json::{Object, parse_object};
-
-/// Fields that tell a client's payload from others'.
-#[derive(Debug)]
-pub struct Mark {
-    /// Names of the event, one of which the payload carries; none: any, or no name at all.
-    pub events: &'static [&'static str],
-    /// Fields that are there.
-    pub has: &'static [&'static str],
-    /// Fields that are not.
-    pub lacks: &'static [&'static str],
-}
-
-impl Mark {
-    /// Payloads with these fields.
-    pub const fn has(has: &'static [&'static str]) -> Self {
-        Self { events: &[], has, lacks: &[] }
-    }
-
-    /// Of those, the ones without these fields.
-    #[must_use]
-    pub const fn lacks(self, lacks: &'static [&'static str]) -> Self {
-        Self { lacks, ..self }
-    }
-
-    /// Of those, the ones about these events.
-    #[must_use]
-    pub const fn of(self, events: &'static [&'static str]) -> Self {
-        Self { events, ..self }
-    }
-
-    fn is_on(&self, payload: &Object, name: Option<&str>) -> bool {
-        let has = |field: &&str| payload.contains_key(*field);
-        let named = self.events.is_empty() || name.is_some_and(|name| self.events.contains(&name));
-        named && self.has.iter().all(has) && !self.lacks.iter().any(has)
-    }
-}
-
-/// What tells that a payload is of one dialect's client.
-#[derive(Debug, Default)]
-pub struct Marks {
-    /// On payloads that nobody else sends.
-    pub own: &'static [Mark],
-    /// Of [`Marks::own`], those that prove it: fields or events that only this client has.
-    pub proof: &'static [Mark],
-    /// The folder in the user's home in which only this client keeps its transcripts.
-    pub home: Option<&'static str>,
-    /// On payloads that others could have sent as well.
-    pub shared: &'static [Mark],
-    /// Variables that the client sets for its hooks.
-    pub env: &'static [&'static str],
-}
+use super::registry::ALL;
+use crate::{
+    json::{Object, parse_object},
+    protocol::{Dialect, Mark, Marks},
+};
 
 /// The dialects whose clients can have sent this payload, judged by its fields alone: one where it bears a client's own
 /// mark, several where it says too little, none where it is nobody's that we know. Profiles are not told apart: each dialect

@@ -1,7 +1,7 @@
 //! Hooks that are written for one client, and asked by another.
 
-use super::Dialect;
 use crate::event::{Event, EventKind, ToolCall};
+use crate::protocol::Dialect;
 
 /// Tells if two dialects are of one client: a dialect, and a profile of it.
 pub fn is_same_client(one: &dyn Dialect, other: &dyn Dialect) -> bool {

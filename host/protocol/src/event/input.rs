@@ -31,7 +31,7 @@ macro_rules! inputs {
                 }
             }
 
-            /// The contract's names of all fields of an event kind. It is the [`crate::dialect::EventSpec::fields`] of
+            /// The contract's names of all fields of an event kind. It is the [`crate::protocol::EventSpec::fields`] of
             /// dialects whose events have all of them.
             pub const fn fields(kind: EventKind) -> &'static [&'static str] {
                 match kind { $(EventKind::$name => $name::FIELDS,)* EventKind::OtherEvent => &[] }

@@ -1,9 +1,9 @@
 //! The events of `docs/spec/blade.md`: which can be blocked, what matchers are held against, input and output fields.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
     event::{EventKind, Input},
     output::{DecisionKind, Scope},
+    protocol::{EventSpec, Expressible, Mark, Marks},
 };
 
 /// What every output can say: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.

@@ -2,12 +2,10 @@
 
 use crate::{
     degrade::degrade,
-    dialect::{
-        EventSpec, Outcome,
-        common::{ask_only_where_shown, merge_effects},
-    },
+    dialect::common::{ask_only_where_shown, merge_effects},
     event::{Event, EventKind},
     output::{Decision, Halt, HookOutput, Note, Scope, join},
+    protocol::{EventSpec, Outcome},
 };
 
 /// decisions.md#blade-config: "`PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."

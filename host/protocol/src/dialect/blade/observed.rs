@@ -11,12 +11,10 @@ use super::{
     merge::vote,
 };
 use crate::{
-    dialect::{
-        EventSpec, Expressible, Outcome,
-        common::{Alias, taken_away},
-    },
+    dialect::common::{Alias, taken_away},
     event::{Event, EventKind},
     output::{Decision, DecisionKind, HookOutput, Note, Scope},
+    protocol::{EventSpec, Expressible, Outcome},
 };
 
 /// blade-observed.md#what-bladeobserved-says: "No event can halt".

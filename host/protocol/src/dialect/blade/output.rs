@@ -209,7 +209,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dialect::{Dialect, blade::DOCUMENTED};
+    use crate::dialect::blade::DOCUMENTED;
+    use crate::protocol::Dialect;
 
     fn read(event: &str, output: Value) -> Result<HookOutput, DecodeError> {
         let event = json!({ "hook_event_name": event, "tool_name": "Bash", "tool_input": {}, "user_prompt": "p" });

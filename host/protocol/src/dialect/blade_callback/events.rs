@@ -1,9 +1,9 @@
 //! The events of `docs/spec/blade-callback.md`, each with the fields of its input.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
     event::{EventKind, Input},
     output::{DecisionKind, Scope},
+    protocol::{EventSpec, Expressible, Mark, Marks},
 };
 
 /// The permission callback's name on the wire.

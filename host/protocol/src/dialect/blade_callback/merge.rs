@@ -1,12 +1,10 @@
 //! Many outputs, one outcome: decisions.md#blade-callback.
 
 use crate::{
-    dialect::{
-        Outcome,
-        common::{merge_effects, taken_away},
-    },
+    dialect::common::{merge_effects, taken_away},
     event::{Event, EventKind, Input},
     output::{Decision, HookOutput, Note, join},
+    protocol::Outcome,
 };
 
 /// Makes the event what the next hook sees. Whether it changed.

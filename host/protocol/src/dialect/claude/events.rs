@@ -1,9 +1,9 @@
 //! The events of `docs/spec/claude.md`, with their tables of input and output fields.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, Usage},
     event::EventKind,
     output::{DecisionKind, Scope},
+    protocol::{EventSpec, Expressible, Mark, Marks, Usage},
 };
 
 /// What every output can say: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.

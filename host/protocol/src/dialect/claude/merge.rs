@@ -3,12 +3,10 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{
-        Outcome,
-        common::{ask_only_where_shown, merge_effects},
-    },
+    dialect::common::{ask_only_where_shown, merge_effects},
     event::{Event, EventKind},
     output::{Decision, DecisionKind, HookOutput, Note, join},
+    protocol::Outcome,
 };
 
 pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Outcome {

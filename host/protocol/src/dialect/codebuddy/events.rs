@@ -1,9 +1,10 @@
 //! The events of `docs/spec/codebuddy.md`, with their tables of input and output fields.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, common::take_aliases},
+    dialect::common::take_aliases,
     event::{EventKind, Fields, wire::Wire},
     output::{DecisionKind, Scope},
+    protocol::{EventSpec, Expressible, Mark, Marks},
 };
 
 /// What every output can say: `continue`, `stopReason`, `suppressOutput`, `decision: "block"`, and `systemMessage`, which

@@ -1,12 +1,10 @@
 //! Many outputs, one outcome: decisions.md#codebuddy.
 
 use crate::{
-    dialect::{
-        Outcome,
-        common::{ask_only_where_shown, merge_effects},
-    },
+    dialect::common::{ask_only_where_shown, merge_effects},
     event::Event,
     output::{Decision, HookOutput, Note, join},
+    protocol::Outcome,
 };
 
 pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {

@@ -86,7 +86,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dialect::{Dialect, codebuddy::DOCUMENTED};
+    use crate::dialect::codebuddy::DOCUMENTED;
+    use crate::protocol::Dialect;
 
     fn read(event: &str, output: Value) -> Result<HookOutput, DecodeError> {
         let event = json!({ "hook_event_name": event }).to_string();

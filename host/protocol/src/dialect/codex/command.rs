@@ -2,10 +2,10 @@
 
 use crate::{
     command::{Ended, Said, exited, printed, text},
-    dialect::Dialect,
     event::{Event, EventKind},
     failure::{Cause, Failure},
     output::{Decision, HookOutput},
+    protocol::Dialect,
 };
 
 pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said {

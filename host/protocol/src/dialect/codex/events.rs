@@ -1,9 +1,9 @@
 //! The events of codex.md: its table of events, and what an answer to each can say.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, ToolNames, Usage},
     event::EventKind,
     output::{DecisionKind, Scope},
+    protocol::{EventSpec, Expressible, Mark, Marks, ToolNames, Usage},
 };
 
 /// Codex's own names of tools, and Claude's: any shell is `Bash` already.

@@ -1,12 +1,10 @@
 //! Many outputs, one verdict: decisions.md#codex.
 
 use crate::{
-    dialect::{
-        Outcome,
-        common::{merge_effects, new_result},
-    },
+    dialect::common::{merge_effects, new_result},
     event::{Event, EventKind},
     output::{Decision, HookOutput, Note, join},
+    protocol::Outcome,
 };
 
 /// What a denial says that no hook gave a reason for.

@@ -5,13 +5,11 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{
-        EventSpec,
-        common::{FieldReader, decide},
-    },
+    dialect::common::{FieldReader, decide},
     event::{Event, EventKind},
     json::{DecodeError, Object, describe},
     output::{Decision, Halt, HookOutput, Note, Scope},
+    protocol::EventSpec,
 };
 
 /// Returns true if the event's answers have `decision` and `reason` at the top, and which fields in `hookSpecificOutput`.

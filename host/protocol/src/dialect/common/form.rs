@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::{FieldReader, decide, put_text, specific_extra};
 use crate::{
-    dialect::Outcome,
     event::{Event, EventKind},
     json::{DecodeError, Object},
     output::{Decision, HookOutput, Note},
+    protocol::Outcome,
 };
 
 /// The key by which an event beyond the specification shows that it takes a permission decision.

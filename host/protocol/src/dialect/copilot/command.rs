@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::is_gate;
 use crate::{
     command::{Ended, Said, exited, printed, text},
-    dialect::Dialect,
     event::{Event, EventKind},
     json::parse,
     output::{Decision, HookOutput},
+    protocol::Dialect,
 };
 
 pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended<'_>) -> Said {

@@ -1,9 +1,9 @@
 //! The events of copilot.md#events, each with its fields in both forms of its payload.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks},
     event::{EventKind, Input},
     output::DecisionKind,
+    protocol::{EventSpec, Expressible, Mark, Marks},
 };
 
 /// Wire names that differ from ours, as (wire, ours).

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{Outcome, common::merge_effects},
+    dialect::common::merge_effects,
     event::{Event, EventKind, Input},
     output::{Decision, DecisionKind, HookOutput, Note, join},
+    protocol::Outcome,
 };
 
 /// Makes the event what the next hook sees. Whether it changed.

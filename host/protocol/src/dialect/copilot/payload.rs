@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::events::{self, CAMEL_CONTEXT};
 use crate::{
-    dialect::{EventSpec, common::check_name},
+    dialect::common::check_name,
     event::{Event, EventKind, decode_members, encode_fields, wire::parse_wire},
     json::{DecodeError, Json, Members, Object},
+    protocol::EventSpec,
 };
 
 const NAME_KEY: &str = "hook_event_name";

@@ -1,6 +1,6 @@
 //! Both names of a tool.
 
-use crate::dialect::{ToolNames, Usage};
+use crate::protocol::{ToolNames, Usage};
 
 /// copilot.md#tool-names, line by line: Copilot's own names, and Claude's.
 pub(super) const TOOLS: &[ToolNames] = &[

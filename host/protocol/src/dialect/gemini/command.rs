@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::{
     command::{Ended, Said, bad_output, exited, text},
-    dialect::Dialect,
     event::Event,
     failure::{Cause, Failure},
     json::{Object, parse},
     output::{Decision, HookOutput},
+    protocol::Dialect,
 };
 
 pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said {

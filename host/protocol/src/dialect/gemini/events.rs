@@ -1,9 +1,9 @@
 //! The events of gemini.md: its table of events, and what an answer to each can say.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, Usage},
     event::EventKind,
     output::{DecisionKind, Scope},
+    protocol::{EventSpec, Expressible, Mark, Marks, Usage},
 };
 
 const MUTE: Expressible =

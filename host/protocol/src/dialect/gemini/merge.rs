@@ -6,13 +6,11 @@ use serde_json::{Value, json};
 
 use super::{encode::TOOL_CONFIG, events::SELECTION, model};
 use crate::{
-    dialect::{
-        Outcome,
-        common::{merge_effects, new_result, specific_extra},
-    },
+    dialect::common::{merge_effects, new_result, specific_extra},
     event::{Event, EventKind},
     json::Object,
     output::{Decision, HookOutput, Note, join},
+    protocol::Outcome,
 };
 
 pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {

@@ -4,13 +4,11 @@ use serde_json::Value;
 
 use super::model;
 use crate::{
-    dialect::{
-        EventSpec,
-        common::{FieldReader, decide, keep_extra, known_keys, report_misplaced, take_common},
-    },
+    dialect::common::{FieldReader, decide, keep_extra, known_keys, report_misplaced, take_common},
     event::{Event, EventKind},
     json::{DecodeError, Object, describe},
     output::{Decision, HookOutput, Note},
+    protocol::EventSpec,
 };
 
 const RESPONSE: &str = "llm_response";

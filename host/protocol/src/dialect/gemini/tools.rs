@@ -1,6 +1,6 @@
 //! Both names of a tool.
 
-use crate::dialect::ToolNames;
+use crate::protocol::ToolNames;
 
 /// decisions.md#gemini: "A matcher may name a tool as Claude Code does".
 pub(super) const TOOLS: &[ToolNames] = &[

@@ -1,9 +1,9 @@
 //! The events of opencode.md#events.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, Usage},
     event::{EventKind, Input},
     output::DecisionKind,
+    protocol::{EventSpec, Expressible, Mark, Marks, Usage},
 };
 
 const NOTHING: Expressible =

@@ -1,9 +1,10 @@
 //! Many outputs, one outcome: decisions.md#opencode.
 
 use crate::{
-    dialect::{Outcome, common::merge_effects},
+    dialect::common::merge_effects,
     event::Event,
     output::{Decision, HookOutput, Note, join},
+    protocol::Outcome,
 };
 
 pub(super) fn merge(_event: &Event, outputs: &[HookOutput]) -> Outcome {

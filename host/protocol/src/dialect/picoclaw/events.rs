@@ -2,9 +2,9 @@
 //! decoded.
 
 use crate::{
-    dialect::{EventSpec, Expressible, Mark, Marks, ToolNames},
     event::EventKind,
     output::{DecisionKind, Scope},
+    protocol::{EventSpec, Expressible, Mark, Marks, ToolNames},
 };
 
 /// `PicoClaw`'s own names of tools, and Claude's.

@@ -8,10 +8,10 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::Outcome,
     event::{BeforeLlm, Event},
     json::Object,
     output::{Halt, Note, Scope},
+    protocol::Outcome,
 };
 
 /// Members that tell where a part of the prompt comes from: no model reads them, and the client does not compare them.

@@ -13,10 +13,7 @@ use super::{
 };
 use crate::{
     Dialect,
-    dialect::{
-        EventSpec,
-        common::{check_name, event_name},
-    },
+    dialect::common::{check_name, event_name},
     event::{
         AgentEvent, Event, EventContext, EventKind, Fields, Input, OtherEvent, Raw, decode_members, encode_fields,
         fields::{FieldType, left_untyped},
@@ -24,6 +21,7 @@ use crate::{
     },
     json::{DecodeError, Members, Object, token},
     output::Note,
+    protocol::EventSpec,
 };
 
 pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::{kept, reply, rewrite};
 use crate::{
-    dialect::{Outcome, common::merge_effects},
+    dialect::common::merge_effects,
     event::{Event, EventKind, Input},
     json::shorten,
     output::{Decision, Halt, HookOutput, Note, Scope},
+    protocol::Outcome,
 };
 
 /// decisions.md#order-and-rewrites: "first `deny_tool`, `respond`, `abort_turn`, `hard_abort`; first `approved:false`".
