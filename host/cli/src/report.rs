@@ -1,12 +1,10 @@
 //! What people and log collectors read: never stdout, which is protocol.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Mutex, PoisonError};
 
+pub use hookbox::explain::{asides, first_line, short_name as name, time, word};
 use hookbox::{
-    BuildError, HookError, HookReport, LogLine, Mode, Verdict,
+    BuildError, HookError, HookReport, LogLine, Verdict,
     config::{ConfigErrors, Diagnostic, Loaded},
 };
 use serde_json::{Value, json};
@@ -36,11 +34,6 @@ pub fn failures(verdict: &Verdict) {
             print::err(format_args!("hookbox: {}: hook {} failed: {failure}", verdict.event, name(hook)));
         }
     }
-}
-
-/// A hook's name, short enough for a column.
-pub fn name(hook: &HookReport) -> String {
-    hookbox::shorten(&hook.name, 40)
 }
 
 /// One JSON object per hook, then one for the verdict.
@@ -147,12 +140,6 @@ fn causes(error: &anyhow::Error) -> String {
     text
 }
 
-/// What became of a hook, marked where it is only watched.
-pub fn word(hook: &HookReport) -> String {
-    let watched = if hook.mode == Mode::Monitor { " (monitor)" } else { "" };
-    format!("{}{watched}", hook.word())
-}
-
 /// One hook: word, time, fuel, reason.
 pub fn outcome(hook: &HookReport) -> String {
     let Some(ran) = hook.run() else { return hook.word().to_owned() };
@@ -165,14 +152,6 @@ pub fn outcome(hook: &HookReport) -> String {
         Err(failure) => line.extend([format!("  {failure}")]),
     }
     line
-}
-
-/// Notes and log lines of a hook.
-pub fn asides(hook: &HookReport) -> Vec<String> {
-    let Some(ran) = hook.run() else { return Vec::new() };
-    let notes = ran.notes.iter().map(|note| format!("{}: {}", note.kind.word(), note.text));
-    let logs = ran.logs.iter().map(|line| format!("log {}: {}", line.level.word(), line.message));
-    notes.chain(logs).collect()
 }
 
 /// The hook's record, with what it wrote to the log.
@@ -195,23 +174,5 @@ fn note_json(note: &hookbox::Note) -> Value {
     json!({ "kind": note.kind.word(), "text": note.text })
 }
 
-/// A duration in the unit a person would use.
-pub fn time(time: Duration) -> String {
-    match time.as_micros() {
-        micros @ ..1_000 => format!("{micros} µs"),
-        micros @ ..1_000_000 => format!("{} ms", micros / 1_000),
-        micros => format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10),
-    }
-}
-
 /// Characters of a reason in one object at most.
 const REASON: usize = 4096;
-
-/// Characters of a reason on one line at most.
-const LINE: usize = 1000;
-
-/// The first line of a text, with `…` where there are more.
-pub fn first_line(text: &str) -> String {
-    let first = text.split_once('\n').map_or_else(|| text.to_owned(), |(first, _)| format!("{first} …"));
-    hookbox::shorten(&first, LINE)
-}

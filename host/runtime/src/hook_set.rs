@@ -1,6 +1,7 @@
 //! One configuration with its hooks resolved: what events are dispatched to.
 
 mod callback;
+mod facts;
 mod overreach;
 
 use std::{
@@ -11,6 +12,7 @@ use std::{
 use hookbox_protocol::{Dialect, Event, EventContext, EventKind, ToolCall, event::Input};
 
 pub use callback::Callback;
+pub use facts::HookFacts;
 
 use crate::{
     capability::http::HttpClient,

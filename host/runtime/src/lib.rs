@@ -22,6 +22,7 @@ mod clock;
 pub mod config;
 mod decide;
 pub mod error;
+pub mod explain;
 pub mod folders;
 pub mod handler;
 mod hook_set;
@@ -51,7 +52,7 @@ pub use ceiling::Ceiling;
 pub use clock::later;
 pub use config::{Config, Mode};
 pub use error::{BuildError, DispatchError, HookError, HookLoadError};
-pub use hook_set::{Callback, HookSet, HookSetBuilder};
+pub use hook_set::{Callback, HookFacts, HookSet, HookSetBuilder};
 pub use hookbox_protocol::{
     Cause, Decision, DecisionKind, DecodeError, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy,
     Fallback, Halt, HookOutput, Note, NoteKind, Scope, ToolCall, dialect, event, json, json::shorten, matcher,

@@ -45,6 +45,12 @@ pub struct Record {
     pub would_be: Option<Cow<'static, str>>,
     /// The sentence of the specification that decided.
     pub clause: Cow<'static, str>,
+    /// The hook that decided, as an index into `hooks`. It is never one in monitor mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<usize>,
+    /// The reason of the outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// What the client was told.
     pub output: Option<Value>,
 }
@@ -142,6 +148,8 @@ impl Record {
             verdict: "failed".into(),
             would_be: None,
             clause: "".into(),
+            decided_by: None,
+            reason: None,
             output,
         }
     }
@@ -178,6 +186,8 @@ impl Verdict {
             verdict: self.outcome.output.word().into(),
             would_be: self.would_be.as_ref().map(|outcome| outcome.output.word().into()),
             clause: self.outcome.clause.into(),
+            decided_by: self.decider(),
+            reason: self.reason().map(str::to_owned),
             output: self.wire.clone(),
         }
     }

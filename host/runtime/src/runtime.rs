@@ -6,6 +6,7 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
+    time::Instant,
 };
 
 use hookbox_sandbox::{Engine, EngineOptions, LoadError, Loads};
@@ -13,6 +14,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     capability::{
+        StateError,
         http::HttpClient,
         llm::{LlmSettings, Model},
         state::Store,
@@ -82,6 +84,17 @@ impl Runtime {
     /// How many components run now.
     pub fn running(&self) -> usize {
         self.inner.engine.get().map_or(0, Engine::running)
+    }
+
+    /// Bytes of state that a tenant keeps in the runtime's store. `None`: it has no store, or the store does not count.
+    ///
+    /// # Errors
+    /// [`StateError`]: the store does not answer by then.
+    pub async fn state_bytes(&self, tenant: &str, by: Instant) -> Result<Option<u64>, StateError> {
+        match &self.inner.store {
+            Some(store) => store.size(tenant, by).await,
+            None => Ok(None),
+        }
     }
 
     /// The engine, started with the first component.

@@ -34,3 +34,19 @@ pub use limits::{Limits, WEEK};
 pub use loads::Loads;
 pub use permission::{DirectoryBounds, Grant, Permissions};
 pub use run::{CallContext, LogLevel, LogLine, Run};
+
+/// The WebAssembly engine and its version.
+pub const ENGINE: &str = "wasmtime 48.0.8";
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{fs, path::Path};
+
+    #[test]
+    fn the_engine_is_the_one_that_is_linked() {
+        let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock")).unwrap();
+        let version = super::ENGINE.strip_prefix("wasmtime ").unwrap();
+        assert!(lock.contains(&format!("name = \"wasmtime\"\nversion = \"{version}\"\n")), "{version}");
+    }
+}

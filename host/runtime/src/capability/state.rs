@@ -74,6 +74,12 @@ pub trait Store: Send + Sync {
 
     /// The keys that begin with `prefix`, in byte order.
     async fn keys(&self, space: &Space, prefix: &str) -> Result<Vec<String>, StateError>;
+
+    /// The bytes that all spaces of a tenant have together, as they count for [`Space::tenant_bytes`]. `None`: the store
+    /// does not count them.
+    async fn size(&self, _tenant: &str, _deadline: Instant) -> Result<Option<u64>, StateError> {
+        Ok(None)
+    }
 }
 
 /// The keys one call can reach. No two spaces share a key: its parts are never joined to one text, so that no name,
@@ -93,6 +99,21 @@ pub struct Space {
     pub tenant_bytes: Option<u64>,
     /// When the call ends: nothing is written after it.
     pub deadline: Instant,
+}
+
+impl Space {
+    /// A space without keys, for a question about the tenant.
+    #[cfg(any(feature = "state-sqlite", feature = "state-redis"))]
+    fn of_tenant(tenant: &str, deadline: Instant) -> Self {
+        Self {
+            tenant: tenant.to_owned(),
+            namespace: Namespace::Hook(String::new()),
+            session: SessionKeys::All,
+            max_keys: 0,
+            tenant_bytes: None,
+            deadline,
+        }
+    }
 }
 
 /// Whose keys within a tenant.

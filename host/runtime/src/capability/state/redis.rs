@@ -4,7 +4,10 @@
 //! hash slot: a hash of the bytes that its spaces have, and a sorted set of the spaces that end. Every method is one script,
 //! which the server runs as one step. The time is the server's own, so that hosts need not agree on it.
 
-use std::{fmt::Write, time::Duration};
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use hookbox_sandbox::sha256;
@@ -149,6 +152,8 @@ const KEYS: &str = "
         if string.sub(name, 1, #key) == key then found[#found + 1] = name end
     end
     return found";
+/// The bytes of all spaces of the tenant, as text.
+const SIZE: &str = "return redis.call('HGET', sizes, '') or '0'";
 
 /// A [`Store`] in a Valkey or Redis server. It connects with the first use, and again by itself when the server was away.
 pub struct RedisStore {
@@ -164,6 +169,7 @@ struct Scripts {
     increment: Script,
     swap: Script,
     keys: Script,
+    size: Script,
 }
 
 impl RedisStore {
@@ -184,6 +190,7 @@ impl RedisStore {
                 increment: script(INCREMENT),
                 swap: script(SWAP),
                 keys: script(KEYS),
+                size: script(SIZE),
             },
         })
     }
@@ -323,5 +330,10 @@ impl Store for RedisStore {
         let mut keys: Vec<String> = self.run(space, &self.scripts.keys, &[prefix]).await?;
         keys.sort_unstable();
         Ok(keys)
+    }
+
+    async fn size(&self, tenant: &str, deadline: Instant) -> Result<Option<u64>, StateError> {
+        let bytes: String = self.run(&Space::of_tenant(tenant, deadline), &self.scripts.size, &[""]).await?;
+        Ok(bytes.parse().ok())
     }
 }

@@ -176,6 +176,11 @@ impl Store for SqliteStore {
         let prefix = prefix.to_owned();
         self.run(space, move |connection, row| row.keys(connection, &prefix)).await
     }
+
+    async fn size(&self, tenant: &str, deadline: Instant) -> Result<Option<u64>, StateError> {
+        let bytes = self.run(&Space::of_tenant(tenant, deadline), |connection, row| row.size(connection)).await?;
+        Ok(Some(bytes))
+    }
 }
 
 #[cfg(test)]

@@ -132,9 +132,11 @@ impl Row {
 
     /// Bytes that the tenant has, those included whose time is over.
     fn bytes(&self, connection: &Connection) -> Result<u64, Error> {
-        if self.tenant_bytes.is_none() {
-            return Ok(0);
-        }
+        if self.tenant_bytes.is_none() { Ok(0) } else { self.size(connection) }
+    }
+
+    /// Bytes that the tenant has, whatever its quota is.
+    pub(super) fn size(&self, connection: &Connection) -> Result<u64, Error> {
         let mut select = connection.prepare_cached("SELECT bytes FROM usage WHERE tenant = ?1")?;
         let bytes: Option<i64> = select.query_row(params![self.tenant], |row| row.get(0)).optional()?;
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
