@@ -58,13 +58,33 @@ soak-serve minutes="30": build
     python3 tests/bench/soak.py {{target}}/dist/hookbox {{target}}/bench-guard.wasm \
         --limit {{target}}/bench-limit.wasm --endless {{target}}/bench-endless.wasm --minutes {{minutes}}
 
-# The daemon's page in a real browser; needs Node 20 and Chromium. It also takes the picture of the documentation
-ui: build
+# The files of the daemon's page, built from host/server/console/src; needs Node 20. They are committed
+console folder="dist":
+    npm ci --ignore-scripts --no-audit --no-fund --prefix host/server/console
+    cd host/server/console && npx tsc --noEmit && node build.mjs {{folder}}
+
+# The committed files of the page are those of its sources
+[private]
+console-current: (console target / "console")
+    for file in index.html app.js app.css icon.svg; do \
+        cmp {{target}}/console/$file host/server/console/dist/$file || { echo "error: host/server/console/dist is not current: run \`just console\`" >&2; exit 1; }; done
+
+# The daemon's console in a real browser; needs Node 20 and Chromium. PICTURE: where the picture of the documentation goes,
+# PICTURES: a folder for one of each view
+ui: build console-current
     {{hookbox}} build guest-examples/command-guard --profile guest
     npm ci --ignore-scripts --no-audit --no-fund --prefix tests/ui
     CHROMIUM="${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" \
         HOOKBOX={{hookbox}} GUARD={{justfile_directory()}}/guest-examples/command-guard/command-guard.wasm \
-        PICTURE="${PICTURE:-}" npm test --prefix tests/ui
+        PICTURE="${PICTURE:-}" PICTURES="${PICTURES:-}" npm test --prefix tests/ui
+
+# The console with 100,000 verdicts
+ui-load: build
+    {{hookbox}} build guest-examples/command-guard --profile guest
+    npm ci --ignore-scripts --no-audit --no-fund --prefix tests/ui
+    CHROMIUM="${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}" VERDICTS=100000 \
+        HOOKBOX={{hookbox}} GUARD={{justfile_directory()}}/guest-examples/command-guard/command-guard.wasm \
+        npm test --prefix tests/ui -- load.test.mjs
 
 # The command line
 build:

@@ -11,6 +11,7 @@
 
 mod answers;
 mod connect;
+mod console;
 mod crowds;
 mod daemon;
 mod files;

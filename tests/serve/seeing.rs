@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    daemon::{Daemon, Files, bash, denies, hash, hooks, problem, read, tenant, token},
+    daemon::{Daemon, Files, bash, denies, hooks, problem, tenant, token},
     reload::metric,
 };
 
@@ -130,57 +130,6 @@ async fn every_verdict_is_recorded() {
     daemon.verdict("acme", bash("ls")).await;
     daemon.until("recorded", async || lines("records.jsonl").len() == 1).await;
     assert_eq!(lines("records.1").len(), 2);
-}
-
-fn operated() -> Files {
-    let files = Files::new();
-    files.settings(json!({ "operators": [hash("operator")] }));
-    files
-}
-
-#[tokio::test]
-async fn the_page_shows_nothing_without_the_operators_token() {
-    let daemon = operated().start();
-    let verdicts = |token: &str| daemon.client.get(daemon.url("/ui/verdicts")).bearer_auth(token).send();
-    daemon.verdict("acme", bash("rm -rf /")).await;
-    for wrong in [token("acme"), hash("operator"), String::new()] {
-        assert_eq!(problem(verdicts(&wrong).await.unwrap()).await, (401, "no-token".into()));
-    }
-    let in_url = get(&daemon, &format!("/ui/verdicts?token={}", token("operator").replace(' ', "%20"))).await;
-    assert_eq!(problem(in_url).await.0, 401);
-    let told = read(verdicts(&token("operator")).await.unwrap()).await;
-    assert_eq!((&told["next"], &told["verdicts"][0]["verdict"]), (&json!(1), &json!("deny")));
-    for path in ["/ui", "/ui/page.js", "/ui/page.css"] {
-        let response = get(&daemon, path).await;
-        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
-        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
-        assert_eq!(response.headers()["x-content-type-options"], "nosniff");
-        let text = response.text().await.unwrap();
-        assert!(!text.contains("innerHTML") && !text.contains("http://") || path == "/ui/page.js", "{path}");
-    }
-    // An operator is not a tenant.
-    let asked = daemon.post("/v1/acme/claude").bearer_auth(token("operator")).body(bash("ls").to_string());
-    assert_eq!(problem(asked.send().await.unwrap()).await.0, 401);
-}
-
-#[tokio::test]
-async fn there_is_no_page_without_an_operator() {
-    let daemon = Files::new().start();
-    assert_eq!(problem(get(&daemon, "/ui").await).await.0, 404);
-}
-
-#[tokio::test]
-async fn a_tenant_shows_by_its_name_only() {
-    let files = operated();
-    files.write("tenants/other.json", &tenant("other"));
-    files.write("tenants/other-hooks.json", &hooks("guard.wasm"));
-    let daemon = files.start();
-    daemon.verdict("acme", bash("ls")).await;
-    daemon.verdict("other", bash("ls")).await;
-    let asked = daemon.client.get(daemon.url("/ui/verdicts?tenant=other")).bearer_auth(token("operator")).send().await;
-    let told = read(asked.unwrap()).await;
-    let verdicts = told["verdicts"].as_array().unwrap();
-    assert_eq!((verdicts.len(), &verdicts[0]["tenant"]), (1, &json!("other")));
 }
 
 #[tokio::test]

@@ -136,8 +136,9 @@ async fn a_page_of_another_site_reads_nothing() {
     {
         for (address, path) in [
             (listener, "/ui"),
-            (listener, "/ui/page.js"),
-            (listener, "/ui/verdicts"),
+            (listener, "/ui/app.js"),
+            (listener, "/ui/api/now"),
+            (listener, "/ui/api/stream"),
             (admin, "/metrics"),
             (admin, "/readyz"),
             (admin, "/healthz"),

@@ -19,24 +19,27 @@ use tokio::{
 use crate::{
     admin,
     bodies::Bodies,
+    console::{self, Console},
     gate::Gate,
     hosts,
     listen::{self, Connections, Listener},
     metrics::Metrics,
     processor::Processor,
-    recent::Recent,
     records::{Records, Told, Unwritten, Wanted},
     routes,
     settings::{Address, Settings},
     tenants::Tenants,
     tls::{Tls, TlsError},
-    ui,
 };
 
 /// How often the certificate is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 /// Between two looks at which series have lost their tenant or hook.
 const UPKEEP: Duration = Duration::from_secs(5);
+/// Between two looks at the queues.
+const SAMPLE: Duration = Duration::from_secs(1);
+/// Samples after which the console's history is written.
+const SAVE: u64 = 60;
 /// Connections at once of a listener of its own for `admin`.
 const ADMIN_CONNECTIONS: u32 = 64;
 /// For answers to those whose requests are given up.
@@ -85,7 +88,9 @@ pub struct App {
     pub bodies: Bodies,
     pub processor: Processor,
     pub metrics: Metrics,
-    pub recent: Recent,
+    /// The data behind the page, where there is somebody to look at it.
+    pub console: Option<Console>,
+    pub tls: Option<Arc<Tls>>,
     records: Option<Records>,
     /// What the daemon is about to do.
     pub phase: watch::Sender<Phase>,
@@ -105,7 +110,7 @@ pub enum Phase {
 impl App {
     /// The forms in which an event's record is wanted.
     pub const fn wanted(&self) -> Wanted {
-        Wanted { line: self.records.is_some(), page: !self.settings.operators.is_empty() }
+        Wanted { line: self.records.is_some(), page: self.console.is_some() }
     }
 
     /// Hands an event's record to the page and to the file of records.
@@ -113,8 +118,8 @@ impl App {
     /// # Errors
     /// It had to be written by then, and was not.
     pub async fn tell(&self, tenant: &str, told: Told, by: tokio::time::Instant) -> Result<(), Unwritten> {
-        if let Some(record) = told.page {
-            self.recent.add(tenant, record);
+        if let (Some(console), Some(seen)) = (&self.console, told.page) {
+            console.see(tenant, &seen);
         }
         match (&self.records, told.line) {
             (Some(records), Some(line)) => records.write(&line, by).await,
@@ -147,7 +152,6 @@ pub struct Server {
     app: Arc<App>,
     listeners: Vec<Listener>,
     admin: Option<Listener>,
-    tls: Option<Arc<Tls>>,
     reload: Arc<Notify>,
 }
 
@@ -179,7 +183,7 @@ impl Server {
             Records::open(path, required).map_err(|error| ServeError::Records { file: path.clone(), error })
         };
         let records = settings.records.as_ref().map(open).transpose()?;
-        let recent = Recent::default();
+        let console = (!settings.operators.is_empty()).then(|| Console::start(&settings.tenants));
         let gate = Gate::new(settings.concurrency as usize);
         let bodies = Bodies::new(settings.body_memory());
         let app = Arc::new(App {
@@ -190,11 +194,12 @@ impl Server {
             bodies,
             processor: Processor::start().map_err(ServeError::Threads)?,
             metrics,
-            recent,
+            console,
+            tls,
             records,
             phase: watch::Sender::new(Phase::Serving),
         });
-        Ok(Self { app, listeners, admin, tls, reload })
+        Ok(Self { app, listeners, admin, reload })
     }
 
     /// Where it listens, with the ports it got; last the admin's.
@@ -221,8 +226,8 @@ impl Server {
         if self.admin.is_none() && self.app.settings.is_local() {
             router = router.merge(admin::routes());
         }
-        if !self.app.settings.operators.is_empty() {
-            router = router.merge(ui::routes());
+        if self.app.console.is_some() {
+            router = router.merge(console::routes());
         }
         let router: Router = router.with_state(Arc::clone(&self.app));
         let mut serving = JoinSet::new();
@@ -233,15 +238,15 @@ impl Server {
         };
         if let Some(listener) = self.admin {
             let router = guarded(&listener, admin::alone().with_state(Arc::clone(&self.app)));
-            let tls = self.tls.clone().filter(|_| !listener.is_local());
+            let tls = self.app.tls.clone().filter(|_| !listener.is_local());
             serving.spawn(for_admin.serve(listener, tls, router));
         }
         for listener in self.listeners {
             let router = guarded(&listener, router.clone());
-            serving.spawn(connections.clone().serve(listener, self.tls.clone(), router));
+            serving.spawn(connections.clone().serve(listener, self.app.tls.clone(), router));
         }
         let watching = async {
-            while let Some(tls) = &self.tls {
+            while let Some(tls) = &self.app.tls {
                 tokio::time::sleep(LOOK).await;
                 let tls = Arc::clone(tls);
                 // Its files are read where that keeps nobody waiting.
@@ -253,12 +258,23 @@ impl Server {
             loop {
                 tokio::time::sleep(UPKEEP).await;
                 self.app.forget_series();
+                self.app.console.iter().for_each(|console| console.tidy(&self.app));
+            }
+        };
+        let sampling = async {
+            for second in 1_u64.. {
+                tokio::time::sleep(SAMPLE).await;
+                self.app.console.iter().for_each(|console| console.sample(&self.app));
+                if second % SAVE == 0 {
+                    save(&self.app).await;
+                }
             }
         };
         tokio::select! {
             () = end => {}
             () = watching => {}
             () = upkeep => {}
+            () = sampling => {}
         }
         tracing::info!("no more connections are taken, and requests under way are ended");
         self.app.phase.send_replace(Phase::Draining);
@@ -270,11 +286,19 @@ impl Server {
             // So that every client gets an answer.
             let _ = tokio::time::timeout(LAST_WORDS, ended).await;
         }
+        save(&self.app).await;
         let app = Arc::clone(&self.app);
         // It waits for the writer, which no task of this runtime has to.
         let _ =
             tokio::task::spawn_blocking(move || app.records.iter().for_each(|records| records.flush(LAST_WORDS))).await;
     }
+}
+
+/// Writes the console's history to its file.
+async fn save(app: &Arc<App>) {
+    let app = Arc::clone(app);
+    // A disk that does not answer keeps no event waiting.
+    let _ = tokio::task::spawn_blocking(move || app.console.iter().for_each(Console::save)).await;
 }
 
 fn bind(address: &Address) -> Result<Listener, ServeError> {

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::{
     app::App,
+    console::Seen,
     problem::Problem,
     records::{Told, Wanted},
     tenant::Tenant,
@@ -156,8 +157,9 @@ async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wa
     let hooks = response.verdict().into_iter().flat_map(|verdict| &verdict.hooks);
     let fuel = hooks.filter_map(HookReport::fuel).sum();
     let record = (wanted.line || wanted.page).then(|| response.record(set, &asked.wire));
+    let seen = wanted.page.then(|| Seen::of(set, &response, problem.is_some()));
     let answer = Answer::of(response, problem);
-    let record = wanted.tell(tenant, || {
+    let record = wanted.tell(tenant, seen, || {
         let mut record = json!(record);
         if let (Some(problem), Some(fields)) = (answer.problem(), record.as_object_mut()) {
             fields.insert("problem".into(), problem.to_string().into());

@@ -108,6 +108,35 @@ impl Metrics {
         self.0.retain_histograms(|key, _| keep(key));
     }
 
+    /// The sum of all counters and gauges of a name.
+    pub fn value(&self, name: &str) -> f64 {
+        let mut sum = 0.0;
+        #[expect(clippy::cast_precision_loss, reason = "a count for people")]
+        self.0.visit_counters(|key, cell| {
+            if key.name() == name {
+                sum += cell.load(Ordering::Relaxed) as f64;
+            }
+        });
+        self.0.visit_gauges(|key, cell| {
+            if key.name() == name {
+                sum += f64::from_bits(cell.load(Ordering::Relaxed));
+            }
+        });
+        sum
+    }
+
+    /// The sums of all counters of a name, by the value of a label.
+    pub fn by_label(&self, name: &str, label: &str) -> BTreeMap<String, u64> {
+        let mut sums = BTreeMap::new();
+        self.0.visit_counters(|key, cell| {
+            let value = key.labels().find(|other| other.key() == label).filter(|_| key.name() == name);
+            if let Some(value) = value {
+                *sums.entry(value.value().to_owned()).or_default() += cell.load(Ordering::Relaxed);
+            }
+        });
+        sums
+    }
+
     /// The page in Prometheus' text format.
     pub fn render(&self) -> String {
         let mut families: BTreeMap<String, (&'static str, String)> = BTreeMap::new();

@@ -44,6 +44,11 @@ impl Bucket {
         self.with(now, |level| *level -= amount);
     }
 
+    /// The rate, and what there is now; less than 0 while it is in debt.
+    pub fn level(&self, now: Instant) -> (f64, f64) {
+        (self.per_second, self.with(now, |level| *level))
+    }
+
     fn with<T>(&self, now: Instant, change: impl FnOnce(&mut f64) -> T) -> T {
         let mut state = self.level.lock().unwrap_or_else(PoisonError::into_inner);
         let (level, then) = &mut *state;

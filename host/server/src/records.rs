@@ -12,8 +12,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
+    console::Seen,
     queue::{Queue, Sink},
-    recent,
 };
 
 /// Names of the standard streams, where no file is meant.
@@ -24,7 +24,7 @@ pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 pub struct Wanted {
     /// A line for the file.
     pub line: bool,
-    /// A value for the page.
+    /// The verdict for the console.
     pub page: bool,
 }
 
@@ -33,14 +33,15 @@ pub struct Wanted {
 pub struct Told {
     /// A line for the file.
     pub line: Option<String>,
-    /// A value for the page.
-    pub page: Option<Value>,
+    /// The verdict for the console.
+    pub page: Option<Box<Seen>>,
 }
 
 impl Wanted {
     /// A record in the forms that are wanted. `make` is only called where one is wanted.
-    pub fn tell(self, tenant: &str, make: impl FnOnce() -> Value) -> Told {
-        if !self.line && !self.page {
+    /// `seen`: the parts of the response for the console, where it wants them.
+    pub fn tell(self, tenant: &str, seen: Option<Seen>, make: impl FnOnce() -> Value) -> Told {
+        if !self.line && seen.is_none() {
             return Told::default();
         }
         let mut record = make();
@@ -48,7 +49,7 @@ impl Wanted {
             fields.insert("tenant".into(), tenant.into());
         }
         let line = self.line.then(|| record.to_string());
-        let page = self.page.then(|| recent::fitting(record));
+        let page = seen.map(|seen| Box::new(seen.finish(record)));
         Told { line, page }
     }
 }

@@ -27,6 +27,7 @@ use tracing::{Instrument, Span};
 use crate::{
     app::App,
     bodies::{Bounds, Read},
+    console::outcome::Counted,
     decide::{Answer, Asked, Time, decide, without_hooks},
     idle::{Admitted, Line},
     problem::Problem,
@@ -39,7 +40,7 @@ use crate::{
 /// `Hookbox-Timeout`: seconds after which the client gives up.
 const TIMEOUT: HeaderName = HeaderName::from_static("hookbox-timeout");
 /// How much later who is refused hears of it.
-const PACE: Duration = Duration::from_millis(50);
+pub const PACE: Duration = Duration::from_millis(50);
 /// Events of one batch.
 const BATCH: usize = 1000;
 /// Events of one batch that are judged at once, as far as the tenant's own bounds let them.
@@ -83,7 +84,8 @@ async fn one(
                 let hooks = hooks.settled(&app).await?;
                 Ok(hooks.decide(&app, &Asked { wire, name: event, time: hooks.time }, problem).await)
             };
-            deciding.instrument(hooks.span(&headers)).await.unwrap_or_else(Answer::Problem)
+            let decided = deciding.instrument(hooks.span(&headers)).await;
+            decided.unwrap_or_else(|problem| hooks.undecided(&app, problem))
         }
     };
     if answer.problem().is_some_and(Problem::is_refusal) {
@@ -120,7 +122,8 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
                 });
                 Ok(stream::iter(decided).buffered(BATCH_AT_ONCE).collect::<Vec<String>>().await)
             };
-            deciding.instrument(hooks.span(&headers)).await
+            let decided: Result<_, Problem> = deciding.instrument(hooks.span(&headers)).await;
+            decided.inspect_err(|problem| drop(hooks.undecided(&app, problem.clone())))
         }
     };
     if refused.into_inner() || answers.as_ref().is_err_and(Problem::is_refusal) {
@@ -329,6 +332,27 @@ impl Hooks {
 
     /// Judges an event, unless there is a problem with it already.
     async fn decide(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
+        let began = Instant::now();
+        let answer = self.answer(app, asked, problem).await;
+        self.count(app, &answer, began.elapsed());
+        answer
+    }
+
+    /// Counts an answer for the console. A request without a token has no tenant there.
+    fn count(&self, app: &App, answer: &Answer, took: Duration) {
+        if let (Some(console), Some(tenant)) = (&app.console, &self.admitted) {
+            console.count(tenant, &Counted::of(answer, took));
+        }
+    }
+
+    /// The answer to a request whose events were never looked at.
+    fn undecided(&self, app: &App, problem: Problem) -> Answer {
+        let answer = Answer::Problem(problem);
+        self.count(app, &answer, Duration::ZERO);
+        answer
+    }
+
+    async fn answer(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
         if let Some(tenant) = &self.tenant
             && let Some(set) = tenant.sets.get(&self.name)
         {

@@ -69,7 +69,10 @@ pub struct Settings {
     /// A `SQLite` file, `redis://…` or `rediss://…`; a file in the user's state folder unless given.
     #[serde(default)]
     pub state: Option<String>,
-    /// Hashes of the tokens that open `/ui`, which is nowhere without one.
+    /// The daemon's name in the console; the machine's unless given.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Hashes of the operators' tokens. Without one there is no `/ui`.
     #[serde(default)]
     pub operators: Tokens,
     /// Where every verdict goes as a line of JSON: `stdout`, `stderr`, or a file.

@@ -20,6 +20,7 @@ use hookbox::{
     sandbox::beneath::Beneath,
 };
 use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 
 pub use file::{Quotas, TenantFile};
 pub use glance::{Glance, Told};
@@ -89,6 +90,20 @@ impl Usage {
     pub fn fuel(&self, fuel: u64, now: Instant) {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         self.fuel.iter().for_each(|bucket| bucket.charge(fuel as f64, now));
+    }
+
+    /// The quotas with what is left of them, as JSON.
+    pub fn json(&self) -> Value {
+        let now = Instant::now();
+        let level = |bucket: &Option<Bucket>| {
+            let (per_second, left) = bucket.as_ref()?.level(now);
+            Some(json!({ "perSecond": per_second, "left": left }))
+        };
+        let Quotas { concurrency, queue, body_memory_mib, state_kib, .. } = &self.quotas;
+        json!({
+            "requests": level(&self.requests), "fuel": level(&self.fuel), "concurrency": concurrency, "queue": queue,
+            "bodyMemoryMiB": body_memory_mib, "stateKiB": state_kib,
+        })
     }
 
     /// Events at once and in line.

@@ -3,6 +3,7 @@
 mod folder;
 mod loaders;
 mod memory;
+mod overview;
 mod slot;
 
 use std::{
@@ -19,14 +20,18 @@ use std::{
 use hookbox::Runtime;
 use tokio::sync::{Notify, watch};
 
-pub use self::slot::{Found, Standing};
 use self::{
     folder::{Folder, Seen},
     loaders::Loaders,
     memory::{Known, Memory},
-    slot::{Past, Slot},
+    slot::{LoadError, Past, Slot},
+};
+pub use self::{
+    overview::Overview,
+    slot::{Found, Standing},
 };
 use crate::{
+    console::history::unix_ms,
     tenant::{Loading, Tenant, closed_hints},
     token::Token,
 };
@@ -112,6 +117,17 @@ impl Tenants {
     pub fn knows(&self, token: &Token) -> bool {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.values().any(|slot| token.is_among(&slot.tokens()))
+    }
+
+    /// The tenants that a token is one of.
+    pub fn owned_by(&self, token: &Token) -> Vec<String> {
+        self.names(|slot| token.is_among(&slot.tokens()))
+    }
+
+    /// Every tenant for people who look.
+    pub fn overview(&self) -> Vec<Overview> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.iter().map(|(name, slot)| Overview::of(name, slot)).collect()
     }
 
     /// Who serves.
@@ -247,7 +263,9 @@ impl Tenants {
                     );
                 }
                 slot.settle(seen.glance.closed, &[]);
+                let at = slot.error.as_ref().map_or_else(unix_ms, |error| error.at);
                 slot.withdraw(Standing::Broken(DOUBTFUL.into()));
+                slot.error = Some(LoadError { text: DOUBTFUL.into(), told: DOUBTFUL.into(), at });
                 continue;
             }
             if !slot.loading && (slot.files.stamps != seen.stamps || all) {
@@ -287,6 +305,8 @@ impl Tenants {
                     tracing::info!(tenant = name, "is loaded");
                     slot.usage = Some(Arc::clone(&tenant.usage));
                     slot.is_refused = false;
+                    slot.error = None;
+                    slot.loaded = Some(unix_ms());
                     slot.past = Past::Served;
                     slot.standing = Standing::Serving(Arc::new(tenant));
                     "loaded"
@@ -296,6 +316,8 @@ impl Tenants {
                     let kept = if serves { "; what was loaded before goes on" } else { "" };
                     tracing::error!(tenant = name, "is refused{kept}: {error}");
                     slot.is_refused = true;
+                    let (text, told) = (error.to_string(), error.told());
+                    slot.error = Some(LoadError { text, told, at: unix_ms() });
                     if !serves {
                         slot.standing = Standing::Broken(error.told().into());
                     }

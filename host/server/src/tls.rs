@@ -14,6 +14,7 @@ use tokio_rustls::{
         pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     },
 };
+use x509_cert::{Certificate, der::Decode};
 
 use crate::{
     files::{Place, Stamp, stamp},
@@ -34,7 +35,14 @@ pub struct TlsError {
 /// The certificate that serves now.
 pub struct Tls {
     files: TlsFiles,
-    current: RwLock<(TlsAcceptor, [Stamp; 2])>,
+    current: RwLock<(Serving, [Stamp; 2])>,
+}
+
+/// A certificate that serves.
+struct Serving {
+    acceptor: TlsAcceptor,
+    /// The end of its validity, in milliseconds since 1970.
+    ends: Option<i64>,
 }
 
 impl Tls {
@@ -44,13 +52,18 @@ impl Tls {
     /// [`TlsError`]
     pub fn new(files: TlsFiles) -> Result<Self, TlsError> {
         let stamps = stamps(&files);
-        let current = RwLock::new((acceptor(&files)?, stamps));
+        let current = RwLock::new((load(&files)?, stamps));
         Ok(Self { files, current })
     }
 
     /// What new connections are met with.
     pub fn acceptor(&self) -> TlsAcceptor {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).0.acceptor.clone()
+    }
+
+    /// The end of the certificate's validity, in milliseconds since 1970.
+    pub fn ends(&self) -> Option<i64> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).0.ends
     }
 
     /// Takes another certificate when there is one; one that cannot be used is told of, and the one before it stays.
@@ -60,13 +73,13 @@ impl Tls {
             return;
         }
         // Connections are taken while the files are read.
-        let replaced = acceptor(&self.files);
+        let replaced = load(&self.files);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         current.1 = now;
         match replaced {
-            Ok(acceptor) => {
+            Ok(serving) => {
                 tracing::info!("the certificate is replaced");
-                current.0 = acceptor;
+                current.0 = serving;
             }
             Err(error) => tracing::error!("the new certificate is not used: {error}"),
         }
@@ -77,13 +90,14 @@ fn stamps(files: &TlsFiles) -> [Stamp; 2] {
     [stamp(&files.certificate), stamp(&files.key)]
 }
 
-fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+fn load(files: &TlsFiles) -> Result<Serving, TlsError> {
     let wrong = |file: &PathBuf, message: String| TlsError { file: file.clone(), message };
     let read = |file: &PathBuf| {
         Place::anywhere(file).read(MAX_BYTES).map_err(|error| wrong(file, format!("cannot be read: {error}")))
     };
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(&files.certificate)?).collect();
     let chain = chain.map_err(|error| wrong(&files.certificate, error.to_string()))?;
+    let ends = chain.first().and_then(ends);
     let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?);
     let key = key.map_err(|error| wrong(&files.key, error.to_string()))?;
     // The provider that reqwest brings, so that there is one.
@@ -92,5 +106,12 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
         .map(rustls::ConfigBuilder::<ServerConfig, _>::with_no_client_auth)
         .and_then(|builder| builder.with_single_cert(chain, key))
         .map_err(|error: rustls::Error| wrong(&files.certificate, error.to_string()))?;
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Serving { acceptor: TlsAcceptor::from(Arc::new(config)), ends })
+}
+
+/// The end of a certificate's validity, in milliseconds since 1970.
+fn ends(certificate: &CertificateDer<'_>) -> Option<i64> {
+    let certificate = Certificate::from_der(certificate).ok()?;
+    let end = certificate.tbs_certificate.validity.not_after.to_unix_duration();
+    i64::try_from(end.as_millis()).ok()
 }

@@ -26,6 +26,21 @@ pub struct Slot {
     /// Grows when its file goes away: loads of an earlier generation are dropped.
     pub generation: u64,
     pub usage: Option<Arc<Usage>>,
+    /// The error of the present files.
+    pub error: Option<LoadError>,
+    /// The time of the last load, in milliseconds since 1970.
+    pub loaded: Option<i64>,
+}
+
+/// The error of files that cannot be used.
+#[derive(Debug, Clone)]
+pub struct LoadError {
+    /// The text that `hookbox check` prints.
+    pub text: String,
+    /// The text for the tenant's owner, without the operator's file.
+    pub told: String,
+    /// The time, in milliseconds since 1970.
+    pub at: i64,
 }
 
 /// The most that a name ever was.
@@ -78,6 +93,8 @@ impl Slot {
             is_slow: false,
             generation: 0,
             usage: None,
+            error: None,
+            loaded: None,
         }
     }
 
@@ -140,6 +157,7 @@ impl Slot {
     pub fn withdraw(&mut self, standing: Standing) {
         self.standing = standing;
         self.is_refused = false;
+        self.error = None;
         self.files = Files::default();
         self.loading = false;
         self.generation += 1;

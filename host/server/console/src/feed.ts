@@ -1,0 +1,128 @@
+// The stream of verdicts. It is read by `fetch`, because an `EventSource` cannot send a token in a header.
+import { ask } from "./api";
+import type { Row } from "./types";
+
+/** Rows that are kept. */
+export const KEPT = 10_000;
+
+export type Status = "connecting" | "live" | "lost";
+
+export interface Change {
+  /** Rows that came, oldest first. */
+  added: Row[];
+  /** Rows at the beginning that went. */
+  removed: number;
+}
+
+type Listener = (change: Change) => void;
+
+export class Feed {
+  /** Oldest first. */
+  rows: Row[] = [];
+  status: Status = "connecting";
+  /** Rows that came since the page was opened. */
+  total = 0;
+  private last = "";
+  private epoch = "";
+  private listeners = new Set<Listener>();
+  private stop = new AbortController();
+  private wait = 500;
+
+  start() {
+    void this.run();
+  }
+
+  end() {
+    this.stop.abort();
+  }
+
+  listen(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private tell(change: Change) {
+    this.listeners.forEach((listener) => listener(change));
+  }
+
+  private set(status: Status) {
+    if (this.status === status) return;
+    this.status = status;
+    this.tell({ added: [], removed: 0 });
+  }
+
+  private async run() {
+    while (!this.stop.signal.aborted) {
+      try {
+        const headers: Record<string, string> = this.last ? { "last-event-id": this.last } : {};
+        const answer = await ask("stream", headers, this.stop.signal);
+        this.set("live");
+        this.wait = 500;
+        if (answer.body) await this.read(answer.body.getReader());
+      } catch {
+        // The next try tells.
+      }
+      if (this.stop.signal.aborted) return;
+      this.set("lost");
+      await new Promise((done) => setTimeout(done, this.wait));
+      this.wait = Math.min(this.wait * 2, 8000);
+    }
+  }
+
+  private async read(reader: ReadableStreamDefaultReader<Uint8Array>) {
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      rest += decoder.decode(value, { stream: true });
+      const messages = rest.split("\n\n");
+      rest = messages.pop() ?? "";
+      for (const message of messages) this.message(message);
+    }
+  }
+
+  private message(text: string) {
+    let event = "";
+    let data = "";
+    let id = "";
+    for (const line of text.split("\n")) {
+      if (line.startsWith("data: ")) data = line.slice(6);
+      else if (line.startsWith("event: ")) event = line.slice(7);
+      else if (line.startsWith("id: ")) id = line.slice(4);
+    }
+    if (event === "hello") this.hello(JSON.parse(data));
+    if (event === "verdicts") {
+      const told: { lost: number; verdicts: Row[] } = JSON.parse(data);
+      this.last = id;
+      const rows = told.lost ? [marker(`${told.lost} verdicts came too fast to be shown`), ...told.verdicts] : told.verdicts;
+      this.add(rows);
+    }
+  }
+
+  private hello(told: { epoch: string; resumed: boolean; now: number }) {
+    const restarted = this.epoch !== "" && this.epoch !== told.epoch;
+    this.epoch = told.epoch;
+    if (restarted) {
+      this.last = "";
+      this.add([marker("the daemon started again", told.now)]);
+    }
+  }
+
+  private add(rows: Row[]) {
+    for (const row of rows) row.text ??= searched(row);
+    this.total += rows.length;
+    this.rows = this.rows.concat(rows);
+    const removed = Math.max(0, this.rows.length - KEPT);
+    if (removed) this.rows = this.rows.slice(removed);
+    this.tell({ added: rows, removed });
+  }
+}
+
+const marker = (text: string, at = Date.now()): Row => ({
+  id: `marker-${at}-${text}`, at, tenant: "", dialect: "", event: null, tool: null, verdict: "", flags: [], marker: text, text: "",
+});
+
+const searched = (row: Row) =>
+  [row.tenant, row.event, row.tool, row.verdict, row.by, row.reason, row.problem, row.dialect, ...(row.hooks ?? [])]
+    .join("\n").toLowerCase();

@@ -1,0 +1,83 @@
+// Small parts that every view uses.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+/** How a word of a verdict is coloured. */
+export function tone(word: string): string {
+  if (/^(deny|stop|failed|skip|respond)$/.test(word)) return "bad";
+  if (/^(ask|defer)$/.test(word)) return "warn";
+  if (word === "allow") return "good";
+  if (word === "nothing") return "none";
+  return "quiet";
+}
+
+export const Badge = ({ word, kind }: { word: string; kind?: string }) => <span class={`badge ${kind ?? tone(word)}`}>{word}</span>;
+
+/** Data that are not there yet, or cannot be had. */
+export function Waiting({ error }: { error: string | null }) {
+  if (error) return <div class="notice bad" role="alert">Not loaded: {error}. Trying again.</div>;
+  return <div class="notice" role="status">Loading…</div>;
+}
+
+/** Data that are older than they should be. */
+export const Stale = ({ error }: { error: string | null }) =>
+  error ? <div class="notice warn" role="status">Not current: {error}. Trying again.</div> : null;
+
+export function Copy({ text, label }: { text: string | (() => string); label: string }) {
+  const [done, set] = useState("");
+  const copy = async () => {
+    const value = typeof text === "string" ? text : text();
+    try {
+      await navigator.clipboard.writeText(value);
+      set("Copied");
+    } catch {
+      // Without a secure context there is no clipboard; the browser's own copy command is there still.
+      const area = document.createElement("textarea");
+      area.value = value;
+      document.body.append(area);
+      area.select();
+      set(document.execCommand("copy") ? "Copied" : "Not copied");
+      area.remove();
+    }
+    setTimeout(() => set(""), 1500);
+  };
+  return (
+    <button type="button" class="button" onClick={copy}>
+      {label}
+      <span class="visually-hidden" role="status">{done}</span>
+      {done && <span aria-hidden="true"> ✓</span>}
+    </button>
+  );
+}
+
+export function Section({ title, aside, children }: { title: string; aside?: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <header class="card-head">
+        <h2>{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** A name and its value. */
+export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div class="fact">
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** The first thing to do where nothing has happened yet. */
+export function Empty({ tenant }: { tenant: string }) {
+  const line = `curl -H "Authorization: Bearer $TOKEN" --data @docs/rm.json ${location.origin}/v1/${tenant}/claude`;
+  return (
+    <div class="empty">
+      <p>No verdict yet. Ask for one, with a token of the tenant in <code>$TOKEN</code>:</p>
+      <pre tabIndex={0}>{line}</pre>
+      <Copy text={line} label="Copy" />
+    </div>
+  );
+}

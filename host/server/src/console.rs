@@ -1,0 +1,129 @@
+//! The console: the page that operators and owners of tenants watch the daemon on, and the data behind it.
+//!
+//! Everything in it is bounded and read-only. A label comes from the configuration or from a request with a token, never
+//! from a stranger, and a viewer gets the strings of its own tenants alone.
+
+mod assets;
+mod attention;
+mod feed;
+mod health;
+pub mod history;
+mod hooks;
+mod now;
+pub mod outcome;
+mod row;
+mod scale;
+mod serve;
+mod stream;
+mod tenants;
+mod viewer;
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use self::{
+    feed::Feed,
+    history::{File, History, Saved, unix_ms},
+    hooks::Hooks,
+    outcome::Counted,
+    stream::Streams,
+};
+pub use self::{row::Seen, serve::routes};
+use crate::app::App;
+
+/// Hashes of tokens whose first use is remembered.
+const TOKENS: usize = 10_000;
+
+/// The data behind the page.
+#[derive(Debug)]
+pub struct Console {
+    pub history: History,
+    pub feed: Feed,
+    hooks: Hooks,
+    streams: Streams,
+    file: File,
+    /// The time at which the hash of a token was first seen.
+    tokens: Mutex<BTreeMap<String, i64>>,
+    /// The start of the daemon, in milliseconds since 1970.
+    started: i64,
+}
+
+impl Console {
+    /// Goes on from the history that an earlier daemon of this folder of tenants kept.
+    pub fn start(tenants: &Path) -> Self {
+        let (file, started) = (File::of(tenants), unix_ms());
+        let mut saved = file.read();
+        let tokens = Mutex::new(std::mem::take(&mut saved.tokens));
+        Self {
+            history: History::from(saved, started),
+            feed: Feed::new(started),
+            hooks: Hooks::default(),
+            streams: Streams::default(),
+            file,
+            tokens,
+            started,
+        }
+    }
+
+    /// Keeps a verdict of a tenant, and counts the parts of its hooks.
+    pub fn see(&self, tenant: &str, seen: &Seen) {
+        let id = self.feed.add(tenant, |id| seen.texts(id));
+        self.hooks.count(tenant, seen.dialect, &seen.parts, &id, &seen.event, unix_ms());
+    }
+
+    /// Counts an answer to a request with a tenant's token.
+    pub fn count(&self, tenant: &str, counted: &Counted) {
+        if !tenant.is_empty() {
+            self.history.count(tenant, counted, unix_ms());
+        }
+    }
+
+    /// Notes the queues, once a second.
+    pub fn sample(&self, app: &App) {
+        let load = app.gate.load();
+        let waiting = load.iter().map(|(tenant, (waiting, _))| (tenant.as_str(), *waiting));
+        self.history.waiting(waiting, unix_ms());
+    }
+
+    /// Forgets tenants and hooks that are gone, and notes tokens that are new.
+    pub fn tidy(&self, app: &App) {
+        // Before the first look at the folder every tenant seems to be gone.
+        if !app.tenants.is_ready() {
+            return;
+        }
+        let overview = app.tenants.overview();
+        let names: HashSet<&str> = overview.iter().map(|tenant| tenant.name.as_str()).collect();
+        self.history.retain(|name| names.contains(name));
+        let hooks = |tenant: &crate::tenants::Overview| {
+            let sets = tenant.tenant.iter().flat_map(|tenant| tenant.sets.values());
+            let hooks =
+                sets.flat_map(|set| set.facts().into_iter().map(|facts| (set.dialect().name(), facts.pointer.into())));
+            (tenant.name.clone(), hooks.collect::<HashSet<_>>())
+        };
+        self.hooks.retain(&overview.iter().map(hooks).collect::<HashMap<_, _>>());
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        let present: HashSet<String> =
+            overview.iter().flat_map(|tenant| tenant.tokens.iter().map(ToString::to_string)).collect();
+        tokens.retain(|hash, _| present.contains(hash));
+        let now = unix_ms();
+        for hash in present {
+            if tokens.len() < TOKENS {
+                tokens.entry(hash).or_insert(now);
+            }
+        }
+    }
+
+    /// The time at which the hash of a token was first seen.
+    fn token_since(&self, hash: &str) -> Option<i64> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(hash).copied()
+    }
+
+    /// Writes the history to its file. Blocks.
+    pub fn save(&self) {
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.file.write(Saved { tokens, ..self.history.to_save() });
+    }
+}

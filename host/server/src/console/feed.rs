@@ -1,0 +1,203 @@
+//! The last verdicts: a row of each for the list, and its record.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::watch;
+
+/// Verdicts that are kept of all tenants.
+pub const KEPT: usize = 10_000;
+/// Bytes of them.
+const BYTES: usize = 48 << 20;
+
+/// The last verdicts, numbered from 1.
+#[derive(Debug)]
+pub struct Feed {
+    /// The daemon's start: part of an id, so that no id of an earlier daemon is taken for one of this.
+    epoch: String,
+    state: Mutex<State>,
+    /// The number of the last one.
+    last: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    kept: BTreeMap<u64, Arc<Entry>>,
+    /// The numbers of each tenant's verdicts, oldest first, and their bytes.
+    owners: HashMap<Arc<str>, (VecDeque<u64>, usize)>,
+    bytes: usize,
+}
+
+/// One verdict.
+#[derive(Debug)]
+pub struct Entry {
+    pub tenant: Arc<str>,
+    /// The row, as JSON.
+    pub row: String,
+    /// The record, as JSON.
+    pub record: String,
+}
+
+/// Rows since a number.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// The number of the last one that was looked at.
+    pub last: u64,
+    pub entries: Vec<Arc<Entry>>,
+    /// Rows that are not kept any more, of all tenants.
+    pub lost: u64,
+}
+
+impl Feed {
+    /// An empty one of a daemon that started then, in milliseconds since 1970.
+    pub fn new(started: i64) -> Self {
+        Self { epoch: format!("{started:x}"), state: Mutex::default(), last: watch::Sender::new(0) }
+    }
+
+    /// The part of an id that all of this daemon's have.
+    pub fn epoch(&self) -> &str {
+        &self.epoch
+    }
+
+    /// The id of a number.
+    pub fn id(&self, number: u64) -> String {
+        format!("{}-{number}", self.epoch)
+    }
+
+    /// The number of an id of this daemon.
+    pub fn number(&self, id: &str) -> Option<u64> {
+        let (epoch, number) = id.split_once('-')?;
+        (epoch == self.epoch).then(|| number.parse().ok())?
+    }
+
+    /// Keeps a verdict. `make` gets its id. The oldest of the tenant with the most bytes makes room.
+    pub fn add(&self, tenant: &str, make: impl FnOnce(&str) -> (String, String)) -> String {
+        let mut state = self.lock();
+        let number = *self.last.borrow() + 1;
+        let id = self.id(number);
+        let (row, record) = make(&id);
+        let bytes = row.len() + record.len();
+        let tenant: Arc<str> = tenant.into();
+        let (numbers, own) = state.owners.entry(Arc::clone(&tenant)).or_default();
+        numbers.push_back(number);
+        *own += bytes;
+        state.bytes += bytes;
+        state.kept.insert(number, Arc::new(Entry { tenant, row, record }));
+        while state.kept.len() > KEPT || state.bytes > BYTES {
+            if !state.drop_one() {
+                break;
+            }
+        }
+        drop(state);
+        self.last.send_replace(number);
+        id
+    }
+
+    /// The rows after a number that `may_see` lets through, so many at most.
+    pub fn since(&self, number: u64, most: usize, may_see: impl Fn(&str) -> bool) -> Rows {
+        let state = self.lock();
+        let first = state.kept.first_key_value().map_or(0, |(first, _)| *first);
+        let mut found = Rows { last: number, lost: first.saturating_sub(number + 1), ..Rows::default() };
+        for (number, entry) in state.kept.range(number + 1..) {
+            if found.entries.len() == most {
+                return found;
+            }
+            found.last = *number;
+            if may_see(&entry.tenant) {
+                found.entries.push(Arc::clone(entry));
+            }
+        }
+        found
+    }
+
+    /// One verdict by its id.
+    pub fn find(&self, id: &str) -> Option<Arc<Entry>> {
+        self.lock().kept.get(&self.number(id)?).cloned()
+    }
+
+    /// Tells of new verdicts.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.last.subscribe()
+    }
+
+    /// Verdicts and bytes that are kept.
+    pub fn size(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.kept.len(), state.bytes)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Drops the oldest verdict of the tenant with the most bytes: none pushes out those of its neighbours.
+    fn drop_one(&mut self) -> bool {
+        let Some(owner) = self.owners.iter().max_by_key(|(_, (_, bytes))| *bytes).map(|(owner, _)| Arc::clone(owner))
+        else {
+            return false;
+        };
+        let Some((numbers, bytes)) = self.owners.get_mut(&owner) else { return false };
+        let gone = numbers.pop_front().and_then(|number| self.kept.remove(&number));
+        let size = gone.map_or(0, |gone| gone.row.len() + gone.record.len());
+        *bytes = bytes.saturating_sub(size);
+        self.bytes = self.bytes.saturating_sub(size);
+        if numbers.is_empty() {
+            self.owners.remove(&owner);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::{BYTES, Feed, KEPT};
+
+    fn add(feed: &Feed, tenant: &str, text: &str) -> String {
+        feed.add(tenant, |id| (id.to_owned(), text.to_owned()))
+    }
+
+    #[test]
+    fn ids_are_those_of_one_daemon() {
+        let (feed, earlier) = (Feed::new(2000), Feed::new(1000));
+        let id = add(&feed, "acme", "record");
+        assert_eq!(feed.find(&id).unwrap().record, "record");
+        assert!(feed.find(&add(&earlier, "acme", "")).is_none());
+        assert!(feed.find("").is_none() && feed.find("7d0-x").is_none());
+    }
+
+    #[test]
+    fn rows_are_those_after_a_number_that_may_be_seen() {
+        let feed = Feed::new(0);
+        for n in 0..10 {
+            add(&feed, if n % 2 == 0 { "a" } else { "b" }, "");
+        }
+        let found = feed.since(4, 100, |tenant| tenant == "a");
+        assert_eq!(found.entries.iter().map(|entry| entry.row.as_str()).collect::<Vec<_>>(), ["0-5", "0-7", "0-9"]);
+        assert_eq!((found.last, found.lost), (10, 0));
+        let some = feed.since(0, 2, |_| true);
+        assert_eq!((some.entries.len(), some.last), (2, 2));
+    }
+
+    #[test]
+    fn a_loud_tenant_pushes_out_its_own() {
+        let feed = Feed::new(0);
+        let quiet = add(&feed, "quiet", "x");
+        for _ in 0..KEPT + 100 {
+            add(&feed, "loud", "x");
+        }
+        assert_eq!(feed.size().0, KEPT);
+        assert!(feed.find(&quiet).is_some());
+        let large = "x".repeat(BYTES / 4);
+        (0..10).for_each(|_| drop(add(&feed, "large", &large)));
+        assert!(feed.size().1 <= BYTES && feed.find(&quiet).is_some());
+        // A reader that comes late learns that rows are gone.
+        assert_eq!(feed.since(0, 1, |_| true).lost, 0);
+        (0..KEPT + 100).for_each(|_| drop(add(&feed, "quiet", "x")));
+        assert!(feed.since(1, 1, |_| true).lost > 0);
+    }
+}

@@ -1,0 +1,195 @@
+//! Counters of each hook since the daemon started.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::{Value, json};
+
+use super::{outcome::Part, scale::Scale};
+
+/// Hooks of a tenant that are counted.
+const PER_TENANT: usize = 500;
+/// Hooks of all tenants that are counted.
+const ALL: usize = 20_000;
+/// Examples that are kept of a hook in monitor mode.
+const EXAMPLES: usize = 5;
+/// Milliseconds without a failure after which the next one begins anew.
+const PAUSE: i64 = 15 * 60_000;
+/// Milliseconds of one point of a hook's day, and points.
+const STEP: i64 = 15 * 60_000;
+const STEPS: i64 = 96;
+
+/// The counters of all hooks.
+#[derive(Debug, Default)]
+pub struct Hooks {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tenants: HashMap<String, HashMap<Key, Counters>>,
+    hooks: usize,
+}
+
+/// A hook of a tenant: the dialect of its hooks file, and its pointer there.
+type Key = (&'static str, Arc<str>);
+
+#[derive(Debug, Default)]
+struct Counters {
+    calls: u64,
+    denied: u64,
+    asked: u64,
+    causes: BTreeMap<&'static str, u64>,
+    times: Scale,
+    fuel: Scale,
+    last: i64,
+    failing: Option<Failing>,
+    examples: VecDeque<Value>,
+    /// The component, and since when.
+    digest: Option<(Arc<str>, i64)>,
+    monitored: bool,
+    day: VecDeque<Quarter>,
+}
+
+/// Failures that follow each other.
+#[derive(Debug)]
+struct Failing {
+    since: i64,
+    last: i64,
+    count: u64,
+    cause: &'static str,
+    message: String,
+    verdict: String,
+}
+
+/// The counts of 15 minutes.
+#[derive(Debug, Default)]
+struct Quarter {
+    slot: i64,
+    calls: u32,
+    denied: u32,
+    failed: u32,
+}
+
+impl Hooks {
+    /// Counts the parts of a verdict with this id.
+    pub fn count(&self, tenant: &str, dialect: &'static str, parts: &[Part], verdict: &str, event: &Value, now: i64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { tenants, hooks } = &mut *state;
+        let own = tenants.entry(tenant.to_owned()).or_default();
+        for part in parts {
+            let key = (dialect, Arc::clone(&part.pointer));
+            if !own.contains_key(&key) {
+                if own.len() >= PER_TENANT || *hooks >= ALL {
+                    continue;
+                }
+                *hooks += 1;
+            }
+            own.entry(key).or_default().count(part, verdict, event, now);
+        }
+    }
+
+    /// The counters of a hook; `null` before its first call.
+    pub fn json(&self, tenant: &str, dialect: &'static str, pointer: &str, now: i64) -> Value {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = state.tenants.get(tenant).and_then(|own| own.get(&(dialect, Arc::from(pointer))));
+        found.map_or(Value::Null, |counters| counters.json(now))
+    }
+
+    /// Forgets hooks that no hook set has any more. `known`: tenants with dialects and pointers.
+    pub fn retain(&self, known: &HashMap<String, HashSet<Key>>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { tenants, hooks } = &mut *state;
+        tenants.retain(|name, own| {
+            let Some(known) = known.get(name) else { return false };
+            own.retain(|key, _| known.contains(key));
+            true
+        });
+        *hooks = tenants.values().map(HashMap::len).sum();
+    }
+}
+
+impl Counters {
+    fn count(&mut self, part: &Part, verdict: &str, event: &Value, now: i64) {
+        self.calls += 1;
+        self.last = now;
+        if self.monitored != part.monitored {
+            // What it would have done and what it did are different counts.
+            *self =
+                Self { calls: 1, last: now, digest: self.digest.take(), monitored: part.monitored, ..Self::default() };
+        }
+        self.denied += u64::from(part.denied);
+        self.asked += u64::from(part.asked);
+        self.times.add(part.us);
+        part.fuel.iter().for_each(|fuel| self.fuel.add(*fuel));
+        if let Some(digest) = &part.digest
+            && self.digest.as_ref().is_none_or(|(known, _)| known != digest)
+        {
+            self.digest = Some((Arc::clone(digest), now));
+        }
+        if let Some((cause, message)) = &part.failure {
+            *self.causes.entry(cause).or_default() += 1;
+            let before = self.failing.take().filter(|failing| now - failing.last < PAUSE);
+            let (since, count) = before.map_or((now, 0), |failing| (failing.since, failing.count));
+            let (message, verdict) = (message.clone(), verdict.to_owned());
+            self.failing = Some(Failing { since, last: now, count: count + 1, cause, message, verdict });
+        }
+        if part.monitored && (part.denied || part.asked) {
+            let mut example = json!({ "id": verdict, "at": now, "word": part.word, "reason": part.reason });
+            if let (Some(example), Some(event)) = (example.as_object_mut(), event.as_object()) {
+                example.extend(event.clone());
+            }
+            self.examples.push_back(example);
+            if self.examples.len() > EXAMPLES {
+                self.examples.pop_front();
+            }
+        }
+        self.quarter(part, now);
+    }
+
+    fn quarter(&mut self, part: &Part, now: i64) {
+        let slot = now.div_euclid(STEP);
+        if self.day.back().is_none_or(|quarter| quarter.slot < slot) {
+            self.day.push_back(Quarter { slot, ..Quarter::default() });
+        }
+        while self.day.front().is_some_and(|first| first.slot <= slot - STEPS) {
+            self.day.pop_front();
+        }
+        if let Some(quarter) = self.day.back_mut() {
+            let add = |to: &mut u32, yes: bool| *to = to.saturating_add(yes.into());
+            add(&mut quarter.calls, true);
+            add(&mut quarter.denied, part.denied);
+            add(&mut quarter.failed, part.failure.is_some());
+        }
+    }
+
+    fn json(&self, now: i64) -> Value {
+        let first = now.div_euclid(STEP) - STEPS + 1;
+        let mut day = vec![[0_u32; 3]; usize::try_from(STEPS).unwrap_or_default()];
+        for quarter in &self.day {
+            if let Some(counts) = usize::try_from(quarter.slot - first).ok().and_then(|index| day.get_mut(index)) {
+                *counts = [quarter.calls, quarter.denied, quarter.failed];
+            }
+        }
+        let failing = self.failing.as_ref().filter(|failing| now - failing.last < PAUSE);
+        json!({
+            "calls": self.calls, "denied": self.denied, "asked": self.asked,
+            "failed": self.causes.values().sum::<u64>(), "causes": self.causes,
+            "p50": self.times.quantile(0.5), "p99": self.times.quantile(0.99),
+            "times": self.times.steps().collect::<Vec<_>>(),
+            "fuelP50": self.fuel.quantile(0.5), "fuelP99": self.fuel.quantile(0.99),
+            "last": self.last, "changed": self.digest.as_ref().map(|(_, since)| since),
+            "failing": failing.map(|failing| json!({
+                "since": failing.since, "last": failing.last, "count": failing.count, "cause": failing.cause,
+                "message": failing.message, "verdict": failing.verdict,
+            })),
+            "examples": self.examples, "day": day,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "hooks_tests.rs"]
+mod tests;

@@ -1,0 +1,97 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use serde_json::{Value, json};
+
+use super::{EXAMPLES, Hooks, PAUSE, PER_TENANT};
+use crate::console::outcome::Part;
+
+const NOW: i64 = 1_800_000_000_000;
+
+fn part(pointer: &str) -> Part {
+    Part {
+        pointer: pointer.into(),
+        monitored: false,
+        denied: false,
+        asked: false,
+        word: "nothing",
+        reason: None,
+        failure: None,
+        us: 20,
+        fuel: Some(1000),
+        digest: Some("aa".into()),
+    }
+}
+
+fn told(hooks: &Hooks, pointer: &str, now: i64) -> Value {
+    hooks.json("acme", "claude", pointer, now)
+}
+
+#[test]
+fn failures_that_follow_each_other_have_a_beginning() {
+    let hooks = Hooks::default();
+    let fail = |at: i64| {
+        let failed = Part { failure: Some(("fuel", "out of fuel".into())), ..part("/0") };
+        hooks.count("acme", "claude", &[failed], &format!("v{at}"), &json!({}), at);
+    };
+    for minute in 0..60 {
+        fail(NOW + minute * 60_000);
+    }
+    let now = NOW + 60 * 60_000;
+    let failing = &told(&hooks, "/0", now)["failing"];
+    assert_eq!((&failing["since"], &failing["count"], &failing["cause"]), (&json!(NOW), &json!(60), &json!("fuel")));
+    // After a pause it is not failing, and the next failure begins anew.
+    assert!(told(&hooks, "/0", now + PAUSE)["failing"].is_null());
+    fail(now + 2 * PAUSE);
+    assert_eq!(told(&hooks, "/0", now + 2 * PAUSE)["failing"]["since"], now + 2 * PAUSE);
+    assert_eq!(told(&hooks, "/0", now)["causes"], json!({ "fuel": 61 }));
+}
+
+#[test]
+fn a_monitored_hook_has_examples() {
+    let hooks = Hooks::default();
+    for n in 0..20 {
+        let watched =
+            Part { monitored: true, denied: n % 2 == 0, word: "deny", reason: Some("no".into()), ..part("/0") };
+        hooks.count("acme", "claude", &[watched], &format!("v{n}"), &json!({ "event": "PreToolUse" }), NOW);
+    }
+    let told = told(&hooks, "/0", NOW);
+    assert_eq!((&told["calls"], &told["denied"]), (&json!(20), &json!(10)));
+    let examples = told["examples"].as_array().unwrap();
+    assert_eq!(examples.len(), EXAMPLES);
+    assert_eq!((&examples[4]["id"], &examples[4]["event"]), (&json!("v18"), &json!("PreToolUse")));
+    // Enforced, it begins anew.
+    hooks.count("acme", "claude", &[part("/0")], "v", &json!({}), NOW);
+    assert_eq!(self::told(&hooks, "/0", NOW)["calls"], 1);
+}
+
+#[test]
+fn hooks_are_bounded_and_go_with_their_file() {
+    let hooks = Hooks::default();
+    for n in 0..PER_TENANT + 5 {
+        hooks.count("acme", "claude", &[part(&format!("/{n}"))], "v", &json!({}), NOW);
+    }
+    assert!(!told(&hooks, &format!("/{}", PER_TENANT - 1), NOW).is_null());
+    assert!(told(&hooks, &format!("/{PER_TENANT}"), NOW).is_null());
+    let known = HashMap::from([("acme".to_owned(), HashSet::from([("claude", Arc::from("/1"))]))]);
+    hooks.retain(&known);
+    assert!(told(&hooks, "/0", NOW).is_null() && !told(&hooks, "/1", NOW).is_null());
+    assert_eq!(hooks.state.lock().unwrap().hooks, 1);
+    assert_eq!(hooks.json("other", "claude", "/1", NOW), Value::Null);
+}
+
+#[test]
+fn a_new_component_is_a_change() {
+    let hooks = Hooks::default();
+    hooks.count("acme", "claude", &[part("/0")], "v", &json!({}), NOW);
+    hooks.count("acme", "claude", &[part("/0")], "v", &json!({}), NOW + 1);
+    assert_eq!(told(&hooks, "/0", NOW)["changed"], NOW);
+    let other = Part { digest: Some("bb".into()), ..part("/0") };
+    hooks.count("acme", "claude", &[other], "v", &json!({}), NOW + 2);
+    assert_eq!(told(&hooks, "/0", NOW)["changed"], NOW + 2);
+    assert_eq!(told(&hooks, "/0", NOW)["day"].as_array().unwrap().len(), 96);
+}

@@ -1,0 +1,200 @@
+//! Verdicts as server-sent events. A client that lost its connection goes on where it was by `Last-Event-ID`.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::body::{Body, Bytes};
+use futures_util::stream;
+use serde_json::json;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, timeout},
+};
+
+use super::{
+    feed::{Entry, Rows},
+    history::unix_ms,
+    viewer::Viewer,
+};
+use crate::{
+    app::{App, Phase},
+    token::Token,
+};
+
+/// Streams at once.
+const ALL: usize = 64;
+/// Streams at once of one tenant's owners.
+const PER_TENANT: usize = 8;
+/// Rows of one message at most.
+const ROWS: usize = 500;
+/// The least time from one message to the next, so that rows are sent together.
+const PACE: Duration = Duration::from_millis(100);
+/// A comment is sent after this time without a row, so that both ends know the connection is there.
+const QUIET: Duration = Duration::from_secs(10);
+/// The time after which the token is looked at again.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// The streams there are, by tenant; those of operators under no name.
+#[derive(Debug, Default)]
+pub struct Streams(Arc<Mutex<HashMap<String, usize>>>);
+
+/// The place of one stream.
+#[derive(Debug)]
+pub struct Place {
+    all: Arc<Mutex<HashMap<String, usize>>>,
+    owner: String,
+}
+
+impl Streams {
+    /// Takes a place; `None` where there is none.
+    pub fn enter(&self, viewer: &Viewer) -> Option<Place> {
+        let owner = match viewer {
+            Viewer::Operator => String::new(),
+            Viewer::Owner(own) => own.first().cloned().unwrap_or_default(),
+        };
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (used, own) = (all.values().sum::<usize>(), all.get(&owner).copied().unwrap_or_default());
+        // Owners leave a half to operators.
+        let full = if owner.is_empty() { used >= ALL } else { own >= PER_TENANT || used >= ALL / 2 };
+        if full {
+            return None;
+        }
+        *all.entry(owner.clone()).or_default() += 1;
+        Some(Place { all: Arc::clone(&self.0), owner })
+    }
+
+    /// The number of streams.
+    pub fn open(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = all.get_mut(&self.owner) {
+            *own -= 1;
+            if *own == 0 {
+                all.remove(&self.owner);
+            }
+        }
+    }
+}
+
+/// One stream.
+struct Reader {
+    app: Arc<App>,
+    viewer: Viewer,
+    token: Token,
+    /// The number of the last verdict that was looked at.
+    number: u64,
+    /// The first message was sent.
+    greeted: bool,
+    resumed: bool,
+    /// Its next rows are due.
+    due: Instant,
+    checked: Instant,
+    changes: watch::Receiver<u64>,
+    phase: watch::Receiver<Phase>,
+    _place: Place,
+}
+
+/// The stream of what a viewer may see, after the event with this id.
+pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, place: Place) -> Option<Body> {
+    let console = app.console.as_ref()?;
+    let number = last.and_then(|id| console.feed.number(id));
+    let (changes, phase, now) = (console.feed.changes(), app.phase.subscribe(), Instant::now());
+    let reader = Reader {
+        viewer,
+        token,
+        number: number.unwrap_or_default(),
+        greeted: false,
+        resumed: number.is_some(),
+        due: now,
+        checked: now,
+        changes,
+        phase,
+        _place: place,
+        app,
+    };
+    let messages = stream::unfold(reader, |mut reader| async move {
+        let message = reader.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(Bytes::from(message)), reader))
+    });
+    Some(Body::from_stream(messages))
+}
+
+impl Reader {
+    /// The next message; `None` at the end.
+    async fn next(&mut self) -> Option<String> {
+        if !self.greeted {
+            self.greeted = true;
+            let hello =
+                json!({ "epoch": self.app.console.as_ref()?.feed.epoch(), "resumed": self.resumed, "now": unix_ms() });
+            return Some(format!("retry: 1000\nevent: hello\ndata: {hello}\n\n"));
+        }
+        let mut phase = self.phase.clone();
+        tokio::select! {
+            message = self.rows() => message,
+            _ = phase.wait_for(|phase| *phase > Phase::Serving) => None,
+        }
+    }
+
+    async fn rows(&mut self) -> Option<String> {
+        let quiet = Instant::now() + QUIET;
+        loop {
+            tokio::time::sleep_until(self.due).await;
+            if self.checked.elapsed() > AGAIN {
+                // A token that was taken back sees nothing more.
+                self.viewer = Viewer::with(&self.app, &self.token).ok()?;
+                self.checked = Instant::now();
+            }
+            self.changes.borrow_and_update();
+            let feed = &self.app.console.as_ref()?.feed;
+            let Rows { last, entries: rows, lost } =
+                feed.since(self.number, ROWS, |tenant| self.viewer.may_see(tenant));
+            let lost = if self.number > 0 && self.viewer.is_operator() { lost } else { 0 };
+            self.number = last;
+            if !rows.is_empty() {
+                self.due = if rows.len() < ROWS { Instant::now() + PACE } else { Instant::now() };
+                return Some(message(&feed.id(last), &rows, lost));
+            }
+            if Instant::now() >= quiet {
+                return Some(":\n\n".into());
+            }
+            // Until there is more, and not longer than until the token is looked at again.
+            let more = timeout(AGAIN, self.changes.changed()).await;
+            if matches!(more, Ok(Err(_))) {
+                sleep(QUIET).await;
+            }
+        }
+    }
+}
+
+fn message(id: &str, rows: &[Arc<Entry>], lost: u64) -> String {
+    let rows: Vec<&str> = rows.iter().map(|entry| entry.row.as_str()).collect();
+    format!("id: {id}\nevent: verdicts\ndata: {{\"lost\":{lost},\"verdicts\":[{}]}}\n\n", rows.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, PER_TENANT, Streams};
+    use crate::console::viewer::Viewer;
+
+    #[test]
+    fn streams_are_bounded_and_operators_find_room() {
+        let streams = Streams::default();
+        let owner = |name: &str| Viewer::Owner(vec![name.into()]);
+        let mut places: Vec<_> = (0..PER_TENANT).filter_map(|_| streams.enter(&owner("acme"))).collect();
+        assert!(streams.enter(&owner("acme")).is_none());
+        places.extend((0..ALL).filter_map(|n| streams.enter(&owner(&format!("t{n}")))));
+        assert_eq!(streams.open(), ALL / 2);
+        places.extend((0..ALL).filter_map(|_| streams.enter(&Viewer::Operator)));
+        assert_eq!(streams.open(), ALL);
+        drop(places);
+        assert!(streams.enter(&owner("acme")).is_some());
+    }
+}

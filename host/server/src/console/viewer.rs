@@ -1,0 +1,80 @@
+//! The person who looks: an operator sees everything, a tenant's owner what is the tenant's.
+
+use axum::http::HeaderMap;
+
+use crate::{app::App, problem::Problem, routes::bearer, token::Token};
+
+/// The rights of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Viewer {
+    /// An operator of the daemon.
+    Operator,
+    /// The owner of these tenants, in alphabetical order.
+    Owner(Vec<String>),
+}
+
+impl Viewer {
+    /// The rights of a request's token.
+    ///
+    /// # Errors
+    /// [`Problem::Token`]: it brings none, or an unknown one.
+    pub fn of(app: &App, headers: &HeaderMap) -> Result<(Self, Token), Problem> {
+        let token = bearer(headers).map(Token::of).ok_or(Problem::Token)?;
+        Ok((Self::with(app, &token)?, token))
+    }
+
+    /// The rights that a token has now.
+    ///
+    /// # Errors
+    /// [`Problem::Token`]: it is unknown.
+    pub fn with(app: &App, token: &Token) -> Result<Self, Problem> {
+        if token.is_among(&app.settings.operators) {
+            return Ok(Self::Operator);
+        }
+        let mut own = app.tenants.owned_by(token);
+        own.sort();
+        if own.is_empty() { Err(Problem::Token) } else { Ok(Self::Owner(own)) }
+    }
+
+    /// Returns true if it sees everything.
+    pub fn is_operator(&self) -> bool {
+        *self == Self::Operator
+    }
+
+    /// Returns true if the strings of this tenant are for its eyes.
+    pub fn may_see(&self, tenant: &str) -> bool {
+        match self {
+            Self::Operator => true,
+            Self::Owner(own) => own.iter().any(|name| name == tenant),
+        }
+    }
+
+    /// The tenant that a question is about; `None`: all of them, which only an operator may ask about.
+    ///
+    /// # Errors
+    /// [`Problem::Unknown`]: it may not see that tenant, whether it exists or not.
+    pub fn scope<'a>(&'a self, asked: Option<&'a str>) -> Result<Option<&'a str>, Problem> {
+        match (self, asked.filter(|tenant| !tenant.is_empty())) {
+            (_, Some(tenant)) if self.may_see(tenant) => Ok(Some(tenant)),
+            (_, Some(_)) => Err(Problem::Unknown("there is no such tenant".into())),
+            (Self::Operator, None) => Ok(None),
+            (Self::Owner(own), None) => Ok(own.first().map(String::as_str)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Viewer;
+
+    #[test]
+    fn an_owner_never_asks_about_all() {
+        let owner = Viewer::Owner(vec!["acme".into(), "beta".into()]);
+        assert_eq!(owner.scope(None), Ok(Some("acme")));
+        assert_eq!(owner.scope(Some("beta")), Ok(Some("beta")));
+        assert!(owner.scope(Some("other")).is_err() && !owner.may_see("other") && !owner.may_see(""));
+        assert_eq!(Viewer::Operator.scope(None), Ok(None));
+        assert_eq!(Viewer::Operator.scope(Some("")), Ok(None));
+        assert_eq!(Viewer::Operator.scope(Some("x")), Ok(Some("x")));
+    }
+}
