@@ -20,7 +20,7 @@ mod schema;
 mod validate;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt, io,
     path::{Path, PathBuf},
     time::Duration,
@@ -34,6 +34,8 @@ use hookbox_sandbox::{Limits, Permissions, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::artifact::Reference;
 
 pub(crate) use authority_text::authority_text;
 pub(crate) use ceiling::CeilingEntry;
@@ -64,6 +66,8 @@ pub struct Config {
     pub max_concurrent: Option<usize>,
     /// The hooks, in configuration order (under picoclaw: by priority, then name).
     pub hooks: Vec<Hook>,
+    /// The references to components in registries, in the order of the lock.
+    pub references: BTreeSet<Reference>,
     /// SHA-256 of the file's bytes, in hexadecimal, for records.
     pub digest: String,
     /// The `state`, `llm` and `tenant` settings of the host.
@@ -302,8 +306,12 @@ pub enum Mode {
 pub struct Wasm {
     /// The component as it is written.
     pub name: String,
-    /// Where it is when that is a file: an absolute path.
+    /// Where it is when that is a file: an absolute path. The lock beside the configuration when it is a reference.
     pub component: PathBuf,
+    /// The component in a registry that it is.
+    pub reference: Option<Reference>,
+    /// True if that it cannot be loaded blocks: a reference without an `onFailure` of its own.
+    pub must_load: bool,
     /// Whose state it sees within the configuration: the hook's own name where the file gives it one, else the
     /// component's path as written. Not its file name, which its author chooses, nor its digest, which an update changes.
     pub owner: String,

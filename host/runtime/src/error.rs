@@ -4,7 +4,7 @@ use hookbox_protocol::{DecodeError, matcher::MatchError};
 use hookbox_sandbox::{LoadError, capability::LlmError};
 use thiserror::Error;
 
-use crate::config::Diagnostic;
+use crate::{artifact::NotLocked, config::Diagnostic};
 
 /// A runtime, a hook set or a host could not be built.
 #[derive(Debug, Error)]
@@ -48,6 +48,9 @@ pub enum HookLoadError {
     /// Its component cannot be loaded.
     #[error(transparent)]
     Component(#[from] LoadError),
+    /// Its reference is not locked, approved and fetched.
+    #[error(transparent)]
+    NotLocked(#[from] NotLocked),
     /// A permission cannot be given as it stands.
     #[error("its permissions cannot be given: {0}")]
     Grant(String),
@@ -98,6 +101,7 @@ impl HookLoadError {
     pub fn help(&self) -> String {
         match self {
             Self::Component(error) => error.help(),
+            Self::NotLocked(error) => error.help(),
             Self::Grant(_) => "correct `permissions` in the configuration".into(),
             Self::NoState => "set `stateFile` in `host`, or the environment variable HOME".into(),
             Self::Memory { limit_mib, .. } => {

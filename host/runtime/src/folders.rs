@@ -8,6 +8,11 @@ pub fn state() -> Option<PathBuf> {
     user("XDG_STATE_HOME", ".local/state")
 }
 
+/// hookbox's folder for what its user configures: `$XDG_CONFIG_HOME/hookbox`, or `~/.config/hookbox`; `None` without a home.
+pub fn config() -> Option<PathBuf> {
+    user("XDG_CONFIG_HOME", ".config")
+}
+
 /// Where the state of hooks is kept that nobody names another place for.
 pub(crate) fn state_file() -> Option<PathBuf> {
     Some(state()?.join("state.db"))

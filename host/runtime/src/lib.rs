@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+pub mod artifact;
 pub mod blocking;
 pub mod capability;
 mod ceiling;
@@ -65,6 +66,6 @@ pub use record::{HookRecord, NoteRecord, RECORD_VERSION, Record, Report};
 pub use request::{EVENT_LIMIT, Request, time_for_hooks};
 pub use response::{ErrorKind, Response, ResponseError};
 pub use runtime::{Runtime, RuntimeBuilder};
-pub use source::ComponentSource;
+pub use source::{ComponentSource, Wanted};
 pub use tenant::Tenant;
 pub use verdict::{HookReport, Status, Verdict};

@@ -15,6 +15,7 @@ use hookbox_sandbox::{
 };
 
 use crate::{
+    artifact::{self, Place, Reference},
     capability::{
         http::{HookHttp, HttpClient, Reach},
         llm::{HookLlm, Model},
@@ -24,6 +25,7 @@ use crate::{
     error::{HookError, HookLoadError},
     handler::{self, HandlerEntry, SharedHandler},
     runtime::Runtime,
+    source::Wanted,
     tenant::Tenant,
 };
 
@@ -130,13 +132,18 @@ impl Loader {
         }
         let engine = self.runtime.engine().await?;
         let (permissions, folder) = (&wasm.permissions, config.folder());
-        let component = match (self.runtime.source(), self.tenant.own_folder()) {
-            (None, None) => Component::load(engine, &wasm.component, permissions, folder).await?,
-            (None, Some(within)) => {
+        let component = match (&wasm.reference, self.runtime.source(), self.tenant.own_folder()) {
+            (Some(reference), ..) => {
+                let bytes = self.locked(config, wasm, reference).await?;
+                Component::from_bytes(engine, bytes, permissions, folder).await?
+            }
+            (None, None, None) => Component::load(engine, &wasm.component, permissions, folder).await?,
+            (None, None, Some(within)) => {
                 Component::load_beneath(engine, within, &wasm.component, permissions, folder).await?
             }
-            (Some(source), _) => {
-                let bytes = source.fetch(&wasm.name, &wasm.component).await?;
+            (None, Some(source), _) => {
+                let wanted = Wanted { name: &wasm.name, file: &wasm.component, locked: None };
+                let bytes = source.fetch(&wanted).await?;
                 Component::from_bytes(engine, bytes, permissions, folder).await?
             }
         };
@@ -157,6 +164,25 @@ impl Loader {
             capabilities: Arc::new(self.capabilities(config, &wasm.permissions)?),
         };
         Ok(handler::Component::new(component, context, !wasm.limits_given.contains_key("fuel")))
+    }
+
+    /// The bytes of a component of a registry, as the lock pins them.
+    async fn locked(
+        &self,
+        config: &Config,
+        wasm: &config::Wasm,
+        reference: &Reference,
+    ) -> Result<Vec<u8>, HookLoadError> {
+        let place = Place {
+            approvals: self.runtime.approvals().clone(),
+            kept: self.tenant.own_kept().or_else(|| self.runtime.kept().cloned()),
+            within: self.tenant.own_folder(),
+        };
+        let Some(source) = self.runtime.source() else { return Ok(artifact::fetch(config, reference, &place)?.1) };
+        let locked = artifact::entry(config, reference, &place)?;
+        let bytes = source.fetch(&Wanted { name: &wasm.name, file: &wasm.component, locked: Some(&locked) }).await?;
+        artifact::verify(reference, &locked, &bytes)?;
+        Ok(bytes)
     }
 
     /// What a hook's permissions give it, ready to use.

@@ -408,6 +408,11 @@ pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause
         Cause::Timeout => hook.on_timeout,
         _ => hook.on_failure,
     };
+    // decisions.md#failures: "A component of a registry that is not locked, approved, fetched and verified".
+    if cause == Cause::Load && spec.blockable && matches!(&hook.handler, config::Handler::Wasm(wasm) if wasm.must_load)
+    {
+        return FailurePolicy::Deny;
+    }
     configured.unwrap_or_else(|| {
         if spec.blockable && (hooks.config.fail_closed || is_exhausted_gate(hook, spec.kind, cause)) {
             FailurePolicy::Deny

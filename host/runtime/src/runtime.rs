@@ -13,6 +13,7 @@ use hookbox_sandbox::{Engine, EngineOptions, LoadError, Loads};
 use tokio::sync::OnceCell;
 
 use crate::{
+    artifact::{Approvals, Kept},
     capability::{
         StateError,
         http::HttpClient,
@@ -58,6 +59,8 @@ struct Inner {
     model: Option<Arc<dyn Model>>,
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
+    approvals: Approvals,
+    kept: Option<Kept>,
 }
 
 impl Runtime {
@@ -109,6 +112,15 @@ impl Runtime {
     /// Where components come from, if it is not files.
     pub(crate) fn source(&self) -> Option<&dyn ComponentSource> {
         self.inner.source.as_deref()
+    }
+
+    pub(crate) fn approvals(&self) -> &Approvals {
+        &self.inner.approvals
+    }
+
+    /// Where fetched components are, if it is not the user's folder.
+    pub(crate) fn kept(&self) -> Option<&Kept> {
+        self.inner.kept.as_ref()
     }
 
     pub(crate) fn handler(&self, kind: &str) -> Option<&HandlerFactory> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hookbox_sandbox::beneath::Beneath;
 
 use crate::{
+    artifact::Kept,
     capability::llm::Model,
     ceiling::Ceiling,
     config::{Config, Wasm},
@@ -21,13 +22,14 @@ pub struct Tenant {
     model: Option<Arc<dyn Model>>,
     state_bytes: Option<u64>,
     folder: Option<Arc<Beneath>>,
+    kept: Option<Kept>,
 }
 
 impl Tenant {
     /// A tenant of this name, which keeps its state apart from that of others. It has no ceiling yet: its configuration
     /// is trusted as that of a user on their own machine.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None, folder: None }
+        Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None, folder: None, kept: None }
     }
 
     /// The tenant of a configuration that is its own operator.
@@ -60,6 +62,12 @@ impl Tenant {
         self
     }
 
+    /// Keeps the components that it takes from registries in a folder of its own, apart from those of other tenants.
+    pub fn kept(mut self, kept: Kept) -> Self {
+        self.kept = Some(kept);
+        self
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -76,6 +84,10 @@ impl Tenant {
 
     pub(crate) fn own_folder(&self) -> Option<Arc<Beneath>> {
         self.folder.clone()
+    }
+
+    pub(crate) fn own_kept(&self) -> Option<Kept> {
+        self.kept.clone()
     }
 
     pub(crate) fn bound(&self) -> Option<&Ceiling> {

@@ -15,7 +15,7 @@ use std::{
 
 use hookbox::{
     BuildError, Callback, Cause, Ceiling, ComponentSource, Config, EventContext, FailurePolicy, HookOutput, HookSet,
-    Limits, LoadError, Mode, Permissions, Run, Runtime, Tenant, ToolCall, Verdict, async_trait,
+    Limits, LoadError, Mode, Permissions, Run, Runtime, Tenant, ToolCall, Verdict, Wanted, async_trait,
     capability::{
         HttpError, HttpResponse, LlmError, StateError,
         http::{Exchange, HttpClient, Reach},
@@ -282,9 +282,9 @@ struct Uploaded(HashMap<&'static str, Vec<u8>>);
 
 #[async_trait]
 impl ComponentSource for Uploaded {
-    async fn fetch(&self, name: &str, _: &Path) -> Result<Vec<u8>, LoadError> {
-        let unknown = || LoadError::Read { path: name.into(), error: io::ErrorKind::NotFound.into() };
-        self.0.get(name).cloned().ok_or_else(unknown)
+    async fn fetch(&self, wanted: &Wanted<'_>) -> Result<Vec<u8>, LoadError> {
+        let unknown = || LoadError::Read { path: wanted.name.into(), error: io::ErrorKind::NotFound.into() };
+        self.0.get(wanted.name).cloned().ok_or_else(unknown)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use hookbox::{
-    ComponentSource, EventKind, HookOutput, HookSet, LoadError, Runtime, RuntimeBuilder, Tenant, async_trait,
+    ComponentSource, EventKind, HookOutput, HookSet, LoadError, Runtime, RuntimeBuilder, Tenant, Wanted, async_trait,
     capability::{
         StateError,
         state::{Space, Store},
@@ -51,9 +51,9 @@ impl Handler for Panics {
 
 #[async_trait]
 impl ComponentSource for Panics {
-    async fn fetch(&self, _: &str, file: &Path) -> Result<Vec<u8>, LoadError> {
+    async fn fetch(&self, wanted: &Wanted<'_>) -> Result<Vec<u8>, LoadError> {
         self.here("fetch");
-        Ok(fs::read(file).unwrap())
+        Ok(fs::read(wanted.file).unwrap())
     }
 }
 

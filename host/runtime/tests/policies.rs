@@ -4,9 +4,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
-use hookbox::{ComponentSource, HookSet, LoadError, Request, Runtime, Tenant, async_trait};
+use hookbox::{ComponentSource, HookSet, LoadError, Request, Runtime, Tenant, Wanted, async_trait};
 use hookbox_testing::guest;
 use serde_json::{Value, json};
 
@@ -105,9 +105,9 @@ struct Components(BTreeMap<String, Vec<u8>>);
 
 #[async_trait]
 impl ComponentSource for Components {
-    async fn fetch(&self, name: &str, _: &Path) -> Result<Vec<u8>, LoadError> {
-        let missing = || LoadError::Read { path: name.into(), error: std::io::ErrorKind::NotFound.into() };
-        self.0.get(name).cloned().ok_or_else(missing)
+    async fn fetch(&self, wanted: &Wanted<'_>) -> Result<Vec<u8>, LoadError> {
+        let missing = || LoadError::Read { path: wanted.name.into(), error: std::io::ErrorKind::NotFound.into() };
+        self.0.get(wanted.name).cloned().ok_or_else(missing)
     }
 }
 

@@ -181,6 +181,9 @@ fn parse(
 fn missing(config: &Config) -> impl Iterator<Item = Finding> {
     config.hooks.iter().filter_map(|hook| {
         let Handler::Wasm(wasm) = &hook.handler else { return None };
+        if wasm.reference.is_some() {
+            return None;
+        }
         let error = wasm.component.metadata().err()?;
         let message = format!("`{}`: cannot read {}: {error}", hook.name, wasm.component.display());
         let help = "build the hook, or correct `component` in the configuration";
@@ -295,8 +298,14 @@ fn read(
     for pointer in told.chain(resolver.hooks.iter_mut().map(|hook| &mut hook.pointer)) {
         moved.back(pointer);
     }
+    let references = resolver.hooks.iter().filter_map(|hook| match &hook.handler {
+        Handler::Wasm(wasm) => wasm.reference.clone(),
+        _ => None,
+    });
+    let references = references.collect();
     Config {
         file: file.to_path_buf(),
+        references,
         dialect,
         written,
         fail_closed: resolver.fail_closed,

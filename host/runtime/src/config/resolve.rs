@@ -253,10 +253,11 @@ impl Resolver {
         let Some(Resolved { name, mut handler, authority, timeout: limit }) = self.handler(runs, &place.pointer) else {
             return;
         };
-        if let (Handler::Wasm(wasm), Some(given)) = (&mut handler, &place.name) {
-            wasm.owner.clone_from(given);
-        }
         let on_failure = options.on_failure.map(FailurePolicy::from);
+        if let Handler::Wasm(wasm) = &mut handler {
+            place.name.iter().for_each(|given| wasm.owner.clone_from(given));
+            wasm.must_load &= on_failure.is_none();
+        }
         let seconds = own.or(place.timeout).or(limit).or(self.defaults.timeout);
         let all = self.limits_given.contains_key("timeout").then_some(self.limits.timeout);
         let given = seconds.or(all);

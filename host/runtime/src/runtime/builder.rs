@@ -12,6 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::{Inner, Runtime};
 use crate::{
+    artifact::{Approvals, Kept},
     capability::{http::HttpClient, llm::Model, state::Store},
     config::HANDLER_TYPES,
     error::BuildError,
@@ -35,6 +36,8 @@ pub struct RuntimeBuilder {
     model: Option<Arc<dyn Model>>,
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
+    approvals: Approvals,
+    kept: Option<Kept>,
     profile: Profile,
 }
 
@@ -137,6 +140,18 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Whose approval a component of a lock needs before it runs; the user's unless given.
+    pub fn approvals(mut self, approvals: Approvals) -> Self {
+        self.approvals = approvals;
+        self
+    }
+
+    /// Where components of registries are kept; the user's cache folder unless given.
+    pub fn kept(mut self, kept: Kept) -> Self {
+        self.kept = Some(kept);
+        self
+    }
+
     /// Builds the runtime. The engine starts with the first component.
     ///
     /// # Errors
@@ -166,6 +181,8 @@ impl RuntimeBuilder {
             model: self.model,
             handlers: self.handlers,
             source: self.source,
+            approvals: self.approvals,
+            kept: self.kept,
         };
         Ok(Runtime { inner: Arc::new(inner) })
     }

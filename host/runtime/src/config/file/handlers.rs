@@ -83,7 +83,8 @@ pub(in crate::config) struct OwnEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::config) struct WasmEntry {
-    /// The component's file, relative to this file.
+    /// The component's file, relative to this file, or its reference in a registry (`oci://HOST/REPOSITORY:TAG`), which
+    /// `hookbox lock` pins.
     pub(in crate::config) component: String,
     /// What it may call; nothing unless given.
     #[serde(default)]

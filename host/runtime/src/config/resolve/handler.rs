@@ -13,12 +13,15 @@ use hookbox_sandbox::{
 use serde_json::{Map, Value};
 
 use super::{Resolver, name};
-use crate::config::{
-    Handler, Process, Wasm,
-    diagnostic::Finding,
-    file::{
-        AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, OwnEntry, Preset, ProcessEntry, PromptEntry, RewriteEntry,
-        Runs, WasmEntry,
+use crate::{
+    artifact::{LOCK_FILE, Reference, ReferenceError, SCHEME},
+    config::{
+        Handler, Process, Wasm,
+        diagnostic::Finding,
+        file::{
+            AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, OwnEntry, Preset, ProcessEntry, PromptEntry,
+            RewriteEntry, Runs, WasmEntry,
+        },
     },
 };
 
@@ -56,7 +59,9 @@ impl Resolver {
             Runs::Wasm(mut entry) => {
                 given = self.authority(entry.authority.take(), pointer);
                 timeout = entry.limits.get("timeout").and_then(Value::as_f64);
-                (name::of_file(&entry.component), Handler::Wasm(self.wasm(*entry, pointer)))
+                let wasm = self.wasm(*entry, pointer);
+                let named = wasm.reference.as_ref().map(|reference| reference.short_name().to_owned());
+                (named.unwrap_or_else(|| name::of_file(&wasm.name)), Handler::Wasm(wasm))
             }
             Runs::Command(CommandEntry { command, args }) => {
                 let name = if args.is_some() { name::of_file(&command) } else { name::of_command(&command) };
@@ -125,16 +130,36 @@ impl Resolver {
     fn wasm(&mut self, entry: WasmEntry, pointer: &str) -> Wasm {
         let mut limits_given = self.limits_given.clone();
         limits_given.extend(super::given(Some(&entry.limits), &format!("{pointer}/limits")));
+        let reference = self.reference(&entry.component, pointer);
+        let (file, owner) = match &reference {
+            // An update must not lose the state of the component.
+            Some(reference) => (LOCK_FILE, format!("{SCHEME}{}", reference.name())),
+            None => (entry.component.as_str(), plain(&entry.component)),
+        };
         Wasm {
             name: entry.component.clone(),
-            component: self.base.join(&entry.component),
-            owner: plain(&entry.component),
+            component: self.base.join(file),
+            must_load: reference.is_some(),
+            reference,
+            owner,
             permissions: self.permissions(entry.permissions, &format!("{pointer}/permissions")),
             config: entry.config,
             limits: merge(&self.limits, entry.limits),
             limits_given,
             digest: None,
         }
+    }
+
+    /// The reference that a component's name is; a finding where it is an invalid one.
+    fn reference(&mut self, component: &str, pointer: &str) -> Option<Reference> {
+        if !component.starts_with(SCHEME) {
+            return None;
+        }
+        let invalid = |error: ReferenceError| {
+            Finding::error(format!("{pointer}/component"), error.to_string())
+                .help("a reference is, for example, `oci://registry.example/acme/guard:1.2`")
+        };
+        Reference::parse(component).map_err(|error| self.found.push(invalid(error))).ok()
     }
 
     /// With host paths absolute, and grants of `false` left out.

@@ -1,0 +1,124 @@
+//! Which components of a lock their user approved. Kept in the user's state folder, because a person who can change a
+//! checkout must not be able to approve the change.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use hookbox_sandbox::{private::Folder, sha256};
+use serde::{Deserialize, Serialize};
+
+use super::Locked;
+use crate::folders;
+
+/// The approval that a locked component needs before it runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Approvals {
+    /// The user's: [`ApprovalStore::of_user`].
+    #[default]
+    User,
+    /// That of an approval folder of the caller's.
+    Folder(PathBuf),
+    /// None: the caller vouches for the lock as it vouches for the configuration.
+    Vouched,
+}
+
+/// The approved components of one lock.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    /// The lock file.
+    pub lock: PathBuf,
+    /// The components that may run, by their references, as they were then.
+    pub components: BTreeMap<String, Locked>,
+    /// Approved components that the lock is about to name: while it is written, both it and its predecessor may be read.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub next: BTreeMap<String, Locked>,
+    /// Components that `hookbox update` found and that wait for `hookbox approve`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pending: BTreeMap<String, Locked>,
+}
+
+impl Approval {
+    /// Returns true if this component may run for this reference.
+    pub fn covers(&self, reference: &str, locked: &Locked) -> bool {
+        let same = |approved: &Locked| approved.digest == locked.digest && approved.publisher == locked.publisher;
+        [&self.components, &self.next].iter().any(|approved| approved.get(reference).is_some_and(same))
+    }
+}
+
+/// A folder of approvals: a file for each lock.
+pub struct ApprovalStore(PathBuf);
+
+impl ApprovalStore {
+    /// The user's: `$XDG_STATE_HOME/hookbox/approvals`; `None` without a home.
+    pub fn of_user() -> Option<Self> {
+        Some(Self(folders::state()?.join("approvals")))
+    }
+
+    /// A folder of the caller's.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// The approved components of a lock.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be read, or is not this user's alone.
+    pub fn get(&self, lock: &Path) -> io::Result<Approval> {
+        let lock = place(lock);
+        let none = Approval { lock: lock.clone(), ..Approval::default() };
+        if !self.0.exists() {
+            return Ok(none);
+        }
+        match Folder::open(&self.0)?.read(&name(&lock))? {
+            Some(content) => Ok(serde_json::from_slice(&content)?),
+            None => Ok(none),
+        }
+    }
+
+    /// Keeps what is approved of a lock from now on.
+    ///
+    /// # Errors
+    /// As [`ApprovalStore::get`], or it cannot be written.
+    pub fn put(&self, approval: &Approval) -> io::Result<()> {
+        let folder = Folder::open(&self.0)?;
+        folder.tidy();
+        folder.write(&name(&approval.lock), &[&serde_json::to_vec(approval)?])
+    }
+
+    /// All approvals, by lock.
+    ///
+    /// # Errors
+    /// As [`ApprovalStore::get`].
+    pub fn all(&self) -> io::Result<Vec<Approval>> {
+        if !self.0.exists() {
+            return Ok(Vec::new());
+        }
+        let folder = Folder::open(&self.0)?;
+        let mut all: Vec<Approval> = Vec::new();
+        for name in folder.names()? {
+            let is_approval = Path::new(&name).extension().is_some_and(|extension| extension == "json");
+            let Some(name) = name.to_str().filter(|_| is_approval) else { continue };
+            if let Some(content) = folder.read(name)? {
+                all.push(serde_json::from_slice(&content)?);
+            }
+        }
+        all.sort_by(|a, b| a.lock.cmp(&b.lock));
+        Ok(all)
+    }
+}
+
+/// The place of a lock: in its folder as the system names it, so that a link in a path leads to the approvals of the folder.
+fn place(lock: &Path) -> PathBuf {
+    let absolute = std::path::absolute(lock).unwrap_or_else(|_| lock.to_owned());
+    let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else { return absolute };
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(name)
+}
+
+fn name(lock: &Path) -> String {
+    format!("{}.json", sha256(lock.as_os_str().as_bytes()))
+}

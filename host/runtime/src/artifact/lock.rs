@@ -1,0 +1,240 @@
+//! `hookbox.lock`: which bytes each reference of the configurations beside it means. See `docs/lock.md`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use hookbox_protocol::json;
+use hookbox_sandbox::{beneath::Beneath, private::open_regular, sha256};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{Change, Power, Reference, power::changes, reference::hex_of};
+use crate::config::Config;
+
+/// The name of the file.
+pub const LOCK_FILE: &str = "hookbox.lock";
+
+/// The version of its form.
+const VERSION: u32 = 1;
+/// Bytes of a lock at most.
+const MAX_BYTES: u64 = 4 << 20;
+/// The line at the top of the file.
+const ABOUT: &str =
+    "Written by `hookbox lock` for the configurations beside it. Review its changes like code: docs/lock.md.";
+
+/// A lock file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    /// A line for readers.
+    pub about: String,
+    /// The version of the form, 1.
+    pub version: u32,
+    /// The digest of the references of each configuration, by its file name: see [`declarations`].
+    pub declarations: BTreeMap<String, String>,
+    /// A component for each reference, as it is written in the configurations.
+    pub components: BTreeMap<String, Locked>,
+}
+
+/// A component of a lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Locked {
+    /// The component's digest, with `sha256:` before it.
+    pub digest: String,
+    /// The digest of the manifest that names it.
+    pub manifest: String,
+    /// Bytes of the component.
+    pub size: u64,
+    /// The version, as its publisher calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Events that it handles: [`Power::exports`].
+    pub exports: BTreeSet<String>,
+    /// Interfaces that it asks for: [`Power::imports`].
+    pub imports: BTreeSet<String>,
+    /// The publisher whose signature was verified, for example `key:sha256:…`; `None` where none was.
+    pub publisher: Option<String>,
+    /// True if a signature of the publisher was verified.
+    pub attested: bool,
+    /// The registry and the repository that it came from.
+    pub source: String,
+    /// The time at which its reference was resolved, in UTC: `2026-11-24T01:02:03Z`.
+    pub resolved: String,
+    /// A note of the reviewer's; `hookbox` keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Why a lock cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// It does not exist.
+    #[error("{} does not exist", .0.display())]
+    Missing(PathBuf),
+    /// It cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It is not a lock of this version.
+    #[error("{} is not a valid lock: {why}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The part that is wrong.
+        why: String,
+    },
+    /// The references of a configuration are not those that it was made for.
+    #[error("{} is stale: the references in {config} have changed since it was written", path.display())]
+    Stale {
+        /// The file.
+        path: PathBuf,
+        /// The name of the configuration.
+        config: String,
+    },
+}
+
+impl Lock {
+    /// A lock of nothing.
+    pub fn new() -> Self {
+        Self { about: ABOUT.to_owned(), version: VERSION, declarations: BTreeMap::new(), components: BTreeMap::new() }
+    }
+
+    /// Reads a lock file; `within`: it has to be below this folder.
+    ///
+    /// # Errors
+    /// [`LockError::Missing`], [`LockError::Read`], [`LockError::Invalid`]: also for a key that stands twice and for one that is
+    /// unknown. A link is followed as far as the configuration's own path is: the lock stands beside it.
+    pub fn read(path: &Path, within: Option<&Beneath>) -> Result<Self, LockError> {
+        let open = || match within {
+            Some(within) => within.file(path),
+            None => open_regular(path),
+        };
+        let read = || {
+            let mut bytes = Vec::new();
+            open()?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => LockError::Missing(path.to_owned()),
+            _ => LockError::Read { path: path.to_owned(), error },
+        })?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(LockError::Invalid {
+                path: path.to_owned(),
+                why: format!("it is larger than {} MiB", MAX_BYTES >> 20),
+            });
+        }
+        Self::parse(&bytes).map_err(|why| LockError::Invalid { path: path.to_owned(), why })
+    }
+
+    /// Reads the text of a lock.
+    ///
+    /// # Errors
+    /// The part of it that is wrong.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let value = json::parse(bytes).map_err(|error| error.to_string())?;
+        let lock: Self = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        if lock.version != VERSION {
+            return Err(format!("it is of version {}, and this hookbox reads version {VERSION}", lock.version));
+        }
+        for (name, locked) in &lock.components {
+            let reference = Reference::parse(name).map_err(|error| error.to_string())?;
+            for digest in [&locked.digest, &locked.manifest] {
+                if hex_of(digest).is_none() {
+                    return Err(format!("`{name}`: `{}` is not a digest", json::shorten(digest, 80)));
+                }
+            }
+            if reference.digest().is_some_and(|digest| digest != locked.manifest) {
+                return Err(format!("`{name}`: the reference has another digest than `manifest`"));
+            }
+            if locked.attested != locked.publisher.is_some() {
+                return Err(format!("`{name}`: `attested` says something else than `publisher`"));
+            }
+        }
+        Ok(lock)
+    }
+
+    /// The text of the file: members in a fixed order, one on each line.
+    pub fn text(&self) -> String {
+        // Maps with keys of text and no failing implementation: there is nothing to fail.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Checks that it was written for the references that a configuration has now.
+    ///
+    /// # Errors
+    /// [`LockError::Stale`].
+    pub fn check(&self, config: &Config) -> Result<(), LockError> {
+        let name = file_name(config);
+        if self.declarations.get(&name).is_some_and(|digest| *digest == declarations(config)) {
+            return Ok(());
+        }
+        Err(LockError::Stale { path: lock_file(config), config: name })
+    }
+
+    /// Notes the references that a configuration has now.
+    pub fn declare(&mut self, config: &Config) {
+        self.declarations.insert(file_name(config), declarations(config));
+    }
+}
+
+impl Default for Lock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Locked {
+    /// The hexadecimal digits of the component's digest.
+    pub fn hex(&self) -> &str {
+        hex_of(&self.digest).unwrap_or_default()
+    }
+
+    /// The power of the component, as the lock says.
+    pub fn power(&self) -> Power {
+        Power { exports: self.exports.clone(), imports: self.imports.clone() }
+    }
+
+    /// The differences to a later one.
+    pub fn changes(&self, after: &Self) -> Vec<Change> {
+        let mut found = changes(&self.power(), &after.power());
+        if self.publisher != after.publisher {
+            found.push(Change::Publisher(self.publisher.clone(), after.publisher.clone()));
+        }
+        if self.attested && !after.attested {
+            found.push(Change::AttestationLost);
+        }
+        if self.size != after.size {
+            found.push(Change::Size(self.size, after.size));
+        }
+        if self.version != after.version {
+            let word = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
+            found.push(Change::Version(word(&self.version), word(&after.version)));
+        }
+        found
+    }
+}
+
+/// The digest of the references in a configuration: of the sorted references, each once, divided by newlines.
+pub fn declarations(config: &Config) -> String {
+    let lines: Vec<String> = config.references.iter().map(ToString::to_string).collect();
+    format!("sha256:{}", sha256(lines.join("\n")))
+}
+
+/// The lock of a configuration: the file beside it.
+pub fn lock_file(config: &Config) -> PathBuf {
+    config.file.with_file_name(LOCK_FILE)
+}
+
+fn file_name(config: &Config) -> String {
+    config.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

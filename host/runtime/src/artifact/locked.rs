@@ -1,0 +1,149 @@
+//! From a reference of a configuration to the bytes that may run for it.
+
+use std::sync::Arc;
+
+use hookbox_sandbox::{beneath::Beneath, component::inspect, sha256};
+use thiserror::Error;
+
+use super::{ApprovalStore, Approvals, KeepError, Kept, Lock, LockError, Locked, Power, Reference, lock_file};
+use crate::config::Config;
+
+/// Why the component of a reference does not run. What a lock, a folder or an approval lacks is never looked for in a
+/// registry: that takes `hookbox lock`.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NotLocked {
+    /// The lock cannot be used.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The lock does not have the reference.
+    #[error("`{reference}` is not in {}", lock.display())]
+    Absent {
+        /// The reference.
+        reference: String,
+        /// The lock.
+        lock: std::path::PathBuf,
+    },
+    /// Its user has not approved it.
+    #[error("`{reference}` is locked to {digest}, which is not approved{}", list(changes))]
+    NotApproved {
+        /// The reference.
+        reference: String,
+        /// The digest of the component.
+        digest: String,
+        /// The differences to what was approved before.
+        changes: Vec<String>,
+    },
+    /// The approvals cannot be read.
+    #[error("cannot read the approvals: {0}")]
+    Approvals(std::io::Error),
+    /// The component is not there.
+    #[error("`{reference}` is locked to {digest}, which is not fetched")]
+    NotFetched {
+        /// The reference.
+        reference: String,
+        /// The digest of the component.
+        digest: String,
+    },
+    /// The lock tells of other power than the component has.
+    #[error("the lock says that `{reference}` {said}, and the component {found}")]
+    Lies {
+        /// The reference.
+        reference: String,
+        /// The power in the lock.
+        said: String,
+        /// The power of the component.
+        found: String,
+    },
+    /// The folder of components cannot be used.
+    #[error(transparent)]
+    Kept(#[from] KeepError),
+}
+
+impl NotLocked {
+    /// Advice, in one line.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Lock(_) | Self::Absent { .. } | Self::Lies { .. } => "run   hookbox lock".into(),
+            Self::NotApproved { .. } => "look at it, then   hookbox approve".into(),
+            Self::NotFetched { .. } => "run   hookbox lock --locked".into(),
+            Self::Approvals(_) | Self::Kept(_) => "see that the folder is yours alone and can be read".into(),
+        }
+    }
+}
+
+fn list(changes: &[String]) -> String {
+    if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) }
+}
+
+/// The places of locked components and approvals.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) approvals: Approvals,
+    /// `None`: the user's.
+    pub(crate) kept: Option<Kept>,
+    /// The lock has to be below this folder.
+    pub(crate) within: Option<Arc<Beneath>>,
+}
+
+/// The entry of a reference, once it is known that the lock is current and the component approved.
+pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Result<Locked, NotLocked> {
+    let (path, name) = (lock_file(config), reference.to_string());
+    let lock = Lock::read(&path, place.within.as_deref())?;
+    lock.check(config)?;
+    let Some(locked) = lock.components.get(&name) else {
+        return Err(NotLocked::Absent { reference: name, lock: path });
+    };
+    let store = match &place.approvals {
+        Approvals::Vouched => return Ok(locked.clone()),
+        Approvals::Folder(folder) => ApprovalStore::at(folder),
+        Approvals::User => ApprovalStore::of_user().ok_or(NotLocked::Kept(KeepError::NoPlace))?,
+    };
+    let approval = store.get(&path).map_err(NotLocked::Approvals)?;
+    if approval.covers(&name, locked) {
+        return Ok(locked.clone());
+    }
+    let before = approval.components.get(&name);
+    let changes = before.map(|before| before.changes(locked)).unwrap_or_default();
+    let changes = changes.iter().filter(|change| change.needs_approval()).map(ToString::to_string).collect();
+    Err(NotLocked::NotApproved { reference: name, digest: locked.digest.clone(), changes })
+}
+
+/// The entry of a reference in the lock of a configuration, and its bytes: approved, kept and verified.
+///
+/// # Errors
+/// Why it does not run.
+pub fn component(config: &Config, reference: &Reference, approvals: Approvals) -> Result<(Locked, Vec<u8>), NotLocked> {
+    fetch(config, reference, &Place { approvals, kept: None, within: None })
+}
+
+/// The bytes of a reference: locked, approved, kept, and verified.
+pub(crate) fn fetch(config: &Config, reference: &Reference, place: &Place) -> Result<(Locked, Vec<u8>), NotLocked> {
+    let locked = entry(config, reference, place)?;
+    let kept = place.kept.clone().map_or_else(Kept::of_user, Ok)?;
+    let Some(bytes) = kept.get(locked.hex())? else {
+        return Err(NotLocked::NotFetched { reference: reference.to_string(), digest: locked.digest });
+    };
+    verify(reference, &locked, &bytes)?;
+    Ok((locked, bytes))
+}
+
+/// Checks that these are the bytes of the lock, and that it tells their power, because people review the lock.
+pub(crate) fn verify(reference: &Reference, locked: &Locked, bytes: &[u8]) -> Result<(), NotLocked> {
+    if sha256(bytes) != locked.hex() {
+        return Err(NotLocked::NotFetched { reference: reference.to_string(), digest: locked.digest.clone() });
+    }
+    // What is not a component at all fails when it is loaded.
+    let Ok(found) = inspect(bytes) else { return Ok(()) };
+    let (said, found) = (locked.power(), Power::of(&found));
+    if said == found {
+        return Ok(());
+    }
+    let words = |power: &Power| {
+        let list = |words: &std::collections::BTreeSet<String>| {
+            if words.is_empty() { "nothing".to_owned() } else { words.iter().cloned().collect::<Vec<_>>().join(", ") }
+        };
+        format!("handles {} and asks for {}", list(&power.exports), list(&power.imports))
+    };
+    Err(NotLocked::Lies { reference: reference.to_string(), said: words(&said), found: words(&found) })
+}
