@@ -99,7 +99,7 @@ install:
 lint: deny-installed
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p hookbox-protocol -p hookbox-sandbox -p hookbox -p hookbox-server -p hookbox-guest
+    RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p hookbox-protocol -p hookbox-sandbox -p hookbox -p hookbox-registry -p hookbox-server -p hookbox-guest
     cargo-deny --log-level error check bans licenses sources
 
 # The files to deploy from, each by a linter of its kind

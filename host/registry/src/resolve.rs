@@ -1,0 +1,45 @@
+//! From a reference to an entry of the lock.
+
+use hookbox::{
+    artifact::{Locked, Power, Reference},
+    sandbox::component::{Inspection, inspect},
+};
+
+use crate::{client::Registry, error::RegistryError, pull::artifact, time};
+
+/// A reference that was resolved, with the component that it led to.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// The entry of the lock.
+    pub locked: Locked,
+    /// The component.
+    pub component: Vec<u8>,
+    /// The component's events, imports and origin.
+    pub found: Inspection,
+}
+
+/// Resolves a reference: fetches the component and looks into it. What it handles and asks for is what its bytes say, whatever
+/// its publisher says.
+///
+/// # Errors
+/// [`RegistryError`]: also for bytes that are no component of this contract.
+pub async fn resolve(registry: &Registry, reference: &Reference) -> Result<Resolved, RegistryError> {
+    let pulled = registry.pull(reference).await?;
+    let found = inspect(&pulled.component).map_err(|error| artifact(reference, error.to_string()))?;
+    let Power { exports, imports } = Power::of(&found);
+    let version = pulled.seen.manifest.version().map(|version| hookbox::shorten(version, 80));
+    let locked = Locked {
+        digest: pulled.seen.component.digest.clone(),
+        manifest: pulled.seen.digest.clone(),
+        size: pulled.seen.component.size,
+        version,
+        exports,
+        imports,
+        publisher: None,
+        attested: false,
+        source: reference.name(),
+        resolved: time::now(),
+        note: None,
+    };
+    Ok(Resolved { locked, component: pulled.component, found })
+}

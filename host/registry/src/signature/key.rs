@@ -1,0 +1,183 @@
+//! Keys: ECDSA on P-256 with SHA-256, as `cosign` makes them. PEM in, nothing but these keys accepted.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hookbox::sha256;
+use ring::{
+    rand::SystemRandom,
+    signature::{ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair, UnparsedPublicKey},
+};
+use thiserror::Error;
+
+/// The DER of a SubjectPublicKeyInfo before the point: an EC key on P-256 (RFC 5480), of which the point has 65 bytes.
+const SPKI: [u8; 26] = [
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
+    0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+];
+/// Bytes of an uncompressed point.
+const POINT: usize = 65;
+
+/// Why a text is not a key.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// It is not PEM of this kind.
+    #[error("it is not a PEM block `{0}`")]
+    Pem(&'static str),
+    /// It is encrypted.
+    #[error("the key is encrypted; give one in PKCS#8 without a password, or sign with cosign")]
+    Encrypted,
+    /// It is a key of another kind.
+    #[error("the key is not ECDSA on P-256")]
+    Kind,
+    /// The system gives no random numbers.
+    #[error("the system gives no random numbers")]
+    Random,
+}
+
+/// A key that verifies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicKey {
+    point: Vec<u8>,
+}
+
+/// A key that signs.
+pub struct SigningKey {
+    pair: EcdsaKeyPair,
+    random: SystemRandom,
+}
+
+impl PublicKey {
+    /// Reads `-----BEGIN PUBLIC KEY-----`.
+    ///
+    /// # Errors
+    /// [`KeyError`]
+    pub fn from_pem(text: &str) -> Result<Self, KeyError> {
+        let der = pem(text, "PUBLIC KEY")?;
+        let point = der.strip_prefix(&SPKI[..]).filter(|point| point.len() == POINT && point.first() == Some(&4));
+        point.map(|point| Self { point: point.to_vec() }).ok_or(KeyError::Kind)
+    }
+
+    /// The same as text.
+    pub fn to_pem(&self) -> String {
+        block("PUBLIC KEY", &self.der())
+    }
+
+    /// The name of a publisher who is known by this key: `key:sha256:…`, the digest of its DER.
+    pub fn publisher(&self) -> String {
+        format!("key:sha256:{}", sha256(self.der()))
+    }
+
+    fn der(&self) -> Vec<u8> {
+        [&SPKI[..], &self.point].concat()
+    }
+
+    /// The hint of a bundle: the SHA-256 of the DER in Base64, as `cosign` writes it.
+    pub(super) fn hint(&self) -> String {
+        let digest = ring::digest::digest(&ring::digest::SHA256, &self.der());
+        BASE64_STANDARD.encode(digest)
+    }
+
+    /// Returns true if it signed this message.
+    pub(super) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+        UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &self.point).verify(message, signature).is_ok()
+    }
+}
+
+impl SigningKey {
+    /// Reads `-----BEGIN PRIVATE KEY-----` (PKCS#8).
+    ///
+    /// # Errors
+    /// [`KeyError`]
+    pub fn from_pem(text: &str) -> Result<Self, KeyError> {
+        if text.contains("ENCRYPTED") {
+            return Err(KeyError::Encrypted);
+        }
+        let random = SystemRandom::new();
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &pem(text, "PRIVATE KEY")?, &random);
+        Ok(Self { pair: pair.map_err(|_| KeyError::Kind)?, random })
+    }
+
+    /// Makes a new key, and its text.
+    ///
+    /// # Errors
+    /// [`KeyError::Random`]
+    pub fn generate() -> Result<(Self, String), KeyError> {
+        let random = SystemRandom::new();
+        let der = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &random);
+        let text = block("PRIVATE KEY", der.map_err(|_| KeyError::Random)?.as_ref());
+        Ok((Self::from_pem(&text)?, text))
+    }
+
+    /// The key that verifies what this one signs.
+    pub fn public(&self) -> PublicKey {
+        PublicKey { point: self.pair.public_key().as_ref().to_vec() }
+    }
+
+    pub(super) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
+        let signature = self.pair.sign(&self.random, message).map_err(|_| KeyError::Random)?;
+        Ok(signature.as_ref().to_vec())
+    }
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").field("public", &self.public().publisher()).finish_non_exhaustive()
+    }
+}
+
+/// The bytes of the one PEM block of this kind.
+fn pem(text: &str, kind: &'static str) -> Result<Vec<u8>, KeyError> {
+    let wrong = || KeyError::Pem(kind);
+    let (_, rest) = text.split_once(&format!("-----BEGIN {kind}-----")).ok_or_else(wrong)?;
+    let (body, after) = rest.split_once(&format!("-----END {kind}-----")).ok_or_else(wrong)?;
+    if after.contains("-----BEGIN") {
+        return Err(wrong());
+    }
+    let body: String = body.split_whitespace().collect();
+    BASE64_STANDARD.decode(body).map_err(|_| wrong())
+}
+
+fn block(kind: &str, der: &[u8]) -> String {
+    let body = BASE64_STANDARD.encode(der);
+    let mut lines = String::new();
+    for (at, letter) in body.chars().enumerate() {
+        if at > 0 && at % 64 == 0 {
+            lines.push('\n');
+        }
+        lines.push(letter);
+    }
+    format!("-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::{KeyError, PublicKey, SigningKey};
+
+    #[test]
+    fn keys_are_read_as_they_are_written() {
+        let (key, text) = SigningKey::generate().unwrap();
+        let again = SigningKey::from_pem(&text).unwrap();
+        assert_eq!(key.public(), again.public());
+        let public = PublicKey::from_pem(&key.public().to_pem()).unwrap();
+        let signature = again.sign(b"message").unwrap();
+        assert!(public.verifies(b"message", &signature));
+        assert!(!public.verifies(b"massage", &signature));
+        let (other, _) = SigningKey::generate().unwrap();
+        assert!(!other.public().verifies(b"message", &signature));
+    }
+
+    #[test]
+    fn other_keys_are_refused() {
+        for (text, error) in [
+            ("", KeyError::Pem("PRIVATE KEY")),
+            ("-----BEGIN PRIVATE KEY-----\n%\n-----END PRIVATE KEY-----", KeyError::Pem("PRIVATE KEY")),
+            ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", KeyError::Kind),
+            ("-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----", KeyError::Encrypted),
+        ] {
+            assert_eq!(SigningKey::from_pem(text).unwrap_err(), error, "{text}");
+        }
+        assert!(PublicKey::from_pem("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----").is_err());
+    }
+}
