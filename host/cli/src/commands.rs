@@ -1,18 +1,25 @@
 //! The subcommands, one file each.
 
+mod approve;
 mod bench;
 mod build;
+mod cache;
 mod check;
 mod completions;
+mod digest;
 mod doctor;
 mod event;
 mod explain;
 mod health;
+mod info;
 mod inspect;
 mod install;
+mod lock;
 mod man;
 mod measure;
 mod new;
+mod pull;
+mod push;
 mod run;
 mod schema;
 mod scratch;
@@ -21,6 +28,7 @@ mod stdio;
 mod test;
 mod token;
 mod trust;
+mod update;
 mod yaml;
 
 use std::{
@@ -61,6 +69,22 @@ pub enum Command {
     Check(check::Check),
     /// Let a configuration that is found in a folder run there, as it is now
     Trust(trust::Trust),
+    /// Push a hook to a registry
+    Push(push::Push),
+    /// Pull a hook from a registry into a file
+    Pull(pull::Pull),
+    /// Print the digest of a hook in a registry, or of a file
+    Digest(digest::Digest),
+    /// Show a hook in a registry: where it comes from, what it handles and what it asks for
+    Info(info::Info),
+    /// Pin the hooks of registries that a configuration names, and fetch them
+    Lock(lock::Lock),
+    /// Find newer versions of locked hooks, and show what they change
+    Update(update::Update),
+    /// Let locked hooks run that another person locked, or that ask for more than before
+    Approve(approve::Approve),
+    /// Show what is kept of registries and of the compiler, and make room
+    Cache(cache::Cache),
     /// Make a client ask hookbox about every event that a configuration has hooks for
     Install(install::Install),
     /// Find out whether clients ask hookbox, and what no hook can stop there
@@ -100,6 +124,14 @@ impl Command {
             Self::Explain(command) => command.run(),
             Self::Check(command) => command.run(),
             Self::Trust(command) => command.run(),
+            Self::Push(command) => command.run(),
+            Self::Pull(command) => command.run(),
+            Self::Digest(command) => command.run(),
+            Self::Info(command) => command.run(),
+            Self::Lock(command) => command.run(),
+            Self::Update(command) => command.run(),
+            Self::Approve(command) => command.run(),
+            Self::Cache(command) => command.run(),
             Self::Install(command) => command.run(),
             Self::Doctor(command) => command.run(),
             Self::Inspect(command) => command.run(),

@@ -21,7 +21,11 @@ Exit codes:
   64  wrong usage
   65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
   70  hookbox could not do its work (a file, a process, a bug)
-  78  the configuration or a hook of it cannot be used";
+  78  the configuration or a hook of it cannot be used
+  80  hookbox.lock is missing, or is not of the configuration as it is now
+  81  a component has to be approved before it runs: hookbox approve
+  82  the bytes of a component are not those that were locked
+  83  a registry could not be used";
 
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +44,14 @@ pub enum Exit {
     Software,
     /// The configuration cannot be used.
     Config,
+    /// The lock is missing or stale.
+    Stale,
+    /// A component has to be approved.
+    Unapproved,
+    /// A component is not the one that was locked.
+    Forged,
+    /// A registry could not be used.
+    Registry,
 }
 
 impl Exit {
@@ -63,6 +75,10 @@ impl Exit {
             Self::Data => 65,
             Self::Software => 70,
             Self::Config => 78,
+            Self::Stale => 80,
+            Self::Unapproved => 81,
+            Self::Forged => 82,
+            Self::Registry => 83,
         }
     }
 }

@@ -10,6 +10,8 @@ pub mod fuzzing;
 pub mod guest;
 pub mod node;
 pub mod process;
+#[cfg(feature = "registry")]
+pub mod registry;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod spec;

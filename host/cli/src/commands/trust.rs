@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use clap::Args;
 use hookbox::{
     Permissions,
+    artifact::{self, Approvals},
     config::{Config, Handler, Hook, Wasm},
     sandbox::{
         component,
@@ -17,6 +18,7 @@ use hookbox_protocol::authority::{Authority, Rewrite};
 use super::run::Source;
 use crate::{
     exit::Exit,
+    locks::Locks,
     print, report,
     trust::{Store, Trusted, place},
 };
@@ -65,6 +67,15 @@ impl Trust {
             return Ok(Exit::Ok);
         }
         let dialect = config.dialect.name().to_owned();
+        // Who trusts a checkout trusts its lock, which the digests above are of.
+        if !config.references.is_empty() {
+            let mut locks = Locks::open(Some(place.clone()), Some(&dialect))?;
+            let all = locks.lock.components.clone();
+            for (name, locked) in all {
+                locks.approve(&name, locked);
+            }
+            locks.settle()?;
+        }
         Store::open()?.put(&Trusted { file: place, dialect, digest: config.digest, components })?;
         print::out(format_args!("trusted; to take it back   hookbox trust --revoke {}", file.display()));
         Ok(Exit::Ok)
@@ -92,9 +103,16 @@ fn components(config: &Config) -> anyhow::Result<BTreeMap<String, String>> {
     let mut digests = BTreeMap::new();
     for hook in &config.hooks {
         if let Handler::Wasm(wasm) = &hook.handler {
-            let bytes = component::read(&wasm.component).map_err(|error| {
-                Exit::Config.error(format!("`{}`: {error}; what is not there cannot be trusted", hook.name))
-            })?;
+            let missing = |why: String| {
+                Exit::Config.error(format!("`{}`: {why}; what is not there cannot be trusted", hook.name))
+            };
+            let bytes = match &wasm.reference {
+                None => component::read(&wasm.component).map_err(|error| missing(error.to_string()))?,
+                Some(reference) => {
+                    let found = artifact::component(config, reference, Approvals::Vouched);
+                    found.map_err(|error| missing(format!("{error}: {}", error.help())))?.1
+                }
+            };
             digests.insert(hook.pointer.clone(), sha256(&bytes));
         }
     }
@@ -143,7 +161,10 @@ fn events(hook: &Hook) -> String {
 /// What runs, in full: what is cut short cannot be judged.
 fn what(handler: &Handler) -> String {
     match handler {
-        Handler::Wasm(wasm) => format!("component {}", print::name(&wasm.component.to_string_lossy())),
+        Handler::Wasm(wasm) => match &wasm.reference {
+            Some(reference) => format!("component {reference}"),
+            None => format!("component {}", print::name(&wasm.component.to_string_lossy())),
+        },
         Handler::Command { command, args: None, .. } => format!("command {}", print::quoted(command)),
         Handler::Command { command, args: Some(args), .. } => {
             let words: Vec<String> = [command].into_iter().chain(args).map(|word| print::quoted(word)).collect();

@@ -1,0 +1,67 @@
+//! `hookbox approve`: locked hooks that another person locked, and updates that ask for more.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{block_on, lock::diff};
+use crate::{
+    exit::Exit,
+    locks::{self, Locks},
+    print, registries,
+};
+
+/// Let locked hooks run that another person locked, or that ask for more than before. What is approved is kept outside the
+/// checkout, for this user and this lock.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox approve\n  hookbox approve command-guard")]
+pub struct Approve {
+    /// The hooks: references, repositories or their last words; all when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+    /// Only show what there is to approve
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Approve {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let mut locks = Locks::open(self.config, self.dialect.as_deref())?;
+        let (registry, chosen) = (registries::of_files()?, locks.named(&self.names)?);
+        let mut approved = 0;
+        for reference in &chosen {
+            let name = reference.to_string();
+            let Some(locked) = locks.lock.components.get(&name).cloned() else {
+                let message = format!("`{name}` is not in {}", locks.path.display());
+                return Err(Exit::Stale.advised(message, &["run   hookbox lock"]));
+            };
+            // An update that waits, or else what the lock says.
+            let wanted = locks.approval.pending.get(&name).cloned().unwrap_or_else(|| locked.clone());
+            if wanted == locked && locks.approval.covers(&name, &locked) {
+                continue;
+            }
+            let bytes = block_on(locks.component(&registry, reference, &wanted))?;
+            locks::check_power(reference, &wanted, &bytes)?;
+            locks::show(reference, &wanted);
+            let before = locks.approval.components.get(&name);
+            diff(&before.map(|before| before.changes(&wanted)).unwrap_or_default()).iter().for_each(print::out);
+            approved += 1;
+            if !self.dry_run {
+                locks.keep(&bytes)?;
+                locks.enter(reference, wanted);
+            }
+        }
+        let word = if self.dry_run { "to approve" } else { "approved" };
+        print::out(format_args!("{approved} {word}"));
+        if !self.dry_run {
+            locks.write()?;
+        }
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,91 @@
+//! `hookbox cache`: what is kept on disk, and how to make room.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use anyhow::Context;
+use clap::Args;
+use hookbox::{
+    artifact::{ApprovalStore, KEPT_BYTES, Kept, Lock},
+    folders,
+};
+
+use super::lock::count;
+use crate::{exit::Exit, print, user_file};
+
+/// Show what is kept of registries and of the compiler, and make room.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox cache --gc")]
+pub struct Cache {
+    /// Remove components that no lock of this user names any more
+    #[arg(long)]
+    gc: bool,
+    /// Remove compiled code too; it is compiled again when it is needed
+    #[arg(long)]
+    compiled: bool,
+}
+
+impl Cache {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let kept = Kept::of_user()?;
+        let named = locked()?;
+        let (mut bytes, mut number, mut removed) = (0, 0, 0);
+        for file in kept.files()? {
+            let used = named.contains(&file.digest);
+            if self.gc && !used {
+                kept.remove(&file.digest)?;
+                removed += 1;
+                continue;
+            }
+            (bytes, number) = (bytes + file.size, number + 1);
+            let word = if used { "locked" } else { "in no lock" };
+            print::out(format_args!("sha256:{}   {} KB   {word}", file.digest, file.size.div_ceil(1024)));
+        }
+        print::out(format_args!(
+            "{}: {}, {} of {} MiB",
+            kept.folder().display(),
+            count(number),
+            bytes.div_ceil(1 << 20),
+            KEPT_BYTES >> 20
+        ));
+        if self.gc {
+            print::out(format_args!("{} removed", count(removed)));
+        }
+        if let Some(folder) = folders::cache() {
+            compiled(&folder, self.compiled)?;
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// The digests in all locks that this user approved something of, or has waiting.
+fn locked() -> anyhow::Result<BTreeSet<String>> {
+    let Some(store) = ApprovalStore::of_user() else { return Ok(BTreeSet::new()) };
+    let mut digests = BTreeSet::new();
+    for approval in store.all().context("cannot read the approvals")? {
+        let lock = Lock::read(&approval.lock, None).ok();
+        let in_lock = lock.iter().flat_map(|lock| lock.components.values());
+        let waiting = approval.next.values().chain(approval.pending.values()).filter(|_| lock.is_some());
+        digests.extend(in_lock.chain(waiting).map(|locked| locked.hex().to_owned()));
+    }
+    Ok(digests)
+}
+
+/// Compiled code, which stands in the cache folder itself.
+fn compiled(folder: &Path, remove: bool) -> anyhow::Result<()> {
+    let (mut number, mut bytes) = (0, 0);
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let of_compiler = path.extension().is_some_and(|extension| extension == "cwasm" || extension == "refused");
+        let Ok(meta) = path.symlink_metadata() else { continue };
+        if !of_compiler || !meta.is_file() {
+            continue;
+        }
+        if remove {
+            user_file::remove(&path)?;
+        }
+        (number, bytes) = (number + 1, bytes + meta.len());
+    }
+    let word = if remove { ", removed" } else { "" };
+    print::out(format_args!("compiled: {}, {} MiB{word}", count(number), bytes.div_ceil(1 << 20)));
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! `hookbox info`: a hook in a registry, before it is anywhere else.
+
+use clap::Args;
+use hookbox_registry::{Seen, resolve};
+use serde_json::json;
+
+use super::block_on;
+use crate::{exit::Exit, locks, print, registries};
+
+/// Show a hook in a registry: where it comes from, what it handles and what it asks for. Nothing is kept, and nothing runs.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox info oci://registry.example/acme/guard:1.2")]
+pub struct Info {
+    /// The hook: `oci://HOST/REPOSITORY:TAG` or `oci://HOST/REPOSITORY@sha256:DIGEST`
+    #[arg(value_name = "REF")]
+    reference: String,
+    /// Read its manifest alone: what its publisher says, and not what its bytes say
+    #[arg(long)]
+    manifest: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let reference = registries::reference(&self.reference)?;
+        let registry = registries::named(&reference)?;
+        let (seen, resolved) = block_on(async {
+            let seen = registry.inspect(&reference).await.map_err(registries::failed)?;
+            if self.manifest {
+                return Ok((seen, None));
+            }
+            // By its digest: a tag may have moved by now.
+            let resolved = resolve(&registry, &reference.at(&seen.digest)).await.map_err(registries::failed)?;
+            Ok((seen, Some(resolved)))
+        })?;
+        if self.json {
+            let component = resolved.as_ref().map(|resolved| &resolved.locked);
+            let whole = json!({ "reference": reference.to_string(), "digest": seen.digest, "manifest": seen.manifest, "component": component });
+            print::out(serde_json::to_string(&whole)?);
+            return Ok(Exit::Ok);
+        }
+        let Some(resolved) = resolved else {
+            manifest(&reference.to_string(), &seen);
+            return Ok(Exit::Ok);
+        };
+        locks::show(&reference, &resolved.locked);
+        print::out(format_args!("  manifest    {}", seen.digest));
+        notes(&seen);
+        let may: Vec<String> = resolved.found.asks.iter().map(ToString::to_string).collect();
+        if !may.is_empty() {
+            print::out(format_args!("  to grant    \"permissions\": add {}", may.join(", ")));
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// Prints the content of a manifest.
+fn manifest(reference: &str, seen: &Seen) {
+    print::out(reference);
+    print::out(format_args!("  component   {}   {} KB", seen.component.digest, seen.component.size.div_ceil(1024)));
+    print::out(format_args!("  manifest    {}", seen.digest));
+    notes(seen);
+}
+
+fn notes(seen: &Seen) {
+    for (name, value) in &seen.manifest.annotations {
+        print::out(format_args!("  {}   {}", print::name(name), print::quoted(value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::locks::asks;
+
+    #[test]
+    fn what_is_asked_for_is_said_in_words() {
+        let imports: BTreeSet<String> = ["http", "wasi:filesystem/types"].map(str::to_owned).into();
+        let lines = asks(&imports);
+        assert_eq!(lines.len(), 2);
+        assert!(lines.iter().any(|line| line.contains("send requests")), "{lines:?}");
+        assert_eq!(asks(&BTreeSet::new()), ["for nothing"]);
+    }
+}

@@ -1,0 +1,140 @@
+//! `hookbox lock`: pin and fetch what a configuration names.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hookbox::artifact::{Change, Locked, Reference};
+use hookbox_registry::{Registry, resolve};
+
+use super::block_on;
+use crate::{
+    exit::Exit,
+    locks::{self, Locks},
+    print, registries,
+};
+
+/// Pin the hooks of registries that a configuration names, and fetch them. Hooks that are locked stay as they are: `update`
+/// changes them.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox lock hooks.json\n  hookbox lock --locked hooks.json")]
+pub struct Lock {
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+    /// Change nothing: fetch what the lock says, and fail where it is missing, stale or not approved
+    #[arg(long)]
+    locked: bool,
+    /// With `--locked`: approve what the lock says, as a build job that vouches for its checkout
+    #[arg(long, requires = "locked")]
+    approve: bool,
+}
+
+impl Lock {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let mut locks = Locks::open(self.file, self.dialect.as_deref())?;
+        let registry = registries::of_files()?;
+        if self.locked {
+            return block_on(fetch(&mut locks, &registry, self.approve));
+        }
+        block_on(lock(&mut locks, &registry))
+    }
+}
+
+/// Resolves references that the lock lacks.
+async fn lock(locks: &mut Locks, registry: &Registry) -> anyhow::Result<Exit> {
+    let mut unapproved = Vec::new();
+    for reference in locks.config.references.clone() {
+        let name = reference.to_string();
+        match locks.lock.components.get(&name).cloned() {
+            None => {
+                let resolved = resolve(registry, &reference).await.map_err(registries::failed)?;
+                locks::show(&reference, &resolved.locked);
+                locks.take(&reference, &resolved)?;
+            }
+            Some(locked) => unapproved.extend(ready(locks, registry, &reference, locked).await?),
+        }
+    }
+    locks.write()?;
+    print::out(format_args!("{}: {} locked", locks.path.display(), count(locks.lock.components.len())));
+    approve_first(&unapproved)
+}
+
+/// Fetches what the lock says, and nothing else.
+async fn fetch(locks: &mut Locks, registry: &Registry, approve: bool) -> anyhow::Result<Exit> {
+    let stale = |why: String| Exit::Stale.advised(why, &["run   hookbox lock"]);
+    if !locks.is_there && !locks.config.references.is_empty() {
+        return Err(stale(format!("{} does not exist", locks.path.display())));
+    }
+    if locks.is_there {
+        locks.lock.check(&locks.config).map_err(|error| stale(error.to_string()))?;
+    }
+    let mut unapproved = Vec::new();
+    for reference in locks.config.references.clone() {
+        let name = reference.to_string();
+        let Some(locked) = locks.lock.components.get(&name).cloned() else {
+            return Err(stale(format!("`{name}` is not in {}", locks.path.display())));
+        };
+        if approve {
+            let bytes = locks.component(registry, &reference, &locked).await?;
+            locks::check_power(&reference, &locked, &bytes)?;
+            locks.keep(&bytes)?;
+            locks.approve(&name, locked);
+        } else {
+            unapproved.extend(ready(locks, registry, &reference, locked).await?);
+        }
+    }
+    locks.settle()?;
+    let ready = locks.config.references.len() - unapproved.len();
+    print::out(format_args!("{}: {} ready", locks.path.display(), count(ready)));
+    approve_first(&unapproved)
+}
+
+/// Fetches a component of the lock if it is approved, here or for another lock of this user. Returns its name otherwise.
+async fn ready(
+    locks: &mut Locks,
+    registry: &Registry,
+    reference: &Reference,
+    locked: Locked,
+) -> anyhow::Result<Option<String>> {
+    let name = reference.to_string();
+    let bytes = locks.component(registry, reference, &locked).await?;
+    locks::check_power(reference, &locked, &bytes)?;
+    let known = locks.approval.covers(&name, &locked);
+    let before = locks.approval.components.get(&name);
+    // A lock that led to something else before was changed, and its user has to see that.
+    if !known && (before.is_some() || !locks.approved_elsewhere(reference, &locked)) {
+        locks::show(reference, &locked);
+        for change in before.map(|before| before.changes(&locked)).unwrap_or_default() {
+            print::out(format_args!("  {}{change}", if change.needs_approval() { "" } else { "  " }));
+        }
+        return Ok(Some(name));
+    }
+    locks.keep(&bytes)?;
+    if !known {
+        locks.approve(&name, locked);
+    }
+    Ok(None)
+}
+
+/// The end of a command that found what nobody approved.
+pub(super) fn approve_first(unapproved: &[String]) -> anyhow::Result<Exit> {
+    if unapproved.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    let what = unapproved.join(", ");
+    Err(Exit::Unapproved.advised(format!("not approved: {what}"), &["look at it, then   hookbox approve"]))
+}
+
+/// `1 component`, `2 components`
+pub(super) fn count(number: usize) -> String {
+    if number == 1 { "1 component".into() } else { format!("{number} components") }
+}
+
+/// The lines of a power diff: what needs approval first.
+pub(super) fn diff(changes: &[Change]) -> Vec<String> {
+    let (power, other): (Vec<&Change>, Vec<&Change>) = changes.iter().partition(|change| change.needs_approval());
+    power.into_iter().chain(other).map(|change| format!("  {change}")).collect()
+}

@@ -1,0 +1,75 @@
+//! `hookbox update`: newer versions of what is locked, and what they change.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hookbox_registry::resolve;
+
+use super::{
+    block_on,
+    lock::{approve_first, diff},
+};
+use crate::{exit::Exit, locks::Locks, print, registries};
+
+/// Find newer versions of locked hooks, and show what they change. What asks for no more than before is written to the lock;
+/// more power, or less that is known of where a hook comes from, waits for `hookbox approve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox update\n  hookbox update command-guard")]
+pub struct Update {
+    /// The hooks: references, repositories or their last words; all when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The hook protocol, when the configuration does not say (default: claude)
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+    /// Show what there is, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Update {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let mut locks = Locks::open(self.config, self.dialect.as_deref())?;
+        let (registry, chosen) = (registries::of_files()?, locks.named(&self.names)?);
+        let unapproved = block_on(async {
+            let mut unapproved = Vec::new();
+            for reference in &chosen {
+                let name = reference.to_string();
+                let Some(before) = locks.lock.components.get(&name).cloned() else {
+                    let message = format!("`{name}` is not in {}", locks.path.display());
+                    return Err(Exit::Stale.advised(message, &["run   hookbox lock"]));
+                };
+                let resolved = resolve(&registry, reference).await.map_err(registries::failed)?;
+                if resolved.locked.digest == before.digest && resolved.locked.publisher == before.publisher {
+                    print::out(format_args!("{name}: {} is the newest", short(&before.digest)));
+                    continue;
+                }
+                let changes = before.changes(&resolved.locked);
+                print::out(format_args!("{name}: {} -> {}", short(&before.digest), short(&resolved.locked.digest)));
+                diff(&changes).iter().for_each(print::out);
+                if changes.iter().any(hookbox::artifact::Change::needs_approval) {
+                    locks.approval.pending.insert(name.clone(), resolved.locked.clone());
+                    unapproved.push(name);
+                    if !self.dry_run {
+                        locks.keep(&resolved.component)?;
+                    }
+                } else if !self.dry_run {
+                    locks.take(reference, &resolved)?;
+                }
+            }
+            Ok(unapproved)
+        })?;
+        if !self.dry_run {
+            locks.write()?;
+        }
+        approve_first(&unapproved)
+    }
+}
+
+/// The first digits of a digest.
+fn short(digest: &str) -> String {
+    format!("{}…", digest.get(..19).unwrap_or(digest))
+}

@@ -1,0 +1,227 @@
+//! The lock of a configuration, its components and its approvals, as commands change them together.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
+
+use anyhow::Context;
+use hookbox::{
+    artifact::{Approval, ApprovalStore, Kept, Lock, LockError, Locked, Reference, lock_file},
+    config::{Config, Reader},
+    sandbox::component::inspect,
+};
+use hookbox_registry::{Registry, Resolved};
+
+use crate::{exit::Exit, print, registries, report, user_file};
+
+/// A configuration with its lock, the user's approvals and the components that are kept.
+pub struct Locks {
+    /// The configuration.
+    pub config: Config,
+    /// The lock's file.
+    pub path: PathBuf,
+    /// The lock; empty where the file does not exist yet.
+    pub lock: Lock,
+    /// True if there was a lock.
+    pub is_there: bool,
+    /// The approvals of the lock.
+    pub approval: Approval,
+    store: ApprovalStore,
+    kept: Kept,
+}
+
+impl Locks {
+    /// Reads all of them.
+    pub fn open(file: Option<PathBuf>, dialect: Option<&str>) -> anyhow::Result<Self> {
+        let found = || hookbox::config::find(std::path::Path::new(""));
+        let no = || Exit::Config.error("no configuration here: name the file");
+        let file = file.or_else(found).ok_or_else(no)?;
+        let loaded = dialect.into_iter().fold(Reader::new(), Reader::dialect).file(&file)?;
+        loaded.warnings.iter().for_each(report::problem);
+        let config = loaded.config;
+        let path = lock_file(&config);
+        let (lock, is_there) = match Lock::read(&path, None) {
+            Ok(lock) => (lock, true),
+            Err(LockError::Missing(_)) => (Lock::new(), false),
+            Err(error) => return Err(Exit::Config.error(error.to_string())),
+        };
+        let no_home = "there is no place to keep approvals: HOME is not set";
+        let store = ApprovalStore::of_user().context(no_home)?;
+        let approval = store.get(&path).context("cannot read the approvals")?;
+        Ok(Self { config, path, lock, is_there, approval, store, kept: Kept::of_user()? })
+    }
+
+    /// The references that these words name: the whole reference, its repository or the last word of that. All, without words.
+    pub fn named(&self, words: &[String]) -> anyhow::Result<Vec<Reference>> {
+        let all = &self.config.references;
+        if words.is_empty() {
+            return Ok(all.iter().cloned().collect());
+        }
+        let mut chosen = BTreeSet::new();
+        for word in words {
+            let is = |reference: &&Reference| {
+                reference.to_string() == *word || reference.name() == *word || reference.short_name() == word
+            };
+            let found: Vec<&Reference> = all.iter().filter(is).collect();
+            if found.is_empty() {
+                let message = format!("{} names no component `{word}`", self.config.file.display());
+                return Err(Exit::Usage.error(message));
+            }
+            chosen.extend(found.into_iter().cloned());
+        }
+        Ok(chosen.into_iter().collect())
+    }
+
+    /// The component of an entry: as it is kept, or else as its registry has it under the digest of the lock.
+    pub async fn component(
+        &self,
+        registry: &Registry,
+        reference: &Reference,
+        locked: &Locked,
+    ) -> anyhow::Result<Vec<u8>> {
+        if let Some(bytes) = self.kept.get(locked.hex())? {
+            return Ok(bytes);
+        }
+        let pulled = registry.pull(&reference.at(&locked.manifest)).await.map_err(registries::failed)?;
+        if pulled.seen.component.digest != locked.digest {
+            let found = &pulled.seen.component.digest;
+            let message = format!("`{reference}`: the registry has {found} where {} is locked", locked.digest);
+            return Err(Exit::Forged.error(message));
+        }
+        Ok(pulled.component)
+    }
+
+    /// Keeps a component.
+    pub fn keep(&self, bytes: &[u8]) -> anyhow::Result<()> {
+        Ok(self.kept.put(bytes).map(drop)?)
+    }
+
+    /// Takes what was resolved into the lock, as approved.
+    pub fn take(&mut self, reference: &Reference, resolved: &Resolved) -> anyhow::Result<()> {
+        self.keep(&resolved.component)?;
+        self.enter(reference, resolved.locked.clone());
+        Ok(())
+    }
+
+    /// Takes an entry into the lock, as approved. The reviewer's note stays.
+    pub fn enter(&mut self, reference: &Reference, mut locked: Locked) {
+        let name = reference.to_string();
+        locked.note = self.lock.components.get(&name).and_then(|before| before.note.clone());
+        self.approve(&name, locked.clone());
+        self.lock.components.insert(name, locked);
+    }
+
+    /// Approves an entry.
+    pub fn approve(&mut self, name: &str, locked: Locked) {
+        self.approval.next.insert(name.to_owned(), locked);
+        self.approval.pending.remove(name);
+    }
+
+    /// Writes approvals and lock. In between, the lock as it was and the lock as it will be are both approved, so that hooks
+    /// which run meanwhile find one of the two.
+    pub fn write(&mut self) -> anyhow::Result<()> {
+        self.lock.declare(&self.config);
+        self.drop_unused();
+        self.store.put(&self.approval).context("cannot keep the approvals")?;
+        let text = self.lock.text();
+        if user_file::read(&self.path)?.as_deref() != Some(text.as_bytes()) {
+            user_file::write(&self.path, text.as_bytes())?;
+        }
+        self.settle()
+    }
+
+    /// Writes approvals alone.
+    pub fn settle(&mut self) -> anyhow::Result<()> {
+        let next = std::mem::take(&mut self.approval.next);
+        self.approval.components.extend(next);
+        let names = |name: &String| self.lock.components.contains_key(name);
+        self.approval.components.retain(|name, _| names(name));
+        self.approval.pending.retain(|name, _| names(name));
+        self.store.put(&self.approval).context("cannot keep the approvals")
+    }
+
+    /// Drops entries that no configuration names any more. Where another configuration of the lock cannot be read, all stay.
+    fn drop_unused(&mut self) {
+        let own = self.config.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut used: BTreeSet<String> = self.config.references.iter().map(ToString::to_string).collect();
+        let mut gone = Vec::new();
+        for name in self.lock.declarations.keys().filter(|name| **name != own) {
+            let path = self.config.folder().join(name);
+            if !path.exists() {
+                gone.push(name.clone());
+                continue;
+            }
+            match Reader::new().file(&path) {
+                Ok(other) => used.extend(other.config.references.iter().map(ToString::to_string)),
+                Err(_) => return,
+            }
+        }
+        for name in gone {
+            self.lock.declarations.remove(&name);
+        }
+        self.lock.components.retain(|name, _| used.contains(name));
+    }
+
+    /// The approvals of this user for the same repository in other locks.
+    pub fn approved_elsewhere(&self, reference: &Reference, locked: &Locked) -> bool {
+        let all = self.store.all().unwrap_or_default();
+        all.iter().filter(|approval| approval.lock != self.approval.lock).any(|approval| {
+            approval.components.iter().any(|(name, approved)| {
+                Reference::parse(name).is_ok_and(|other| other.name() == reference.name())
+                    && approved.digest == locked.digest
+            })
+        })
+    }
+}
+
+/// Prints what an entry is, in words.
+pub fn show(reference: &Reference, locked: &Locked) {
+    let version = locked.version.as_deref().map(|version| format!("   version {}", print::name(version)));
+    print::out(format_args!("{reference}{}", version.unwrap_or_default()));
+    print::out(format_args!("  component   {}   {} KB", locked.digest, locked.size.div_ceil(1024)));
+    print::out(format_args!("  publisher   {}", locked.publisher.as_deref().unwrap_or("unknown (not signed)")));
+    print::out(format_args!("  handles     {}", list(&locked.exports)));
+    for line in asks(&locked.imports) {
+        print::out(format_args!("  asks        {line}"));
+    }
+}
+
+/// The requests of a component, in words.
+pub fn asks(imports: &BTreeSet<String>) -> Vec<String> {
+    let words = BTreeMap::from([
+        ("state", "to keep state between events (`state`)"),
+        ("http", "to send requests to origins that its configuration grants (`http`)"),
+        ("llm", "to ask the language model (`llm`)"),
+    ]);
+    let mut lines: Vec<String> =
+        imports.iter().filter_map(|name| words.get(name.as_str())).map(|w| (*w).to_owned()).collect();
+    let others: Vec<String> =
+        imports.iter().filter(|name| !words.contains_key(name.as_str())).map(|name| print::name(name)).collect();
+    if !others.is_empty() {
+        lines
+            .push(format!("for {}, which give nothing unless directories or variables are granted", others.join(", ")));
+    }
+    if lines.is_empty() {
+        lines.push("for nothing".into());
+    }
+    lines
+}
+
+/// Checks that the bytes of a component have the power that the lock tells.
+pub fn check_power(reference: &Reference, locked: &Locked, bytes: &[u8]) -> anyhow::Result<()> {
+    let found = inspect(bytes).map_err(|error| Exit::Forged.error(format!("`{reference}`: {error}")))?;
+    if hookbox::artifact::Power::of(&found) == locked.power() {
+        return Ok(());
+    }
+    let message = format!("`{reference}`: the lock tells of other events or interfaces than the component has");
+    Err(Exit::Forged.advised(message, &["the lock was edited: see its history, then run   hookbox lock"]))
+}
+
+fn list(words: &BTreeSet<String>) -> String {
+    if words.is_empty() {
+        "—".into()
+    } else {
+        words.iter().map(|word| print::name(word)).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,465 @@
+//! Hooks of registries, from `push` to the verdict, against a real registry: names, the lock, approvals, and what a person who can
+//! change a checkout or a tag can do with them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    thread,
+};
+
+use hookbox_testing::{guest, process::fed, registry::Registry};
+use serde_json::{Value, json};
+
+const EVENT: &str =
+    r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
+
+/// Asks for state and does not use it.
+const STATE: &str = r#"(import "hookbox:hooks/state@0.2.0" "delete" (func (param i32 i32 i32)))"#;
+
+/// A component that denies every tool call.
+fn guard() -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frozen/guest-0.2.0.wasm")).unwrap()
+}
+
+/// One that says nothing, with other bytes for each version.
+fn silent(version: u32) -> Vec<u8> {
+    let items = format!("(global $version i32 (i32.const {version}))");
+    guest::encode(&guest::gate("", &items), guest::GATE, "")
+}
+
+/// One that says nothing and asks for state.
+fn greedy() -> Vec<u8> {
+    let world = format!("import hookbox:hooks/state@0.2.0; {}", guest::GATE);
+    guest::encode(&guest::gate("", STATE), &world, "")
+}
+
+/// A change of a lock.
+type Edit<'a> = Box<dyn Fn(&mut Value) + 'a>;
+
+/// A checkout, the home of its user, and a registry.
+struct Setup {
+    dir: tempfile::TempDir,
+    home: tempfile::TempDir,
+    registry: Registry,
+}
+
+impl Setup {
+    /// With a hook of this name, of which version 1 is pushed, and a user who allows the registry.
+    fn new(component: &[u8]) -> Self {
+        let setup =
+            Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap(), registry: Registry::start() };
+        let folder = setup.home.path().join("hookbox");
+        fs::create_dir_all(&folder).unwrap();
+        let allowed = json!({ "registries": { &setup.registry.host: { "private": true } } });
+        fs::write(folder.join("registries.json"), allowed.to_string()).unwrap();
+        setup.push(component, "1");
+        setup.configure(&json!({}));
+        setup
+    }
+
+    fn reference(&self) -> String {
+        self.registry.reference("acme/guard:1")
+    }
+
+    /// Names the hook in the configuration, with these keys beside it.
+    fn configure(&self, keys: &Value) {
+        let mut hook = json!({ "type": "wasm", "component": self.reference() });
+        hook.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
+        let config = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });
+        fs::write(self.dir.path().join("hooks.json"), config.to_string()).unwrap();
+    }
+
+    fn in_home(&self, home: &Path, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+        command.args(args).current_dir(self.dir.path()).env("HOME", home);
+        for variable in ["XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"] {
+            command.env(variable, home);
+        }
+        fed(command.env_remove("DOCKER_CONFIG"), EVENT.as_bytes())
+    }
+
+    fn hookbox(&self, args: &[&str]) -> Output {
+        self.in_home(self.home.path(), args)
+    }
+
+    /// Runs a command that has to succeed; its stdout.
+    fn does(&self, args: &[&str]) -> String {
+        let output = self.hookbox(args);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs a command that has to end with this code; both of its outputs.
+    fn ends(&self, code: i32, args: &[&str]) -> String {
+        let output = self.hookbox(args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
+        text(&output)
+    }
+
+    fn push(&self, component: &[u8], tag: &str) -> String {
+        let file = self.home.path().join("push.wasm");
+        fs::write(&file, component).unwrap();
+        self.does(&["push", file.to_str().unwrap(), &self.registry.reference(&format!("acme/guard:{tag}"))])
+    }
+
+    fn run(&self) -> Output {
+        self.hookbox(&["run", "--config", "hooks.json"])
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.dir.path().join("hookbox.lock")
+    }
+
+    fn lock(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.lock_file()).unwrap()).unwrap()
+    }
+
+    fn entry(&self) -> Value {
+        self.lock()["components"][self.reference()].clone()
+    }
+
+    /// Changes the lock as a person with an editor does.
+    fn edit(&self, change: impl FnOnce(&mut Value)) {
+        let mut lock = self.lock();
+        change(&mut lock);
+        fs::write(self.lock_file(), lock.to_string()).unwrap();
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.home.path().join("hookbox/components")
+    }
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Why a run was denied; panics where it was not.
+fn denied(output: &Output) -> String {
+    let wire: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(wire["hookSpecificOutput"]["permissionDecision"], "deny", "{output:?}");
+    wire["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned()
+}
+
+/// Asserts that the hook ran and said nothing.
+fn passed(output: &Output) {
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), json!({}), "{output:?}");
+}
+
+#[test]
+fn two_commands_take_a_hook_and_then_it_runs_offline() {
+    let mut setup = Setup::new(&guard());
+    let why = denied(&setup.run());
+    assert!(why.contains("load: ") && why.contains("hookbox.lock does not exist"), "{why}");
+
+    let told = setup.does(&["lock"]);
+    assert!(told.contains("pre-tool-use") && told.contains("asks        for nothing"), "{told}");
+    let entry = setup.entry();
+    assert_eq!(entry["digest"], format!("sha256:{}", hookbox::sha256(guard())));
+    assert!(entry["exports"].as_array().unwrap().contains(&json!("pre-tool-use")), "{entry}");
+    assert_eq!(entry["version"], "1");
+
+    setup.registry.stop();
+    let why = denied(&setup.run());
+    assert!(!why.contains("load: "), "{why}");
+    setup.does(&["lock", "--locked"]);
+    setup.does(&["check", "--config", "hooks.json"]);
+    let explained = setup.does(&["explain", "--config", "hooks.json"]);
+    assert!(explained.contains("deny"), "{explained}");
+}
+
+#[test]
+fn what_is_pushed_is_what_is_pulled() {
+    let setup = Setup::new(&guard());
+    let reference = setup.reference();
+    // Equal components make equal artifacts.
+    let (first, second) = (setup.push(&guard(), "1"), setup.push(&guard(), "1"));
+    assert_eq!(first, second);
+    let digest = setup.does(&["digest", &reference]);
+    assert!(first.trim().ends_with(digest.trim()), "{first} {digest}");
+    setup.does(&["pull", &reference, "-o", "pulled.wasm"]);
+    assert_eq!(fs::read(setup.dir.path().join("pulled.wasm")).unwrap(), guard());
+    let by_digest = format!("{}@{}", setup.registry.reference("acme/guard"), digest.trim());
+    setup.does(&["pull", &by_digest]);
+    assert_eq!(fs::read(setup.dir.path().join("guard.wasm")).unwrap(), guard());
+    assert_eq!(setup.does(&["digest", "guard.wasm"]).trim(), format!("sha256:{}", hookbox::sha256(guard())));
+
+    setup.push(&greedy(), "2");
+    let info = setup.does(&["info", &setup.registry.reference("acme/guard:2")]);
+    assert!(info.contains("to keep state between events"), "{info}");
+    let info = setup.does(&["info", "--json", &setup.registry.reference("acme/guard:2")]);
+    let info: Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["component"]["imports"], json!(["state"]));
+    assert_eq!(info["manifest"]["config"]["mediaType"], "application/vnd.wasm.config.v0+json");
+
+    setup.ends(83, &["info", &setup.registry.reference("acme/guard:9")]);
+    setup.ends(64, &["info", "oci://acme"]);
+}
+
+#[test]
+fn an_update_with_one_more_import_is_stopped_with_a_diff() {
+    let setup = Setup::new(&silent(1));
+    setup.configure(&json!({ "permissions": { "state": true } }));
+    setup.does(&["lock"]);
+    passed(&setup.run());
+    let before = setup.lock();
+
+    setup.push(&greedy(), "1");
+    // Nobody resolves a tag but `lock` for what is new, and `update`.
+    setup.does(&["lock"]);
+    setup.does(&["lock", "--locked"]);
+    passed(&setup.run());
+    assert_eq!(setup.lock(), before);
+
+    let told = setup.ends(81, &["update"]);
+    assert!(told.contains("+ asks for state") && told.contains("hookbox approve"), "{told}");
+    assert_eq!(setup.lock(), before);
+    passed(&setup.run());
+
+    let told = setup.does(&["approve", "guard"]);
+    assert!(told.contains("+ asks for state"), "{told}");
+    assert_eq!(setup.entry()["imports"], json!(["state"]));
+    passed(&setup.run());
+    assert!(setup.does(&["update"]).contains("is the newest"));
+}
+
+#[test]
+fn an_update_of_the_same_power_is_written_at_once_and_notes_stay() {
+    let setup = Setup::new(&silent(1));
+    setup.does(&["lock"]);
+    let reference = setup.reference();
+    setup.edit(|lock| lock["components"][&reference]["note"] = "reviewed by me".into());
+    let old = fs::read(setup.lock_file()).unwrap();
+    setup.push(&silent(2), "1");
+    assert!(setup.does(&["update", "--dry-run"]).contains(" -> "));
+    assert_eq!(fs::read(setup.lock_file()).unwrap(), old);
+    setup.does(&["update"]);
+    assert_eq!(setup.entry()["digest"], format!("sha256:{}", hookbox::sha256(silent(2))));
+    assert_eq!(setup.entry()["note"], "reviewed by me");
+    passed(&setup.run());
+
+    // Back to the version that was locked before: a checkout cannot say so alone.
+    fs::write(setup.lock_file(), old).unwrap();
+    let why = denied(&setup.run());
+    assert!(why.contains("is not approved"), "{why}");
+    setup.ends(81, &["lock", "--locked"]);
+    setup.does(&["approve"]);
+    passed(&setup.run());
+}
+
+#[test]
+fn an_edited_lock_runs_nothing() {
+    let setup = Setup::new(&silent(1));
+    setup.configure(&json!({ "permissions": { "state": true } }));
+    setup.push(&greedy(), "2");
+    setup.does(&["lock"]);
+    let original = fs::read(setup.lock_file()).unwrap();
+    let (reference, other) = (setup.reference(), format!("sha256:{}", hookbox::sha256(greedy())));
+    let edits: Vec<(&str, Edit<'_>, &str, i32)> = vec![
+        (
+            "another digest",
+            Box::new(|lock| lock["components"][&reference]["digest"] = other.clone().into()),
+            "is not approved",
+            82,
+        ),
+        (
+            "an invalid digest",
+            Box::new(|lock| lock["components"][&reference]["digest"] = "sha256:0".into()),
+            "not a valid lock",
+            78,
+        ),
+        (
+            "power that it has not",
+            Box::new(|lock| lock["components"][&reference]["imports"] = json!(["http"])),
+            "the lock says",
+            82,
+        ),
+        (
+            "a publisher without a proof",
+            Box::new(|lock| lock["components"][&reference]["publisher"] = "key:x".into()),
+            "not a valid lock",
+            78,
+        ),
+        (
+            "a publisher",
+            Box::new(|lock| {
+                lock["components"][&reference]["publisher"] = "key:x".into();
+                lock["components"][&reference]["attested"] = true.into();
+            }),
+            "is not approved",
+            81,
+        ),
+        ("no entry", Box::new(|lock| lock["components"] = json!({})), "is not in", 80),
+        ("no declaration", Box::new(|lock| lock["declarations"] = json!({})), "is stale", 80),
+        ("another version", Box::new(|lock| lock["version"] = 2.into()), "not a valid lock", 78),
+        (
+            "an unknown key",
+            Box::new(|lock| lock["components"][&reference]["trusted"] = true.into()),
+            "not a valid lock",
+            78,
+        ),
+    ];
+    for (name, edit, why, code) in edits {
+        fs::write(setup.lock_file(), &original).unwrap();
+        setup.edit(edit);
+        let told = denied(&setup.run());
+        assert!(told.contains(why), "{name}: {told}");
+        let output = setup.hookbox(&["lock", "--locked"]);
+        assert_eq!(output.status.code(), Some(code), "{name}: {output:?}");
+        assert!(denied(&setup.run()).contains(why), "{name}");
+    }
+    // A key that stands twice: readers differ about it.
+    let twice =
+        String::from_utf8(original.clone()).unwrap().replacen("\"version\": 1", "\"version\": 1, \"version\": 1", 1);
+    fs::write(setup.lock_file(), twice).unwrap();
+    assert!(denied(&setup.run()).contains("not a valid lock"));
+    fs::write(setup.lock_file(), original).unwrap();
+    passed(&setup.run());
+}
+
+#[test]
+fn a_configuration_that_changed_makes_the_lock_stale() {
+    let setup = Setup::new(&silent(1));
+    setup.does(&["lock"]);
+    let config = fs::read_to_string(setup.dir.path().join("hooks.json")).unwrap();
+    fs::write(setup.dir.path().join("hooks.json"), config.replace("guard:1", "guard:2")).unwrap();
+    assert!(denied(&setup.run()).contains("is stale"));
+    let told = setup.ends(80, &["lock", "--locked"]);
+    assert!(told.contains("hookbox lock"), "{told}");
+    setup.push(&silent(2), "2");
+    setup.does(&["lock"]);
+    passed(&setup.run());
+    // What nobody names any more is gone.
+    assert_eq!(setup.lock()["components"].as_object().unwrap().len(), 1);
+}
+
+#[test]
+fn its_own_on_failure_decides_where_it_is_written() {
+    let setup = Setup::new(&silent(1));
+    setup.configure(&json!({ "onFailure": "ignore" }));
+    passed(&setup.run());
+    setup.configure(&json!({ "onFailure": "ask" }));
+    let output = setup.run();
+    let wire: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(wire["hookSpecificOutput"]["permissionDecision"], "ask");
+    // Written for all hooks, it is not its own.
+    let config = fs::read_to_string(setup.dir.path().join("hooks.json")).unwrap();
+    let mut config: Value = serde_json::from_str(&config).unwrap();
+    config["dialect"] = "blade".into();
+    config["hooks"]["failureBehavior"] = "ignore".into();
+    config["hooks"]["PreToolUse"][0]["hooks"][0].as_object_mut().unwrap().remove("onFailure");
+    fs::write(setup.dir.path().join("hooks.json"), config.to_string()).unwrap();
+    assert!(text(&setup.run()).contains("deny"), "{:?}", setup.run());
+}
+
+#[test]
+fn a_lock_of_another_user_is_looked_at_first() {
+    let setup = Setup::new(&silent(1));
+    setup.does(&["lock"]);
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir_all(home.path().join("hookbox")).unwrap();
+    let settings = "hookbox/registries.json";
+    fs::copy(setup.home.path().join(settings), home.path().join(settings)).unwrap();
+    let run = || setup.in_home(home.path(), &["run", "--config", "hooks.json"]);
+    assert!(denied(&run()).contains("is not approved"));
+    let output = setup.in_home(home.path(), &["lock", "--locked"]);
+    assert_eq!(output.status.code(), Some(81), "{output:?}");
+    assert!(text(&output).contains("asks        for nothing"), "{output:?}");
+    assert!(denied(&run()).contains("is not approved"));
+    assert!(setup.in_home(home.path(), &["approve"]).status.success());
+    passed(&run());
+
+    // A build job that vouches for its checkout.
+    let job = tempfile::tempdir().unwrap();
+    fs::create_dir_all(job.path().join("hookbox")).unwrap();
+    fs::copy(setup.home.path().join(settings), job.path().join(settings)).unwrap();
+    assert!(setup.in_home(job.path(), &["lock", "--locked", "--approve"]).status.success());
+    passed(&setup.in_home(job.path(), &["run", "--config", "hooks.json"]));
+}
+
+#[test]
+fn trust_of_a_checkout_covers_its_lock() {
+    let setup = Setup::new(&silent(1));
+    setup.does(&["lock"]);
+    let found = || setup.hookbox(&["run"]);
+    assert!(text(&found()).contains("nobody trusted it"), "{:?}", found());
+    let told = setup.does(&["trust", "hooks.json"]);
+    assert!(told.contains(&setup.reference()), "{told}");
+    passed(&found());
+    // An update is another component, which nobody has trusted.
+    setup.push(&silent(2), "1");
+    setup.does(&["update"]);
+    assert!(text(&found()).contains("has changed since it was trusted"), "{:?}", found());
+    setup.does(&["trust", "hooks.json"]);
+    passed(&found());
+}
+
+#[test]
+fn a_private_registry_has_to_be_allowed() {
+    let setup = Setup::new(&silent(1));
+    fs::remove_file(setup.home.path().join("hookbox/registries.json")).unwrap();
+    let told = setup.ends(83, &["lock"]);
+    assert!(told.contains("may not be reached") && told.contains("registries.json"), "{told}");
+    assert!(!setup.lock_file().exists());
+    // On the command line its user names it.
+    setup.does(&["info", &setup.reference()]);
+}
+
+#[test]
+fn damaged_and_linked_components_do_not_run() {
+    let setup = Setup::new(&silent(1));
+    setup.does(&["lock"]);
+    let file = fs::read_dir(setup.kept()).unwrap().next().unwrap().unwrap().path();
+    let whole = fs::read(&file).unwrap();
+    for damaged in [Vec::new(), whole[..whole.len() / 2].to_vec(), guard()] {
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, damaged).unwrap();
+        assert!(denied(&setup.run()).contains("is not fetched"));
+    }
+    fs::remove_file(&file).unwrap();
+    let elsewhere = setup.home.path().join("elsewhere");
+    fs::write(&elsewhere, &whole).unwrap();
+    symlink(&elsewhere, &file).unwrap();
+    denied(&setup.run());
+    fs::remove_file(&file).unwrap();
+    setup.does(&["lock", "--locked"]);
+    passed(&setup.run());
+    // A lock that is a pipe is not waited for.
+    fs::remove_file(setup.lock_file()).unwrap();
+    assert!(Command::new("mkfifo").arg(setup.lock_file()).status().unwrap().success());
+    assert!(denied(&setup.run()).contains("hookbox.lock"));
+}
+
+#[test]
+fn locks_and_runs_at_once_see_one_lock_or_the_other() {
+    let setup = Setup::new(&silent(0));
+    setup.does(&["lock"]);
+    thread::scope(|scope| {
+        let updates = scope.spawn(|| {
+            for version in 1..6 {
+                setup.push(&silent(version), "1");
+                setup.does(&["update"]);
+            }
+        });
+        while !updates.is_finished() {
+            passed(&setup.run());
+        }
+    });
+}
+
+#[test]
+fn the_cache_tells_what_no_lock_names() {
+    let setup = Setup::new(&silent(1));
+    setup.does(&["lock"]);
+    setup.push(&silent(2), "1");
+    setup.does(&["update"]);
+    let told = setup.does(&["cache"]);
+    assert!(told.contains("in no lock") && told.contains("2 components"), "{told}");
+    let told = setup.does(&["cache", "--gc"]);
+    assert!(told.contains("1 component removed"), "{told}");
+    passed(&setup.run());
+}
