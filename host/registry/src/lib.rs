@@ -2,7 +2,7 @@
 //!
 //! This crate resolves names and opens connections; what decides on events does neither, and reads what is locked and
 //! kept ([`hookbox::artifact`]). A registry is not trusted: every byte that it sends is bounded, in time too, and counts only
-//! when its digest is the one that was asked for. Why it is a client of its own: `docs/adr/0016-registries.md`.
+//! when its digest is the one that was asked for. Why it is a client of its own: `docs/adr/0017-registries.md`.
 
 mod auth;
 mod client;
