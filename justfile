@@ -9,6 +9,8 @@ hookbox := target / "debug/hookbox"
 deny_version := "0.20.2"
 fuzz_version := "0.13.2"
 
+import 'packaging/dist.just'
+
 [private]
 default:
     @just --list --unsorted
@@ -18,7 +20,7 @@ demo:
     @tools/demo
 
 # Everything that must hold before a change lands
-test: needs lint deploy zig-installed python-installed
+test: needs lint deploy workflows zig-installed python-installed
     cargo test --workspace --no-fail-fast
     just clients
     just ui
