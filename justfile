@@ -23,6 +23,7 @@ demo:
 test: needs lint deploy workflows zig-installed python-installed
     cargo test --workspace --no-fail-fast
     just clients
+    just bindings-test
     just ui
 
 # What the tests need beside Rust
@@ -34,6 +35,15 @@ needs:
 clients: build
     for client in clients/*/; do \
         npm ci --ignore-scripts --no-audit --no-fund --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
+
+# The packages for other languages, as they are built here: every vector, their types, and what they do when things go wrong
+bindings-test: bindings-installed
+    # With the features that `test` has, as `build`.
+    cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node -p hookbox-embed -p hookbox-python --lib --bins --examples
+    {{hookbox}} build guest-examples/command-guard --profile guest
+    bindings/stage {{target}} debug
+    TOOLS={{target}}/tools/bindings GUARD={{justfile_directory()}}/guest-examples/command-guard/command-guard.wasm \
+        bindings/test {{target}}
 
 # The daemon, with a tenant of one hook and a page to watch it on: what it prints says how to ask it
 serve: build
@@ -91,7 +101,7 @@ ui-load: build
 # The command line
 build:
     # These packages and targets have the features that `test` has, so that wasmtime is compiled once.
-    cargo build -p hookbox-cli -p hookbox-guest --bins --examples
+    cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node --bins --examples
 
 # `hookbox` on your PATH, optimised
 install:
@@ -174,6 +184,11 @@ zig-installed:
 python-installed:
     @[ -d "{{target}}/tools/python/flit_core" ] || python3 -m pip install --quiet --require-hashes --only-binary :all: \
         --target "{{target}}/tools/python" -r sdk-guest/python/requirements-build.txt
+
+[private]
+bindings-installed:
+    @[ -d "{{target}}/tools/bindings/trio" ] || python3 -m pip install --quiet --only-binary :all: \
+        --target "{{target}}/tools/bindings" -r bindings/python/requirements-test.txt
 
 [private]
 deploy-installed:

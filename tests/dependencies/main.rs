@@ -20,8 +20,8 @@ const LAYERS: [&[&str]; 6] = [
     &["hookbox-sandbox"],
     &["hookbox"],
     &["hookbox-registry"],
-    &["hookbox-server"],
-    &["hookbox-cli"],
+    &["hookbox-server", "hookbox-embed"],
+    &["hookbox-cli", "hookbox-node", "hookbox-python"],
 ];
 
 /// The libraries that `hookbox-protocol` may use: none of them does IO.

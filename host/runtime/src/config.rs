@@ -1,6 +1,7 @@
 //! The configuration file: what it may say, and what it means ([`Config`]).
 
 mod authority_text;
+mod callback;
 mod caller;
 mod ceiling;
 mod clients;
@@ -38,6 +39,7 @@ use serde_json::{Map, Value};
 use crate::artifact::Reference;
 
 pub(crate) use authority_text::authority_text;
+pub use callback::CallbackEntry;
 pub(crate) use ceiling::CeilingEntry;
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity, nearest};
 pub use hints::{Hints, dialect_hint, fail_closed_hint, file_hints, hints};

@@ -32,8 +32,9 @@ impl Tenant {
         Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None, folder: None, kept: None }
     }
 
-    /// The tenant of a configuration that is its own operator.
-    pub(crate) fn of(config: &Config) -> Self {
+    /// The tenant of a configuration that is its own operator: the one that the file names, or else one whose components each
+    /// keep their state for this file alone.
+    pub fn of(config: &Config) -> Self {
         Self { named: config.settings.tenant.is_some(), ..Self::new(config.tenant()) }
     }
 

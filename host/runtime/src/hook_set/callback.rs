@@ -6,7 +6,7 @@ use hookbox_protocol::{FailurePolicy, authority::Authority, matcher::Matcher};
 use serde_json::Value;
 
 use crate::{
-    config::{Config, Handler, Hook, Mode},
+    config::{CallbackEntry, Config, Handler, Hook, Mode},
     error::BuildError,
     handler::{Closure, SharedHandler},
 };
@@ -65,6 +65,27 @@ impl Callback {
             authority: None,
             mode: Mode::Enforce,
         }
+    }
+
+    /// A closure with all that a [`CallbackEntry`] says of it.
+    ///
+    /// ```
+    /// use hookbox::{Callback, config::CallbackEntry};
+    /// use serde_json::{Value, json};
+    ///
+    /// let entry: CallbackEntry = serde_json::from_value(json!({ "event": "PreToolUse", "onFailure": "block" }))?;
+    /// let silent = Callback::described(entry, |_event: Value| async { Ok(Value::Null) });
+    /// # Ok::<_, serde_json::Error>(())
+    /// ```
+    pub fn described<F, R>(entry: CallbackEntry, closure: F) -> Self
+    where
+        F: Fn(Value) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        let CallbackEntry { event, matcher, name, timeout, on_failure, on_timeout, authority, mode } = entry;
+        let plain = Self::new(event, closure);
+        let timeout = timeout.unwrap_or(plain.timeout);
+        Self { matcher, name, timeout, on_failure, on_timeout, authority, mode, ..plain }
     }
 
     /// Which of the events, as in the configuration; all of them unless given.

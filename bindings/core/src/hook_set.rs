@@ -1,0 +1,180 @@
+//! One configuration, ready to be asked.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use hookbox::{
+    Config, ErrorKind, Response,
+    config::{Diagnostic, misnamed},
+};
+use serde_json::Value;
+
+use crate::{
+    check::Finding,
+    error::{Code, Error},
+    hook::HostHook,
+    options::LoadOptions,
+    runtime::Runtime,
+};
+
+/// The hooks of one configuration, and those of the host beside them. Cheap to clone.
+#[derive(Clone)]
+pub struct HookSet {
+    runtime: Runtime,
+    hooks: hookbox::HookSet,
+    about: Arc<About>,
+}
+
+/// The facts that stay as they were loaded.
+struct About {
+    warnings: Vec<Finding>,
+    events: Vec<String>,
+    has_host_hooks: bool,
+    closed: AtomicBool,
+}
+
+/// Facts about one event beside its JSON.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The event's name, for dialects whose JSON does not carry it.
+    pub event_name: Option<String>,
+    /// The client's timeout; as in the configuration unless given.
+    pub timeout: Option<Duration>,
+    /// The client sees the text alone, and neither stderr nor an exit code: a block is always in the text then.
+    pub body_only: bool,
+}
+
+impl HookSet {
+    pub(crate) async fn load(
+        runtime: &Runtime,
+        config: Config,
+        options: LoadOptions,
+        hooks: Vec<HostHook>,
+        warnings: &[Diagnostic],
+    ) -> Result<Self, Error> {
+        let dialect = config.dialect;
+        if let Some(wrong) = hooks.iter().find_map(|hook| misnamed(dialect, hook.event())) {
+            let message = format!("{} has no event `{}`: did you mean `{}`?", dialect.name(), wrong.name, wrong.near);
+            return Err(Error::new(Code::Options, message));
+        }
+        let about = About {
+            warnings: warnings.iter().map(Finding::from).collect(),
+            events: events(&config, &hooks),
+            has_host_hooks: !hooks.is_empty(),
+            closed: AtomicBool::new(false),
+        };
+        let lazy = options.lazy;
+        let tenant = options.tenant(&config);
+        let mut builder = hookbox::HookSet::builder(runtime.inner(), tenant, config);
+        for hook in hooks {
+            builder = builder.callback(hook.callback());
+        }
+        if lazy {
+            builder = builder.lazy();
+        }
+        Ok(Self { runtime: runtime.clone(), hooks: builder.load().await?, about: Arc::new(about) })
+    }
+
+    /// The runtime that it was loaded in.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The dialect, with its profile.
+    pub fn dialect(&self) -> &'static str {
+        self.hooks.dialect().name()
+    }
+
+    /// The tenant.
+    pub fn tenant(&self) -> &str {
+        self.hooks.tenant()
+    }
+
+    /// Wire names of the events that some hook is for, in configuration order; `canUseTool` for the permission callback.
+    /// All of the dialect where a hook is for whatever its component exports.
+    pub fn events(&self) -> &[String] {
+        &self.about.events
+    }
+
+    /// Warnings about the configuration.
+    pub fn warnings(&self) -> &[Finding] {
+        &self.about.warnings
+    }
+
+    /// Returns true if functions of the host are among the hooks.
+    pub fn has_host_hooks(&self) -> bool {
+        self.about.has_host_hooks
+    }
+
+    /// Decides on one event. What is wrong with the event or with hooks is settled in the response.
+    ///
+    /// # Errors
+    /// [`Code::Closed`]
+    pub async fn decide(&self, event: &[u8], request: &Request) -> Result<Response, Error> {
+        self.is_open()?;
+        let mut asked = hookbox::Request::new(event).event_name(request.event_name.as_deref()).timeout(request.timeout);
+        if request.body_only {
+            asked = asked.body_only();
+        }
+        Ok(self.hooks.decide(asked).await)
+    }
+
+    /// Decides on one event, and tells which hooks it met, what each said and the sentence that decided.
+    ///
+    /// # Errors
+    /// [`Code::Event`]: the event cannot be read. [`Code::Closed`]
+    pub async fn explain(&self, event: &[u8], request: &Request) -> Result<Value, Error> {
+        let response = self.decide(event, request).await?;
+        if let Some(error) = response.error.as_ref().filter(|error| error.kind == ErrorKind::Event) {
+            return Err(Error::new(Code::Event, error.message.clone()));
+        }
+        let report = response.report();
+        let report = report.map(serde_json::to_value).transpose();
+        let report = report.map_err(|error| Error::new(Code::System, format!("cannot write the report: {error}")))?;
+        report.ok_or_else(|| {
+            let message = response.error.map_or_else(|| "no hook was asked".to_owned(), |error| error.message);
+            Error::new(Code::Event, message)
+        })
+    }
+
+    /// Loads every hook, and tells of each that cannot be loaded or does not handle its event.
+    ///
+    /// # Errors
+    /// [`Code::Closed`]
+    pub async fn check(&self) -> Result<Vec<Finding>, Error> {
+        self.is_open()?;
+        Ok(self.hooks.check().await.iter().map(Finding::from).collect())
+    }
+
+    /// Refuses what comes after, ends what its hooks run, and waits until they have ended: `grace` at most.
+    pub async fn close(&self, grace: Duration) {
+        if !self.about.closed.swap(true, Ordering::AcqRel) {
+            self.hooks.close(grace).await;
+        }
+    }
+
+    fn is_open(&self) -> Result<(), Error> {
+        self.runtime.is_open()?;
+        if self.about.closed.load(Ordering::Acquire) { Err(Error::closed("hook set")) } else { Ok(()) }
+    }
+}
+
+fn events(config: &Config, hooks: &[HostHook]) -> Vec<String> {
+    let enabled = |name: &&String| config.enabled || *name == "canUseTool";
+    let every = config.enabled && config.hooks.iter().any(|hook| hook.events.is_empty());
+    let of_dialect = every.then(|| config.dialect.specs().iter().map(|spec| spec.name.to_owned()));
+    let of_config = config.hooks.iter().flat_map(|hook| &hook.events).filter(enabled).cloned();
+    let of_host = hooks.iter().map(|hook| hook.event().to_owned());
+    let mut events: Vec<String> = Vec::new();
+    for name in of_config.chain(of_dialect.into_iter().flatten()).chain(of_host) {
+        if !events.contains(&name) {
+            events.push(name);
+        }
+    }
+    events
+}

@@ -1,0 +1,66 @@
+import type { Report } from "./types";
+
+interface Fields {
+  stdout: string;
+  isText: boolean;
+  stderr: string | null;
+  quiet: boolean;
+  exitCode: number;
+  outcome: string;
+  blocks: boolean;
+  restricts: boolean;
+  undelivered: string | null;
+  error: { kind: "event" | "config" | "internal"; message: string } | null;
+  report: Report | null;
+}
+
+/** The answer to one event, whatever happened to it. */
+export class Response implements Fields {
+  /** The text for the client; empty: the client is told nothing. */
+  readonly stdout: string;
+  /** The text is plain text, and not JSON. */
+  readonly isText: boolean;
+  /** The text for the client on stderr: the reason of a block, or feedback for the model. */
+  readonly stderr: string | null;
+  /** Nothing but `stderr` may be written to stderr: the client reads it. */
+  readonly quiet: boolean;
+  /** The exit code of a program that is the client's hook. */
+  readonly exitCode: number;
+  /** `allow`, `deny`, `ask`, `defer`, `skip`, `respond`, `stop`, `none`, `nothing` or `failed`. */
+  readonly outcome: string;
+  /** The client is told to block. */
+  readonly blocks: boolean;
+  /** The client is told to block, to ask its user, or to use another input. */
+  readonly restricts: boolean;
+  /** The reason to block by where the text cannot be given to the client; `null`: it may go on. */
+  readonly undelivered: string | null;
+  /** The error of hookbox itself, where the client is told that instead of a verdict. */
+  readonly error: Fields["error"];
+  /** Each hook's part and the sentence that decided; `null`: no hook was asked. */
+  readonly report: Report | null;
+
+  private constructor(fields: Fields) {
+    this.stdout = fields.stdout;
+    this.isText = fields.isText;
+    this.stderr = fields.stderr;
+    this.quiet = fields.quiet;
+    this.exitCode = fields.exitCode;
+    this.outcome = fields.outcome;
+    this.blocks = fields.blocks;
+    this.restricts = fields.restricts;
+    this.undelivered = fields.undelivered;
+    this.error = fields.error;
+    this.report = fields.report;
+  }
+
+  /** Reads a response as the addon writes it. @internal */
+  static read(text: string): Response {
+    return new Response(JSON.parse(text) as Fields);
+  }
+
+  /** The text as a value: JSON read, plain text as a string, nothing as `null`. */
+  get output(): unknown {
+    if (this.stdout === "") return null;
+    return this.isText ? this.stdout : JSON.parse(this.stdout);
+  }
+}
