@@ -1,5 +1,5 @@
-//! What a hook may decide, whatever it says: limited before it is made sayable ([`Authority::limit`]), after that
-//! ([`express`]), and where it meets what other hooks say ([`merge()`]).
+//! Limits of a hook's output. [`Authority::limit`] applies before degradation, [`express`] during it, and [`merge()`]
+//! when outputs are merged.
 
 mod digits;
 pub mod env;
@@ -12,7 +12,7 @@ pub use digits::keep_digits;
 pub use limit::express;
 pub use merge::merge;
 
-/// One power over an event.
+/// A power over an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Power {
     /// Deny, or block.
@@ -21,7 +21,7 @@ pub enum Power {
     Ask,
     /// Allow without asking the user.
     Allow,
-    /// Leave the call out.
+    /// Leave out the call.
     Skip,
     /// Give the tool's result.
     Respond,
@@ -30,7 +30,7 @@ pub enum Power {
 }
 
 impl Power {
-    /// As configurations write it.
+    /// The word in configurations.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Deny => "deny",
@@ -43,33 +43,33 @@ impl Power {
     }
 }
 
-/// Which parts of a tool's input, its output, a prompt or a model request a hook may rewrite.
+/// The parts of a tool's input or output, a prompt or a model request that a hook may rewrite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rewrite {
     /// Everything.
     All,
-    /// What these JSON pointers point at, and what is below. None of them: nothing.
+    /// The values at these JSON pointers and everything below them. An empty list grants nothing.
     Only(Vec<String>),
 }
 
-/// What a hook may decide.
+/// The authority of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authority {
-    /// The decisions it may make.
+    /// The powers to decide.
     pub decide: Vec<Power>,
-    /// What it may rewrite.
+    /// The values that the hook may rewrite.
     pub rewrite: Rewrite,
-    /// Whether it may add to the model's context.
+    /// True if the hook may add to the model's context.
     pub context: bool,
-    /// Whether it may show the user a message, and hide what hooks print.
+    /// True if the hook may show messages to the user and hide the output of hooks.
     pub system_message: bool,
-    /// Names of the environment variables that it may set for the session; `*` alone grants every name. Names that make other
-    /// programs run something else are refused whatever stands here.
+    /// Names of the environment variables that the hook may set for the session. `*` alone grants every name. Names
+    /// that make other programs run other code are always refused.
     pub env: Vec<String>,
 }
 
 impl Authority {
-    /// Deny, ask and context: what a component may that nothing else is written for.
+    /// Deny, ask and context: the default authority of a component.
     pub fn gate() -> Self {
         Self {
             decide: vec![Power::Deny, Power::Ask],
@@ -80,12 +80,12 @@ impl Authority {
         }
     }
 
-    /// What a gate may, and rewrite everything, with the `allow` a rewrite needs.
+    /// The authority of [`Authority::gate`], and to rewrite everything with the `allow` that a rewrite needs.
     pub fn rewriter() -> Self {
         Self { decide: vec![Power::Deny, Power::Ask, Power::Allow], rewrite: Rewrite::All, ..Self::gate() }
     }
 
-    /// Everything.
+    /// Full authority.
     pub fn trusted() -> Self {
         Self {
             decide: vec![Power::Deny, Power::Ask, Power::Allow, Power::Skip, Power::Respond, Power::Abort],
@@ -98,13 +98,13 @@ impl Authority {
 }
 
 impl Authority {
-    /// Whether it can hold something back, and neither let through nor change anything.
+    /// Returns true if the hook can deny, ask, skip or stop, but can neither allow nor change anything.
     pub fn only_restricts(&self) -> bool {
         let lets = |power: &Power| matches!(power, Power::Allow | Power::Respond);
         !self.decide.is_empty() && !self.decide.iter().any(lets) && self.rewrite == Rewrite::Only(Vec::new())
     }
 
-    /// What is left of it under another one.
+    /// The intersection of this authority and a maximum.
     #[must_use]
     pub fn within(&self, most: &Self) -> Self {
         let below = |asked: &String, most: &str| asked == most || asked.starts_with(&format!("{most}/"));
@@ -133,6 +133,6 @@ impl Authority {
 }
 
 impl Power {
-    /// All of them.
+    /// All powers.
     pub const ALL: [Self; 6] = [Self::Deny, Self::Ask, Self::Allow, Self::Skip, Self::Respond, Self::Abort];
 }

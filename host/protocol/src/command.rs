@@ -1,4 +1,4 @@
-//! What a command said that was run as a hook: by its exit code, and by what it printed.
+//! The output of a command that ran as a hook: its exit code and its texts.
 
 use crate::{
     event::Event,
@@ -11,21 +11,21 @@ use crate::{
 /// A command that ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended<'a> {
-    /// Its exit code; `None`: a signal ended it.
+    /// Exit code. `None`: a signal ended the command.
     pub code: Option<i32>,
-    /// What it printed.
+    /// The command's stdout.
     pub stdout: &'a [u8],
-    /// What it printed for people, and what exit code 2 says.
+    /// The command's stderr: messages for people, or the reason of exit code 2.
     pub stderr: &'a [u8],
 }
 
-/// What a hook said, with what should be known about it, or why it said nothing.
+/// A hook's output with its notes, or the hook's failure.
 pub type Said = Result<(HookOutput, Vec<Note>), Failure>;
 
-/// What most clients take a command to have said.
+/// Reads a command's output in the way of most clients.
 ///
-/// decisions.md#exit-codes: "Command handlers have the same exit codes in every dialect as the blade spec writes down (0 =
-/// JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
+/// decisions.md#exit-codes: "Command handlers have the same exit codes in every dialect as the blade spec writes down
+/// (0 = JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
 pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ended: &Ended) -> Said {
     match ended.code {
         Some(0) => printed(dialect, event, ended.stdout),
@@ -41,7 +41,7 @@ pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ende
     }
 }
 
-/// What a handler that speaks the dialect's JSON printed: one object, or nothing.
+/// Decodes the stdout of a handler that speaks the dialect's JSON: one object, or nothing.
 ///
 /// # Errors
 /// [`Cause::BadOutput`]. decisions.md#outputs: "The whole of an output is one JSON object in which no key stands twice;
@@ -59,10 +59,10 @@ pub fn printed<D: Dialect + ?Sized>(dialect: &D, event: &Event, stdout: &[u8]) -
     dialect.decode_output(event, &object).map_err(|error| bad_output(&error))
 }
 
-/// The failure of a command that ended with a code that says so.
+/// The failure of a command that ended by a signal or with an exit code that reports an error.
 pub(crate) fn exited(code: Option<i32>, ended: &Ended) -> Failure {
     match code {
-        // A shell's codes for what it could not start.
+        // A shell uses these codes for a program that it could not start.
         Some(126 | 127) if ended.stdout.is_empty() => {
             Failure::new(Cause::Spawn, format!("the command could not be started: {}", text(ended.stderr).trim()))
         }

@@ -1,4 +1,4 @@
-//! What a dialect cannot say becomes the nearest safer thing it can.
+//! Degradation: the nearest safer thing replaces a part of an output that a dialect cannot express.
 
 use crate::{
     event::EventKind,
@@ -6,9 +6,8 @@ use crate::{
     protocol::EventSpec,
 };
 
-/// For each decision, what is said instead where the dialect has no word for it: the first that it has a word for.
-/// Nothing at all stands at the end, and is reached only when the event cannot be kept from happening, or when the
-/// decision was a permission (saying nothing is safer than allowing).
+/// The replacements for each decision. The first one that the dialect can express is used. Otherwise there is no
+/// decision: the event cannot be blocked, or the decision was an `allow`, which is less safe than no decision.
 pub const fn ladder(decision: DecisionKind) -> &'static [DecisionKind] {
     match decision {
         DecisionKind::Allow => &[DecisionKind::Allow],
@@ -20,7 +19,7 @@ pub const fn ladder(decision: DecisionKind) -> &'static [DecisionKind] {
     }
 }
 
-/// What a decision becomes under this row: another decision, the end of the turn or session, or nothing.
+/// Returns the replacement for a decision under this row: a decision, the end of the turn or session, or nothing.
 pub fn becomes(spec: &EventSpec, decision: DecisionKind) -> Becomes {
     if let Some(kind) = ladder(decision).iter().find(|kind| spec.expressible.decisions.contains(kind)) {
         return Becomes::Decision(*kind);
@@ -31,18 +30,18 @@ pub fn becomes(spec: &EventSpec, decision: DecisionKind) -> Becomes {
     }
 }
 
-/// See [`becomes`].
+/// Result of [`becomes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Becomes {
-    /// This decision.
+    /// A decision.
     Decision(DecisionKind),
-    /// Stop working.
+    /// A halt.
     Halt(Scope),
-    /// No decision; the reason is kept where the event has a place for text.
+    /// No decision. The reason is kept if the event has a field for text.
     Nothing,
 }
 
-/// Makes an output sayable under this row. Each note tells of one thing that became another.
+/// Replaces the parts of an output that this row cannot express. There is a note on each replacement.
 pub fn degrade(spec: &EventSpec, output: &mut HookOutput) -> Vec<Note> {
     let mut notes = Vec::new();
     degrade_decision(spec, output, &mut notes);
@@ -99,7 +98,7 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
             notes.push(Note::degraded(format!("{} cannot say {}; it stops", spec.name, from.word())));
         }
         Becomes::Nothing => {
-            // The text is worth keeping: it is why somebody wanted to block what cannot be blocked.
+            // Keeps the reason of the block, because the event itself cannot be blocked.
             if from != DecisionKind::Allow {
                 output.context = join([&output.context, &output.reason]);
             }
@@ -109,7 +108,7 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
     }
 }
 
-/// A rewrite to null, which is never printed.
+/// Replaces a rewrite to null, which is never written.
 ///
 /// decisions.md#what-a-dialect-cannot-say: "A result that is rewritten to `null` is withheld, with a note".
 fn withhold(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>) {
@@ -122,13 +121,13 @@ fn withhold(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>) {
     }
 }
 
-/// A rewrite the wire has no place for. Where going on without it is what the hook wanted to prevent, it must not go on.
+/// Removes a rewrite that the wire has no field for. If the hook's purpose was to hide the original, the event is blocked.
 fn lose_rewrite(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>) {
     output.updated = None;
     let lost = format!("{} has no place for a rewrite", spec.name);
     match (spec.kind, &output.decision) {
         // decisions.md#what-a-dialect-cannot-say: "A rewrite of a prompt or of a tool's result that the dialect cannot
-        // say is a block". Most likely it comes from a redactor: the model must not read what it took out.
+        // say is a block". Such a rewrite is usually a redaction, and the model must not read the original.
         (EventKind::UserPromptSubmit, _) => block_instead(spec, output, notes, &lost, "the prompt"),
         (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) => {
             block_instead(spec, output, notes, &lost, "the result");
@@ -141,21 +140,21 @@ fn lose_rewrite(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>
     }
 }
 
-/// Takes back the `allow` beside a rewrite that is lost: the permission was for the rewritten call.
+/// Removes the `allow` of a rewrite that is lost, because it permitted the rewritten call only.
 pub(crate) fn lose_allow(spec: &EventSpec, output: &mut HookOutput) {
     if output.decision != Some(Decision::Allow) {
         return;
     }
     (output.decision, output.reason, output.updated_permissions) = (None, None, None);
     let can_say = |kind| spec.expressible.decisions.contains(&kind);
-    // Where a permission is asked for and nobody can be asked, to say nothing is to approve.
+    // A permission request that gets no answer and cannot be asked about is approved by the client.
     if spec.kind == EventKind::PermissionRequest && can_say(DecisionKind::Deny) && !can_say(DecisionKind::Ask) {
         output.decision = Some(Decision::Deny);
         output.reason = Some("a hook approved another call, which this agent cannot be told".to_owned());
     }
 }
 
-/// Blocks, with whatever word the row has for it.
+/// Blocks, with the word that the row has for it.
 fn block_instead(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>, lost: &str, what: &str) {
     let why = || format!("a hook replaced {what}, which this agent cannot do");
     match becomes(spec, DecisionKind::Deny) {
@@ -182,7 +181,7 @@ fn degrade_halt(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>
     } else if spec.expressible.decisions.contains(&DecisionKind::Deny) {
         output.reason = halt.reason.or(output.reason.take());
         output.decision = Some(Decision::Deny);
-        // Where a denied permission can also end the turn, that is what a halt comes nearest to.
+        // A denied permission that also ends the turn is the nearest thing to a halt.
         output.interrupt = true;
         notes.push(Note::degraded(format!("{} cannot halt; it denies", spec.name)));
     } else {
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(lost(&codebuddy::DOCUMENTED), (Some(DecisionKind::Deny), true));
         assert_eq!(lost(&codebuddy::OBSERVED), (Some(DecisionKind::Deny), true));
         assert_eq!(lost(&blade_callback::DOCUMENTED), (Some(DecisionKind::Skip), true));
-        // blade has a place for it.
+        // blade has a field for it.
         assert!(blade::DOCUMENTED.spec(EventKind::UserPromptSubmit).expressible.rewrite);
     }
 

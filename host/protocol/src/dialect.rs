@@ -1,4 +1,4 @@
-//! All dialects. What a dialect is, says [`crate::protocol`].
+//! All dialects. [`crate::protocol`] defines their trait.
 
 pub mod blade;
 pub mod blade_callback;

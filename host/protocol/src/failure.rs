@@ -1,4 +1,4 @@
-//! Hooks that gave no answer, and what that counts as.
+//! Failed hooks, and the answers that they count as.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use crate::{
     protocol::EventSpec,
 };
 
-/// A hook that gave no answer.
+/// The failure of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Why, for rules.
+    /// The cause, for rules.
     pub cause: Cause,
-    /// Why, for people.
+    /// The message, for people.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure with its message.
+    /// Makes a failure with its message.
     pub fn new(cause: Cause, message: impl Into<String>) -> Self {
         Self { cause, message: message.into() }
     }
@@ -33,12 +33,12 @@ impl fmt::Display for Failure {
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $name:ident $word:literal,)*) => {
-        /// Every way a hook can fail.
+        /// The cause of a hook's failure.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Cause { $($(#[$doc])* $name,)* }
 
         impl Cause {
-            /// All of them.
+            /// All causes.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// The word used in diagnostics, records and metrics.
@@ -50,50 +50,51 @@ macro_rules! causes {
 }
 
 causes! {
-    /// It ran past its timeout.
+    /// The hook exceeded its timeout.
     Timeout "timeout",
     /// A component trapped.
     Trap "trap",
-    /// A component used up its fuel.
+    /// A component exhausted its fuel.
     OutOfFuel "out-of-fuel",
-    /// A component wanted more memory, tables or instances than granted.
+    /// A component exceeded its limit on memory, tables or instances.
     OutOfMemory "out-of-memory",
     /// A component's stack overflowed.
     StackOverflow "stack-overflow",
-    /// The answer is larger than granted.
+    /// The answer exceeds its size limit.
     OutputTooLarge "output-too-large",
-    /// A component wrote more to the log than granted.
+    /// A component exceeded its limit on log output.
     LogFlood "log-flood",
-    /// A component called the host more often than granted.
+    /// A component exceeded its limit on host calls.
     TooManyHostCalls "too-many-host-calls",
-    /// All places for running components are taken; trying again may help.
+    /// All permits for running components are taken. A retry may help.
     Busy "busy",
-    /// The hook itself says that it failed.
+    /// The hook reports an error.
     Guest "guest-error",
-    /// The answer is not JSON, or not of the dialect's form.
+    /// The answer is not JSON, or does not follow the dialect.
     BadOutput "bad-output",
-    /// A command ended with a code that is neither 0 nor 2, or by a signal.
+    /// A command ended by a signal or with an exit code other than 0 and 2.
     Exit "exit-code",
     /// A command could not be started.
     Spawn "spawn",
-    /// A command was not started: hooks run inside hooks too deep.
+    /// A command was not started, because hooks already run inside hooks too deeply.
     TooDeep "too-deep",
-    /// An http handler got no connection, or a status that is not 2xx.
+    /// An http handler got no connection, or a status other than 2xx.
     Http "http",
-    /// A model call failed, or the model did not answer in the agreed form.
+    /// A model call failed, or the model's answer does not have the requested form.
     Model "model",
-    /// It rewrote what it has no authority for.
+    /// The hook rewrote something without the authority for it.
     Authority "authority",
     /// The hook could not be loaded.
     Load "load",
-    /// The event could not be read, so the hook was not asked.
+    /// The event is invalid, so the hook did not run.
     Event "event",
-    /// The event is beyond a limit of its reader, so the hook was not asked.
+    /// The event exceeds a limit of its reader, so the hook did not run.
     EventTooLarge "event-too-large",
 }
 
 impl Cause {
-    /// Whether the hook used up one of its limits. How much it needs, the event's author has a say in.
+    /// Returns true if the hook exceeded one of its limits. An event's author can influence the resources that the hook
+    /// needs.
     pub const fn is_limit(self) -> bool {
         matches!(
             self,
@@ -109,42 +110,42 @@ impl Cause {
     }
 }
 
-/// What a failed hook counts as: `failureBehavior`, `timeoutBehavior`, `onFailure`.
+/// Failure policy, the answer that a failed hook counts as: `failureBehavior`, `timeoutBehavior`, `onFailure`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum FailurePolicy {
-    /// As if it had said nothing.
+    /// The same as an empty answer.
     #[default]
     Ignore,
-    /// As if it had refused.
+    /// The same as a denial.
     Deny,
-    /// As if it had asked for the user.
+    /// The same as a question to the user.
     Ask,
 }
 
-/// How a front end tells its client that hookbox itself failed.
+/// The form in which a front end tells its client that hookbox itself failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fallback {
-    /// The exit code; `None`: the program's own for what went wrong.
+    /// Exit code. `None`: the program's own code for this error.
     pub exit: Option<u8>,
-    /// What goes to stdout.
+    /// The JSON for stdout.
     pub stdout: Option<Value>,
-    /// Whether the reason goes to stderr.
+    /// True if the reason goes to stderr.
     pub stderr: bool,
 }
 
 impl Fallback {
-    /// The program's own exit code with the reason on stderr, which most clients note and go on.
+    /// A fallback with the program's own exit code and the reason on stderr. Most clients report it and go on.
     pub fn tell() -> Self {
         Self { exit: None, stdout: None, stderr: true }
     }
 
-    /// Exit code 2 with the reason on stderr, which most clients take for a block.
+    /// A fallback with exit code 2 and the reason on stderr. Most clients treat it as a block.
     pub fn block(stdout: Option<Value>) -> Self {
         Self { exit: Some(2), stdout, stderr: true }
     }
 }
 
-/// What a failed hook's answer is under `behavior`.
+/// Makes the answer of a failed hook under its failure policy.
 ///
 /// decisions.md#failures: "`ignore` = as if it said nothing; `deny`/`ask` = as if it had returned that decision with a
 /// reason that names the hook and the cause."; "On events without a permission decision `deny` blocks where the event

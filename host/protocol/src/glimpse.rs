@@ -1,7 +1,7 @@
-//! What can still be told of an event that cannot be read: which one it is, and of which tool.
+//! Reads the event name and the tool name of an invalid event.
 //!
-//! A text that breaks off, is nested too deep or is not UTF-8 somewhere still belongs to an event, and the hooks that are
-//! subscribed to it have a say in what follows: each counts as failed, by its own policy.
+//! A text may end too early, be nested too deep or have invalid UTF-8. It is an event all the same, and the hooks that
+//! are configured for it count as failed, each under its own failure policy.
 
 use std::ops::Range;
 
@@ -10,27 +10,27 @@ use crate::json::{
     string::unescape,
 };
 
-/// What is known of an event that could not be read.
+/// The known parts of an invalid event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glimpse {
     /// The event's name as the client wrote it.
     pub name: String,
-    /// The tool's name; `None` also where it could not be found for sure: then any tool has to be reckoned with.
+    /// The tool's name. `None`: it is missing or ambiguous, so the event may be about any tool.
     pub tool: Option<String>,
 }
 
-/// Where a dialect's events have their own name and the tool's: each place is one or two keys, from the outside in. Several
-/// where the dialect knows several ways to write it.
+/// Paths of the event name and the tool name in a dialect's events. A path is one or two keys, from the outside in.
+/// There are several paths if the dialect accepts several forms.
 #[derive(Debug)]
 pub struct Places {
-    /// The event's name.
+    /// Paths of the event's name.
     pub name: &'static [&'static [&'static str]],
-    /// The tool's name.
+    /// Paths of the tool's name.
     pub tool: &'static [&'static [&'static str]],
 }
 
-/// Finds what is known of a text of this dialect. `name` is the event's name where the wire does not carry it. Linear in
-/// the text, whatever it is.
+/// Reads the names from a text of this dialect. `name` is the event's name where the wire does not carry it. Takes
+/// linear time for any text.
 pub(crate) fn glimpse(places: &Places, wire: &[u8], name: Option<&str>) -> Option<Glimpse> {
     let wire = behind_mark(wire);
     let (mut names, mut tools) = (Found::default(), Found::default());
@@ -46,7 +46,7 @@ pub(crate) fn glimpse(places: &Places, wire: &[u8], name: Option<&str>) -> Optio
     let name = match (name, names) {
         (Some(name), _) => name.to_owned(),
         (None, Found::One(name)) => name,
-        // Behind the place where the text is broken nobody knows what is within what.
+        // After a fault in the text, the nesting is unknown.
         (None, Found::None) if walked.is_err() => {
             let mut found = Found::default();
             places.name.iter().filter_map(|place| place.last()).for_each(|key| anywhere(key, wire, &mut found));
@@ -57,11 +57,11 @@ pub(crate) fn glimpse(places: &Places, wire: &[u8], name: Option<&str>) -> Optio
     Some(Glimpse { name, tool: tools.one() })
 }
 
-/// The number under this key at the top, as far as it is clear what is within what.
+/// Returns the number under this top-level key. Reading stops where the nesting is no longer clear.
 pub fn number(key: &str, wire: &[u8]) -> Option<u64> {
     let wire = behind_mark(wire);
     let mut found = Found::default();
-    // What comes behind a fault is not asked for.
+    // A fault only ends the search.
     let _ = walk(wire, |path, token, range| {
         if token == Token::Number && is(path, &[key]) {
             found.add(text(wire, range));
@@ -70,18 +70,18 @@ pub fn number(key: &str, wire: &[u8]) -> Option<u64> {
     found.one()?.parse().ok()
 }
 
-/// A text behind its byte order mark, if it has one: what a client should not write, and some program between may.
+/// Removes a byte order mark. Clients should not write one, but a program in between may.
 fn behind_mark(wire: &[u8]) -> &[u8] {
     wire.strip_prefix(b"\xef\xbb\xbf").unwrap_or(wire)
 }
 
-/// What stands in a place.
+/// The value at a path.
 #[derive(Debug, Default)]
 enum Found {
     #[default]
     None,
     One(String),
-    /// Two readers could read two things.
+    /// Values that differ: two readers could take different ones.
     Several,
 }
 
@@ -99,10 +99,10 @@ impl Found {
     }
 }
 
-/// Keys on the way to a place at most.
+/// Maximum number of keys in a path.
 const DEPTH: usize = 2;
 
-/// Reads as far as it is clear what is within what, and gives each scalar near the top with the keys on the way to it.
+/// Reads the text as long as its nesting is clear. Calls the function for each scalar near the top, with its path.
 fn walk(wire: &[u8], mut scalar: impl FnMut(&[String], Token, Range<usize>)) -> Result<(), Fault> {
     let mut scanner = Scanner::tolerant(wire);
     let mut path: Vec<String> = Vec::new();
@@ -113,7 +113,7 @@ fn walk(wire: &[u8], mut scalar: impl FnMut(&[String], Token, Range<usize>)) -> 
                 path.truncate(depth - 1);
                 path.push(text(wire, scanner.span()));
             }
-            // What is in an array has no key: this one no place has.
+            // Items of an array have no key. No path has an empty key.
             Token::Open(Container::Array) if depth <= DEPTH => {
                 path.truncate(depth - 1);
                 path.push(String::new());
@@ -129,12 +129,12 @@ fn is(path: &[String], place: &[&str]) -> bool {
     path.iter().map(String::as_str).eq(place.iter().copied())
 }
 
-/// A string of the text. What is not UTF-8 in it is U+FFFD.
+/// Decodes a string of the text. Invalid UTF-8 becomes U+FFFD.
 fn text(wire: &[u8], range: Range<usize>) -> String {
     unescape(&String::from_utf8_lossy(wire.get(range).unwrap_or_default()))
 }
 
-/// The string beside this key, wherever it stands, unless different ones do. A quote behind a backslash opens nothing.
+/// Finds the string of this key at any depth, unless the key has different strings. An escaped quote does not start a key.
 fn anywhere(key: &str, wire: &[u8], found: &mut Found) {
     let quoted = format!("\"{key}\"").into_bytes();
     let mut at = 0;
@@ -151,10 +151,10 @@ fn anywhere(key: &str, wire: &[u8], found: &mut Found) {
     }
 }
 
-/// The string after a key: `: "…"`.
+/// Reads the string after a key: `: "…"`.
 fn value_of(after: &[u8]) -> Option<String> {
     let after = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-    // Only the one string: a scanner that ends behind it.
+    // The scanner reads only one string and does not check what follows.
     let mut scanner = Scanner::tolerant(after);
     match scanner.next() {
         Ok(Some(Token::String)) => Some(text(after, scanner.span())),

@@ -1,4 +1,4 @@
-//! Which hooks an event is for.
+//! Matchers, which select the hooks for an event.
 
 mod budget;
 mod call;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::event::Event;
 
-/// How a dialect reads the text of a matcher.
+/// The syntax of a matcher's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchStyle {
     /// claude. decisions.md#matchers: "a pattern made only of letters, digits, `_` and `|` is a list of exact names
@@ -24,20 +24,20 @@ pub enum MatchStyle {
     Exact,
 }
 
-/// A pattern that cannot be used.
+/// An invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MatchError {
-    /// It is not a regular expression.
+    /// The pattern is not a regular expression.
     #[error("pattern `{pattern}` is not a regular expression: {problem} at character {position}")]
     Invalid {
         /// The pattern as written.
         pattern: String,
         /// The mistake.
         problem: String,
-        /// Its place, in characters from 1.
+        /// The offset of the mistake, in characters from 1.
         position: usize,
     },
-    /// It takes too much memory, alone or with the others of its configuration.
+    /// The pattern exceeds a memory limit, alone or together with the other patterns of its configuration.
     #[error("pattern `{pattern}` {problem}")]
     TooLarge {
         /// The beginning of the pattern.
@@ -53,11 +53,11 @@ pub enum Matcher {
     /// decisions.md#matchers: "Omitted, `""` and `"*"` match everything in every dialect."
     #[default]
     Everything,
-    /// One of these names.
+    /// Any of these names.
     Names(Vec<String>),
     /// A regular expression.
     Pattern(Regex),
-    /// Blade's own form, which looks at the whole call.
+    /// Blade's form, which inspects the whole call.
     Call(Box<CallMatcher>),
 }
 
@@ -71,10 +71,10 @@ impl Matcher {
         Self::compile_within(&mut Budget::default(), style, pattern)
     }
 
-    /// Compiles one of the matchers of a configuration, which share a budget.
+    /// Compiles a matcher of a configuration. All matchers of a configuration share a budget.
     ///
     /// # Errors
-    /// As [`Matcher::compile`], and [`MatchError::TooLarge`].
+    /// The errors of [`Matcher::compile`], and [`MatchError::TooLarge`].
     pub fn compile_within(budget: &mut Budget, style: MatchStyle, pattern: Option<&str>) -> Result<Self, MatchError> {
         let pattern = match pattern {
             None | Some("" | "*") => return Ok(Self::Everything),
@@ -95,8 +95,8 @@ impl Matcher {
         }
     }
 
-    /// Returns true if the matcher takes this event, of which `field` is what matchers are held against, `also_called` being
-    /// other words for it.
+    /// Returns true if the matcher accepts this event. `field` is the field that matchers are compared with;
+    /// `also_called` are other names for it.
     pub fn takes(&self, event: &Event, field: Option<&str>, also_called: &[&str]) -> bool {
         match (self, &event.call) {
             (Self::Call(matcher), Some(call)) => {
@@ -107,7 +107,7 @@ impl Matcher {
         }
     }
 
-    /// Returns true if the matcher may take an event of which no more than this field is known, or not even that.
+    /// Returns true if the matcher may accept an event of which only this field is known, or nothing at all.
     pub fn may_take(&self, field: Option<&str>, also_called: &[&str]) -> bool {
         let Some(field) = field else { return true };
         let mut names = [field].into_iter().chain(also_called.iter().copied());
@@ -117,11 +117,11 @@ impl Matcher {
         }
     }
 
-    /// Returns true if the matcher takes this field. An absent field is matched as the empty text.
+    /// Returns true if the matcher accepts this field. A missing field is compared as the empty text.
     pub fn matches(&self, field: Option<&str>) -> bool {
         let field = field.unwrap_or_default();
         match self {
-            // What is not a call is not narrowed by what calls have.
+            // Blade's patterns restrict calls only.
             Self::Everything | Self::Call(_) => true,
             Self::Names(names) => names.iter().any(|name| name == field),
             Self::Pattern(regex) => regex.is_match(field),

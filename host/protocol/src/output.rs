@@ -1,4 +1,4 @@
-//! What one hook says, and what all of them together say: the same type, so that merging is folding.
+//! The output of one hook, and the merged output of all hooks. Both have the same type, so that merging is a fold.
 
 use std::sync::LazyLock;
 
@@ -6,71 +6,70 @@ use serde_json::Value;
 
 use crate::json::Object;
 
-/// What a hook says about an event, in no dialect's words. The default says nothing.
+/// The output of a hook, independent of dialects. The default is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookOutput {
-    /// The decision, when there is one.
+    /// The decision, if there is one.
     pub decision: Option<Decision>,
-    /// Why. Belongs to [`HookOutput::decision`]; on a blocked stop it is what the agent is told.
+    /// The reason for [`HookOutput::decision`]. On a blocked stop, the agent gets it as its next instruction.
     pub reason: Option<String>,
-    /// The whole new value of what the event carries: a tool's input or output, a prompt (a JSON string), a model
-    /// request or response. Which one follows from the event.
+    /// The complete new value of the event's data: a tool's input or output, a prompt (a JSON string), a model request
+    /// or a model response. The event kind determines which one it is.
     pub updated: Option<Value>,
-    /// How far the rewrite's authority reaches, where it is not all there is.
+    /// Limits of the rewrite, if the hook has less than full authority.
     pub rewrite_bounds: RewriteBounds,
-    /// `PicoClaw`: another tool to run instead.
+    /// picoclaw: the tool that runs instead.
     pub updated_tool: Option<String>,
-    /// Claude: permission updates that go with an `allow` of a permission request.
+    /// claude: permission updates that come with the `allow` of a permission request.
     pub updated_permissions: Option<Value>,
-    /// A denied permission also ends the turn.
+    /// True if a denied permission also ends the turn.
     pub interrupt: bool,
     /// Text for the model.
     pub context: Option<String>,
     /// A warning for the user.
     pub system_message: Option<String>,
-    /// Text for the model on an event whose JSON has no field for it: only exit code 2 takes it there, by stderr. Where
-    /// there is no exit code, [`HookOutput::system_message`] has it.
+    /// Text for the model on an event whose JSON has no field for it. The client accepts such text only on stderr with
+    /// exit code 2. Without an exit code, it goes to [`HookOutput::system_message`].
     pub feedback: Option<String>,
-    /// Keep the hook's output out of the transcript.
+    /// True if the hook's output stays out of the transcript.
     pub suppress_output: bool,
-    /// Stop working.
+    /// The request to end the turn or the session.
     pub halt: Option<Halt>,
     /// Environment variables for the session.
     pub env: Object,
-    /// Fields of the dialect's output this type does not know, kept as they came. Keys inside `hookSpecificOutput`
-    /// stand under that key.
+    /// Unknown fields of the dialect's output, unchanged. Fields of `hookSpecificOutput` are under that key.
     pub extra: Object,
 }
 
-/// How a rewrite merges with what other hooks say: by default as the dialect's specification has it. Set by
-/// [`crate::authority`], for [`crate::authority::merge`].
+/// Rules for merging a rewrite with the outputs of other hooks. The default is the dialect's specification.
+/// [`crate::authority`] sets them, for [`crate::authority::merge`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RewriteBounds {
-    /// It is a change: where it is as the event had it, it says nothing about what other hooks made of it.
+    /// True if the rewrite is a change: it leaves alone the parts that are equal to the event's.
     pub change: bool,
-    /// Its hook may not `allow`, so no `allow` covers it.
+    /// True if the hook may not `allow`, so that no `allow` covers its rewrite.
     pub uncovered: bool,
 }
 
 /// A decision about an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// Do it without asking.
+    /// Go on without asking.
     Allow,
     /// Ask the user.
     Ask,
-    /// `claude@observed` only: leave it to the client, later.
+    /// `claude@observed` only: let the client decide later.
     Defer,
-    /// Do not do it. On stop events: keep going.
+    /// Do not go on. On stop events: keep working.
     Deny,
-    /// Leave this call out.
+    /// Leave out this call.
     Skip,
-    /// Do not run the tool, this is its result: an object with `for_llm`, `for_user`, `silent`, `is_error`.
+    /// Do not run the tool; use this result. An object with `for_llm`, `for_user`, `silent`, `is_error`.
     Respond(Value),
 }
 
-/// A [`Decision`] without what it carries, ordered from the most permissive to the strictest. This is the only place
-/// with that order: `defer` stands above `ask` because `claude@observed` has it so (`deny > defer > ask > allow`).
+/// A [`Decision`] without its data, ordered from the most permissive to the strictest. No other code has this order.
+/// `defer` is above `ask` because of `claude@observed` (`deny > defer > ask > allow`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DecisionKind {
     /// [`Decision::Allow`]
@@ -88,10 +87,10 @@ pub enum DecisionKind {
 }
 
 impl DecisionKind {
-    /// All of them, the most permissive first.
+    /// All kinds, from the most permissive to the strictest.
     pub const ALL: [Self; 6] = [Self::Allow, Self::Ask, Self::Defer, Self::Skip, Self::Respond, Self::Deny];
 
-    /// The field's word for it.
+    /// The word for the decision on the wire and in messages.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -105,7 +104,7 @@ impl DecisionKind {
 }
 
 impl Decision {
-    /// Which rule this is.
+    /// The kind of the decision.
     pub const fn kind(&self) -> DecisionKind {
         match self {
             Self::Allow => DecisionKind::Allow,
@@ -118,16 +117,16 @@ impl Decision {
     }
 }
 
-/// Stop working, whatever the other hooks say.
+/// A request to stop working. It overrides the outputs of the other hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Halt {
-    /// How far it reaches.
+    /// The scope that ends.
     pub scope: Scope,
-    /// Shown to the user.
+    /// The reason that the user sees.
     pub reason: Option<String>,
 }
 
-/// How far a [`Halt`] reaches.
+/// Scope of a [`Halt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// The turn ends.
@@ -136,27 +135,28 @@ pub enum Scope {
     Session,
 }
 
-/// Something people should know about how a verdict came to be. Never part of the wire.
+/// Something that people should know about a verdict. Never part of the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What happened.
+    /// The kind of note.
     pub kind: NoteKind,
-    /// In words.
+    /// The message.
     pub text: String,
-    /// The output is not the dialect's: where failures block, its hook has failed.
+    /// True if the output does not follow the dialect. The hook counts as failed if failures block.
     pub misfit: bool,
 }
 
-/// What a [`Note`] tells of.
+/// The kind of a [`Note`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKind {
     /// Part of an output had no effect.
     Dropped,
-    /// The dialect cannot say it; the nearest safer thing was said.
+    /// The dialect has no form for it, so the nearest safer thing replaces it.
     Degraded,
-    /// The event or the answer was accepted, but is not as the specification wants it.
+    /// The event or the output was accepted, but it does not follow the specification.
     Warning,
-    /// The output is not the dialect's, and says nothing either: it is reported only where failures block, as a failure.
+    /// The output does not follow the dialect and has no effect. It is reported only if failures block, and counts as a
+    /// failure.
     Misfit,
 }
 
@@ -179,7 +179,7 @@ impl Note {
         Self { kind: NoteKind::Misfit, text: text.into(), misfit: true }
     }
 
-    /// The same note, of an output that is not the dialect's.
+    /// Marks the note as one of an output that does not follow the dialect.
     #[must_use]
     pub fn of_misfit(self) -> Self {
         Self { misfit: true, ..self }
@@ -199,21 +199,21 @@ impl NoteKind {
 }
 
 impl HookOutput {
-    /// Returns true if it says nothing at all.
+    /// Returns true if the output is empty.
     pub fn is_silent(&self) -> bool {
         static SILENT: LazyLock<HookOutput> = LazyLock::new(HookOutput::default);
         *self == *SILENT
     }
 
-    /// Takes fields the contract knows out of [`HookOutput::extra`], so that nothing is decided past it. `known` is
-    /// [`crate::Dialect::known_keys`].
+    /// Removes the fields that the contract knows from [`HookOutput::extra`], so that a hook cannot decide through
+    /// them. `known` is [`crate::Dialect::known_keys`].
     pub fn strip_known(&mut self, known: &[&str]) -> Vec<Note> {
         let mut notes = Vec::new();
         strip(&mut self.extra, known, &mut notes);
         notes
     }
 
-    /// Takes the decision out, because the hooks of a later stage are to decide (see [`crate::Dialect::decides`]).
+    /// Removes the decision, because the hooks of a later stage decide (see [`crate::Dialect::decides`]).
     pub fn fall_back(&mut self) -> Option<Note> {
         let decision = self.decision.take()?;
         (self.reason, self.updated, self.interrupt) = (None, None, false);
@@ -221,13 +221,13 @@ impl HookOutput {
         Some(Note::dropped(format!("{} falls back to the hooks that are asked next", decision.kind().word())))
     }
 
-    /// An output that is only a decision.
+    /// Makes an output that has only a decision and its reason.
     pub fn decided(decision: Decision, reason: impl Into<String>) -> Self {
         Self { decision: Some(decision), reason: Some(reason.into()), ..Self::default() }
     }
 
-    /// The answer in one word: its rule's, `stop` when it halts, `nothing` when it says nothing, `none` when it only adds
-    /// something.
+    /// The output in one word: its decision, `stop` for a halt, `nothing` for an empty output, or `none` if it has no
+    /// decision.
     pub fn word(&self) -> &'static str {
         match (&self.decision, &self.halt) {
             (_, Some(_)) => "stop",
@@ -237,30 +237,31 @@ impl HookOutput {
         }
     }
 
-    /// Returns true if it keeps something from going on as it would have: it stops, asks, or rewrites what it does not allow.
+    /// Returns true if the output restricts the event: it stops, asks, denies, or rewrites without an `allow`.
     pub fn restricts(&self) -> bool {
         let rewrites = self.updated.is_some() && self.decision_kind() != Some(DecisionKind::Allow);
         self.halt.is_some() || self.decision_kind() >= Some(DecisionKind::Ask) || rewrites
     }
 
-    /// Which rule, if any.
+    /// The kind of the decision, if there is one.
     pub fn decision_kind(&self) -> Option<DecisionKind> {
         self.decision.as_ref().map(Decision::kind)
     }
 }
 
-/// Returns true if two keys are one to some reader: Go's, for example, takes a key in any case, with Unicode's folding.
+/// Returns true if some reader takes two keys as the same. Go, for example, ignores case and applies Unicode folding.
 pub(crate) fn same_key(one: &str, other: &str) -> bool {
     fn folded(key: &str) -> impl Iterator<Item = char> {
-        // Upper case first: U+017F and the like become ASCII only that way. The dot is what is left of U+0130.
+        // Upper case comes first, because only that turns characters such as U+017F into ASCII. U+0130 leaves a dot,
+        // which is ignored.
         key.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).filter(|c| *c != '\u{307}')
     }
     one == other || folded(one).eq(folded(other))
 }
 
-/// Returns true if a field that nobody took may be passed on.
+/// Returns true if an unused field may be passed on.
 pub(crate) fn is_unknown(key: &str, known: &[&str]) -> bool {
-    /// Where other known fields stand, so it is kept, in this spelling.
+    /// A container of other known fields. It is kept in this spelling.
     const PLACE: &str = "hookSpecificOutput";
     (key == PLACE || !same_key(key, PLACE)) && !known.iter().any(|known| same_key(key, known))
 }
@@ -272,7 +273,7 @@ fn strip(object: &mut Object, known: &[&str], notes: &mut Vec<Note>) {
             strip_value(value, known, notes);
         } else {
             let note = Note::dropped(format!("extra may not carry `{key}`, which the contract knows"));
-            // Once for each key, however often it stands there.
+            // One note per key, even if the key occurs several times.
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -289,12 +290,12 @@ fn strip_value(value: &mut Value, known: &[&str], notes: &mut Vec<Note>) {
     }
 }
 
-/// The text of a [`Decision::Respond`]'s result, for where the result itself cannot be given.
+/// Returns the text of a [`Decision::Respond`]'s result, for places that cannot take the result itself.
 pub(crate) fn respond_text(result: &Value) -> String {
     result.get("for_llm").and_then(Value::as_str).map_or_else(|| result.to_string(), str::to_owned)
 }
 
-/// Joins texts with one newline in the given order; nothing in, nothing out.
+/// Joins texts with one newline, in the given order. Returns `None` if there is no text.
 ///
 /// decisions.md#outputs: "Joined texts are joined with one newline, in configuration order."
 pub fn join<'a>(texts: impl IntoIterator<Item = &'a Option<String>>) -> Option<String> {

@@ -255,7 +255,7 @@ pub trait Dialect: Send + Sync + 'static {
         named.unwrap_or_else(|| self.spec(event.kind()))
     }
 
-    /// Returns true if two names mean one kind of event.
+    /// Returns true if two names are the same or belong to the same event kind.
     fn is_one_event(&self, one: &str, other: &str) -> bool {
         let kind = |name| self.spec_by_name(name).map(|spec| spec.kind).filter(|kind| *kind != EventKind::OtherEvent);
         one == other || kind(one).is_some() && kind(one) == kind(other)

@@ -1,15 +1,16 @@
-//! What becomes of digits that a hook's language does not have.
+//! Restores digits of numbers that the hook's language cannot hold.
 
 use serde_json::{Number, Value};
 
 use super::rewrite::carried;
 use crate::{event::Event, output::HookOutput};
 
-/// Digits that a double can need to be told from every other.
+/// Maximum number of digits that identify a double.
 const OF_A_DOUBLE: usize = 17;
 
-/// decisions.md#order-and-rewrites: "A number of a rewrite that is the same double as the event's, in no more digits than a
-/// double needs, was handed on, not rewritten: it keeps the event's digits." Most languages read numbers into doubles.
+/// Restores the event's digits in a rewrite, because most languages read numbers into doubles.
+/// decisions.md#order-and-rewrites: "A number of a rewrite that is the same double as the event's, in no more digits
+/// than a double needs, was handed on, not rewritten: it keeps the event's digits."
 pub fn keep_digits(event: &Event, output: &mut HookOutput) {
     if let Some(updated) = &mut output.updated
         && has_number(updated)
@@ -36,7 +37,7 @@ fn handed_on(old: &Number, new: &Number) -> bool {
     old != new && !(whole(old) && whole(new)) && old.as_f64() == new.as_f64() && digits(new) <= OF_A_DOUBLE
 }
 
-/// How many digits tell the number, wherever its point is.
+/// Counts the significant digits of a number.
 fn digits(number: &Number) -> usize {
     let text = number.to_string();
     let coefficient = text.split(['e', 'E']).next().unwrap_or_default();
@@ -67,7 +68,7 @@ mod tests {
             ("1.50", "1.5", "1.50"),
             ("1.0", "1", "1.0"),
             ("0.1000000000000000055511151231257827", "0.1", "0.1000000000000000055511151231257827"),
-            // Another number, though the same double.
+            // A different number that is the same double.
             (BIG, "123456789012345678901234567891", "123456789012345678901234567891"),
             ("9007199254740993", "9007199254740992", "9007199254740992"),
             ("1.5", "2.5", "2.5"),

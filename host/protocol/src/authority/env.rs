@@ -1,4 +1,4 @@
-//! Environment variables that a hook may set for a session.
+//! The environment variables that a hook may set for a session.
 
 use serde_json::Value;
 
@@ -7,20 +7,19 @@ use crate::{
     output::{Note, same_key},
 };
 
-/// The grant of every name.
+/// Grants every name.
 pub(super) const ANY: &str = "*";
 
-/// Names with which programs are made to run something else than they were written to: by their loader, shell,
-/// interpreter or compiler, through files they read at their start, or as the editor, pager or helper they start. And
-/// hookbox's own. `*` stands for any characters.
+/// Names that make programs run other code: through loaders, shells, interpreters or compilers, through files that they
+/// read at the start, or through editors, pagers and helpers that they run. hookbox's own names too. `*` is any text.
 const REFUSED: &[&str] = &[
-    // Ours and the agents'.
+    // hookbox and the agents.
     "HOOKBOX_* CLAUDE_* CODEBUDDY_* BLADE_* PICOCLAW_* CODEX_* GEMINI_* COPILOT_* OPENCODE_*",
     // Loaders and the C library.
     "LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH *_PRELOAD *_LIBRARY_PATH GCONV_PATH GETCONF_DIR GLIBC_* MALLOC_*",
     "LOCPATH NLSPATH HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_* NIS_PATH TZDIR TERMINFO* TERMCAP OPENSSL_*",
     "SSL_* *_CA_BUNDLE *_PLUGIN_PATH *_MODULES *_MODULE_PATH",
-    // Where programs and their settings are found.
+    // Search paths of programs and settings.
     "PATH PATHEXT HOME USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA XDG_* SYSTEMROOT WINDIR COMSPEC",
     "__COMPAT_LAYER",
     // Shells.
@@ -31,12 +30,12 @@ const REFUSED: &[&str] = &[
     "*_PROXY_COMMAND EXINIT VIMINIT GVIMINIT VIMRUNTIME MYVIMRC VIM NVIM_* EMACS* SCREENRC SYSSCREENRC TMUX*",
     "HG* GNUPGHOME KUBECONFIG DOCKER_* AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_* TAR_OPTIONS",
     "GREP_OPTIONS ZIPOPT UNZIP RSYNC_* WGETRC CURL_HOME SUDO_*",
-    // Interpreters and what installs for them.
+    // Interpreters and package installers.
     "PYTHON* PIP_* PIPENV_* PIPX_* UV_* POETRY_* CONDA_* VIRTUAL_ENV PERL* RUBY* GEM_* BUNDLE* NODE_* NPM_* YARN_* PNPM_*",
     "COREPACK_* BUN_* DENO_* TS_NODE_* ELECTRON_* JAVA_* _JAVA_* JDK_* CLASSPATH MAVEN_* GRADLE_* ANT_* SBT_*",
     "KOTLIN_* GROOVY_* PHP* COMPOSER* LUA_* R_* RPROFILE JULIA_* GUILE_* TCL* ERL_* ELIXIR_* AWKPATH AWKLIBPATH",
     "DOTNET_* CORECLR_* COR_* COMPLUS_* MONO_* NUGET_* HOMEBREW_*",
-    // Compilers and builds.
+    // Compilers and build tools.
     "CC CXX CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS COMPILER_PATH GCC_* CGO_* MAKE MAKEFILES MAKEFLAGS",
     "MFLAGS GNUMAKEFLAGS RUSTC* RUSTDOC* RUSTFLAGS RUSTUP_* CARGO* *_WRAPPER *_RUNNER *_LINKER GOFLAGS GOROOT",
     "GOPATH GOENV GOTOOLCHAIN GOPROXY GOSUMDB GONOSUMDB GOINSECURE GOBIN PKG_CONFIG* CMAKE_* CONFIG_SITE",
@@ -46,7 +45,7 @@ const REFUSED: &[&str] = &[
     "OBJCOPY OBJDUMP FC F77 FFLAGS NVCC NINJA* MESON* BAZEL* SCCACHE* CCACHE* DISTCC* ICECC* SCONS* VALGRIND_OPTS ASAN_OPTIONS",
     "LSAN_OPTIONS MSAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS LLVM_* CLANG_* SWIFT* XCODE* SDKROOT DEVELOPER_DIR ZIG_* NIM_* OPAM* OCAML*",
     "CAML_* GHC* CABAL_* STACK_* HASKELL_* DUB_* DFLAGS VCPKG_* CONAN_*",
-    // Package managers, test runners, linters and tools of operators, which read options or settings that name programs.
+    // Package managers, test runners, linters and tools of operators. Their options or settings can name programs.
     "APT_* DPKG_* DEB_* DEBIAN_* RPM_* YUM_* DNF_* PACMAN* PORTAGE_* EMERGE_* MAKEPKG_* NIX_* GUIX_* SNAP* FLATPAK_*",
     "PYTEST_* TOX_* NOX_* COVERAGE_* MYPY* RUFF_* BLACK_* FLAKE8* PYLINT* PRE_COMMIT* JEST_* VITEST* MOCHA_* KARMA_* ESLINT_*",
     "PRETTIER_* TSC_* WEBPACK_* VITE_* TURBO_* NX_* LERNA_* PLAYWRIGHT_* CYPRESS_* PUPPETEER_* CHROME_* CHROMIUM_* FIREFOX_* MOZ_*",
@@ -59,19 +58,19 @@ const REFUSED: &[&str] = &[
     "GTK* QT* GDK_* GIO_* GST_* LADSPA_PATH DBUS_* DISPLAY WAYLAND_* XAUTHORITY X11* CUDA_* OPENCL_* OCL_* VK_* MESA_* LIBGL_* EGL_*",
     "*_PLUGIN *_PLUGINS *_OPTS *_OPTIONS *_FLAGS *_ADDOPTS *_CONFIG_FILE *_HELPER *_PROG *_PROGRAM *_EXE *_EXEC *_CMD *_HOOK",
     "*_HOOKS *_STARTUP *_LOADER",
-    // git runs a good dozen things, and reads settings that name more.
+    // git runs about a dozen programs, and reads settings that name more.
     "GIT_*",
 ];
 
-/// What is of such a name and only says how to behave.
+/// Exceptions of [`REFUSED`] that only change a program's behaviour.
 const HARMLESS: &[&str] =
     &["GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS NODE_ENV CARGO_TERM_*"];
 
-/// Takes out what is not granted, and what nobody may set.
+/// Removes variables that are not granted, and variables that no hook may set.
 pub(super) fn limit(granted: &[String], env: &mut Object, notes: &mut Vec<Note>) {
     let (mut refused, mut lost) = (Vec::new(), Vec::new());
     env.retain(|name, value| {
-        // A line break would end the variable in a file of variables, and begin another.
+        // A line break in a file of variables would end this variable and start another.
         let breaks = value.as_str().is_none_or(|value| value.contains(['\n', '\r', '\0']));
         if !is_name(name) || breaks || is_refused(name) {
             refused.push(shorten(name, 60));
@@ -90,7 +89,7 @@ pub(super) fn limit(granted: &[String], env: &mut Object, notes: &mut Vec<Note>)
     }
 }
 
-/// Takes out of fields that the dialect does not know what nobody may set: another client may know them.
+/// Removes refused variables from fields that this dialect does not know, because another client may know them.
 pub(super) fn limit_unknown(extra: &mut Object, notes: &mut Vec<Note>) {
     for (key, value) in extra.iter_mut() {
         match value {
@@ -101,14 +100,14 @@ pub(super) fn limit_unknown(extra: &mut Object, notes: &mut Vec<Note>) {
     }
 }
 
-/// True for a name of letters, digits and `_`: anything else means something to one shell or another.
+/// Returns true for a name of letters, digits and `_`. Other characters are special in some shells.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|first: char| first.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Windows and some shells do not tell `Path` from `PATH`.
+/// Returns true if no hook may set this name. It ignores case, because Windows and some shells do.
 fn is_refused(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let any =
@@ -116,7 +115,7 @@ fn is_refused(name: &str) -> bool {
     any(REFUSED) && !any(HARMLESS)
 }
 
-/// Returns true if a name is of a pattern in which `*` stands for any characters.
+/// Returns true if a name matches a pattern in which `*` is any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };

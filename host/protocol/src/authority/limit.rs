@@ -1,4 +1,4 @@
-//! Cutting down what one hook says.
+//! Limits the output of one hook to its authority.
 
 use super::{Authority, Power, Rewrite, env, rewrite};
 use crate::{
@@ -9,9 +9,9 @@ use crate::{
     protocol::EventSpec,
 };
 
-/// Makes an output sayable under the event's row ([`degrade`]), and takes out the words that become something the hook
-/// has no authority for on the way: a reason that becomes context, context that becomes a message. Without an authority
-/// there is nothing it may not say.
+/// Degrades an output to what the event's row can express ([`degrade`]). It removes texts that would turn into
+/// something beyond the hook's authority, such as a reason that becomes context. Without an `authority`, nothing is
+/// removed.
 pub fn express(
     dialect: &dyn Dialect,
     event: &Event,
@@ -36,19 +36,20 @@ pub fn express(
 }
 
 impl Authority {
-    /// Takes out of an output what exceeds this authority, towards safety, and tells what it took.
+    /// Removes or reduces the parts of an output that exceed this authority, always to something safer. The notes
+    /// report them.
     ///
-    /// - A decision becomes the nearest safer one that is granted, or none; never `allow`.
-    /// - A halt becomes `deny`; on stop events, where `deny` means "keep going", it is dropped.
-    /// - Of a rewrite only what is granted stays; all else is as the event has it. Another tool
-    ///   ([`HookOutput::updated_tool`]) needs [`Rewrite::All`]: no pointer points at a tool's name. When any part of it is
-    ///   lost, so is the `allow` beside it, which was for the whole.
+    /// - A decision becomes the nearest safer one that is granted, or none. It never becomes `allow`.
+    /// - A halt becomes `deny`. On stop events, where `deny` means "keep going", it is dropped.
+    /// - A rewrite keeps the granted parts; the others are as in the event. Another tool ([`HookOutput::updated_tool`])
+    ///   needs [`Rewrite::All`], because no pointer names the tool. If a part is lost, the `allow` for the whole is lost too.
     /// - [`HookOutput::updated_permissions`] needs `allow`, [`HookOutput::interrupt`] needs `abort`.
-    /// - [`HookOutput::env`] needs a grant of the name; some names are refused to everybody, also
-    ///   where the dialect does not know the field.
-    /// - [`HookOutput::system_message`] needs `context` too, where the dialect's client gives it to the model.
-    /// - [`HookOutput::suppress_output`] hides what all hooks say, so it needs the authority for messages to the user.
-    /// - [`HookOutput::extra`] needs everything there is: nobody knows what a field that the contract does not know decides.
+    /// - [`HookOutput::env`] needs a grant of the name. Some names are always refused, even in fields unknown to the
+    ///   dialect.
+    /// - [`HookOutput::system_message`] needs `context` too, if the dialect's client gives it to the model.
+    /// - [`HookOutput::suppress_output`] needs the authority for messages to the user, because it hides the output of
+    ///   all hooks.
+    /// - [`HookOutput::extra`] needs full authority, because the effect of an unknown field is unknown.
     pub fn limit(&self, dialect: &dyn Dialect, event: &Event, output: &mut HookOutput) -> Vec<Note> {
         let mut notes = Vec::new();
         self.limit_halt(event.kind(), output, &mut notes);
@@ -97,10 +98,10 @@ impl Authority {
         self.decide.contains(&power)
     }
 
-    /// What is said instead of `decision` on an event of this kind.
+    /// The decision that replaces `decision` on an event of this kind.
     fn nearest(&self, kind: EventKind, decision: DecisionKind) -> Option<DecisionKind> {
         instead(decision).iter().copied().find(|to| {
-            // Where nobody is asked for a permission, `ask` would be degraded to the denial that is not granted.
+            // On other events `ask` would be degraded to the denial that is not granted.
             let sayable = *to == decision || *to != DecisionKind::Ask || asks(kind);
             sayable && self.may(power(*to))
         })
@@ -167,7 +168,7 @@ impl Authority {
     }
 }
 
-/// Takes a rewrite out, as [`Authority::limit`] does where nothing of it is granted.
+/// Removes a rewrite in the same way as [`Authority::limit`] does if no part of it is granted.
 pub(super) fn lost_alone(spec: &EventSpec, output: &mut HookOutput) {
     (output.updated, output.updated_tool) = (None, None);
     lose_allow(spec, output);
@@ -180,7 +181,7 @@ fn lost(notes: &mut Vec<Note>, what: &str) {
     }
 }
 
-/// The power a decision needs. To defer is to leave it to the client, which then asks.
+/// The power that a decision needs. `defer` needs the power to ask, because the client asks later.
 const fn power(decision: DecisionKind) -> Power {
     match decision {
         DecisionKind::Allow => Power::Allow,
@@ -191,8 +192,8 @@ const fn power(decision: DecisionKind) -> Power {
     }
 }
 
-/// For each decision, what may be said instead: the first that is granted, or nothing. All of it is as safe or safer,
-/// but for a denial that may not be: there asking is as near as it gets.
+/// The replacements for each decision: the first one that is granted, or nothing. All are as safe or safer, except for
+/// a denial that is not granted. `ask` is the nearest replacement for it.
 const fn instead(decision: DecisionKind) -> &'static [DecisionKind] {
     match decision {
         DecisionKind::Allow => &[DecisionKind::Allow],
@@ -204,7 +205,7 @@ const fn instead(decision: DecisionKind) -> &'static [DecisionKind] {
     }
 }
 
-/// The rules that carry nothing.
+/// The decisions without data.
 const fn plain(kind: DecisionKind) -> Option<Decision> {
     match kind {
         DecisionKind::Allow => Some(Decision::Allow),
@@ -216,7 +217,7 @@ const fn plain(kind: DecisionKind) -> Option<Decision> {
     }
 }
 
-/// Whether the event is a question for a permission.
+/// Returns true if the event asks for a permission.
 const fn asks(kind: EventKind) -> bool {
     matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool)
 }

@@ -1,4 +1,4 @@
-//! Where what hooks of less than full authority rewrote meets what others say.
+//! Merges the rewrites of hooks that have less than full authority with the other outputs.
 
 use super::rewrite::{carried, change};
 use crate::{
@@ -10,11 +10,11 @@ use crate::{
 
 /// Merges as [`Dialect::merge`] does, under two laws (decisions.md, "Authority"):
 ///
-/// - No hook without authority over a value changes it in the verdict, whatever others say and in whatever order. A
-///   rewrite that is a [change](RewriteBounds::change) is made of the value as merged so far.
-/// - No rewrite of a hook that may not allow is covered by an `allow`: that `allow` is lost.
+/// - The verdict changes a value only if a hook with authority over it changed it, in any order of the hooks. A
+///   [change](RewriteBounds::change) is applied to the value as merged so far.
+/// - No `allow` covers the rewrite of a hook that may not allow: that `allow` is lost.
 ///
-/// Outputs of hooks of full authority are merged as the dialect's specification says.
+/// Outputs of hooks with full authority are merged as the dialect's specification says.
 pub fn merge(dialect: &dyn Dialect, event: &Event, outputs: &[HookOutput]) -> Outcome {
     if outputs.iter().all(|output| output.rewrite_bounds == RewriteBounds::default()) {
         return dialect.merge(event, outputs);
@@ -36,8 +36,7 @@ pub fn merge(dialect: &dyn Dialect, event: &Event, outputs: &[HookOutput]) -> Ou
     outcome
 }
 
-/// A permission's rewrite goes with the `allow` it came with. One that came from a hook that may not allow goes with
-/// none, and a permission event has no other place for it.
+/// Drops rewrites on permission events whose hook may not allow. There, a rewrite is only valid together with an `allow`.
 fn drop_uncovered(kind: EventKind, outputs: &mut [HookOutput]) -> Vec<(Option<usize>, Note)> {
     if !matches!(kind, EventKind::PermissionRequest | EventKind::CanUseTool | EventKind::OtherEvent) {
         return Vec::new();
@@ -51,7 +50,7 @@ fn drop_uncovered(kind: EventKind, outputs: &mut [HookOutput]) -> Vec<(Option<us
         .collect()
 }
 
-/// The outputs as they were without the rewrites that no `allow` covers, if there are any.
+/// Returns the outputs without the rewrites that no `allow` covers, if there are such rewrites.
 fn uncovered_apart(outputs: &[HookOutput]) -> Option<Vec<HookOutput>> {
     outputs.iter().any(|output| output.rewrite_bounds.uncovered).then(|| {
         let mut outputs = outputs.to_vec();
@@ -62,11 +61,11 @@ fn uncovered_apart(outputs: &[HookOutput]) -> Option<Vec<HookOutput>> {
     })
 }
 
-/// Makes every change a whole value: what the hooks before it rewrote, with the change made.
+/// Replaces each change by a complete value: the rewrites of the hooks before it, with the change applied.
 fn make_changes(dialect: &dyn Dialect, event: &Event, outputs: &mut [HookOutput]) -> Vec<(Option<usize>, Note)> {
     let mut notes = Vec::new();
-    // In a chain each hook was given what the ones before it made of the event, so its value is whole already. Where the
-    // specification has one permission callback, ours are all given the same.
+    // In a chain each hook already saw the rewrites of the hooks before it, so its value is complete. The hooks of a
+    // permission callback all get the same event, because the specification has only one callback.
     if dialect.flow() == Flow::Chained && event.kind() != EventKind::CanUseTool {
         return notes;
     }
@@ -76,7 +75,7 @@ fn make_changes(dialect: &dyn Dialect, event: &Event, outputs: &mut [HookOutput]
         else {
             continue;
         };
-        // What this hook and later ones decide counts for what becomes of earlier rewrites; what they rewrite does not.
+        // The decisions of this hook and of later ones influence earlier rewrites. Their own rewrites do not count yet.
         let mut before = outputs.to_vec();
         before.iter_mut().skip(index).for_each(|output| output.updated = None);
         let mut now = dialect.merge(event, &before).output.updated.unwrap_or_else(|| old.clone());
@@ -85,7 +84,7 @@ fn make_changes(dialect: &dyn Dialect, event: &Event, outputs: &mut [HookOutput]
         output.updated = Some(now);
         if !whole {
             let mut lost = "what it rewrote a part of, another hook replaced";
-            // The permission was for the rewritten call.
+            // The `allow` permitted the rewritten call only.
             if output.decision == Some(Decision::Allow) {
                 (output.decision, output.reason, output.updated_permissions) = (None, None, None);
                 lost = "what it rewrote a part of, another hook replaced, so it does not say allow either";
@@ -96,7 +95,7 @@ fn make_changes(dialect: &dyn Dialect, event: &Event, outputs: &mut [HookOutput]
     notes
 }
 
-/// Merges anew without any `allow`; what is rewritten stays.
+/// Merges again without any `allow`, and keeps the rewrites.
 fn lose_allows(
     dialect: &dyn Dialect,
     event: &Event,

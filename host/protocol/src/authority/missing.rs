@@ -1,4 +1,4 @@
-//! The authority that a rewrite needs and its hook does not have.
+//! The authority that a hook lacks for its rewrite.
 
 use serde_json::Value;
 
@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Authority {
-    /// The authority that the rewrite of an output needs, where this one does not grant all of it. `None` also for a rewrite
-    /// that would change nothing if it were granted, because the dialect's own rules drop it.
+    /// Returns the authority that the rewrite of an output needs, if this one does not grant all of it. `None` also for
+    /// a rewrite that would have no effect even if it were granted, because the dialect's own rules drop it.
     ///
     /// decisions.md#authority: "A rewrite that is lost because its hook may not make it is a failure of that hook".
     pub fn missing(&self, dialect: &dyn Dialect, event: &Event, output: &HookOutput) -> Option<Self> {
@@ -42,7 +42,7 @@ impl Authority {
     }
 }
 
-/// True if the verdict of this output alone is another one without its rewrite.
+/// Returns true if the verdict of this output alone depends on its rewrite.
 fn counts(dialect: &dyn Dialect, event: &Event, output: &HookOutput) -> bool {
     let alone = |mut output: HookOutput| {
         express(dialect, event, None, &mut output);
@@ -54,7 +54,7 @@ fn counts(dialect: &dyn Dialect, event: &Event, output: &HookOutput) -> bool {
     alone(output.clone()) != alone(without)
 }
 
-/// The members that differ, as JSON pointers; the whole where the values are not both objects.
+/// Returns the members that differ, as JSON pointers. If one value is not an object, it is the pointer to the whole.
 fn differences(old: &Value, new: &Value) -> Vec<String> {
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return vec![String::new()] };
     let changed = new.iter().filter(|(key, value)| old.get(*key) != Some(value)).map(|(key, _)| key);

@@ -1,10 +1,10 @@
-//! Which parts of a rewrite are granted, and what they change of a value.
+//! The granted parts of a rewrite, and the changes that a rewrite makes.
 
 use serde_json::Value;
 
 use crate::event::{Event, Input};
 
-/// What an output's [`HookOutput::updated`] would replace.
+/// The value that [`HookOutput::updated`] would replace.
 pub(super) fn carried(event: &Event) -> Value {
     match (&event.input, &event.call) {
         (Input::PreToolUse(_) | Input::PermissionRequest(_) | Input::CanUseTool(_), Some(call)) => {
@@ -26,15 +26,15 @@ pub(super) fn carried(event: &Event) -> Value {
     }
 }
 
-/// `old` with those differences of `new` that are at or below one of the JSON pointers (RFC 6901). A pointer grants
-/// what it points at: `/command` says nothing about `/commands`, nor about the object that `/a/b` would need to be in.
+/// Applies to `old` the differences of `new` that are at or below one of the JSON pointers (RFC 6901). `/command` does
+/// not grant `/commands`, and `/a/b` does not grant adding the object `/a`.
 pub(super) fn granted(old: &Value, new: &Value, pointers: &[String]) -> Value {
     let paths: Vec<Vec<String>> = pointers.iter().filter_map(|pointer| tokens(pointer)).collect();
     let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
     keep(Some(old), Some(new), &paths).unwrap_or_default()
 }
 
-/// The reference tokens of a pointer; `None` for a text that is not a pointer and so points at nothing.
+/// Returns the reference tokens of a pointer. `None`: the text is not a pointer and grants nothing.
 fn tokens(pointer: &str) -> Option<Vec<String>> {
     if pointer.is_empty() {
         return Some(Vec::new());
@@ -43,7 +43,7 @@ fn tokens(pointer: &str) -> Option<Vec<String>> {
     Some(tokens.map(|token| token.replace("~1", "/").replace("~0", "~")).collect())
 }
 
-/// `None` is a member that is not there: being added and being removed are differences as any other.
+/// Keeps the granted differences. `None` is a missing member: additions and removals are differences too.
 fn keep(old: Option<&Value>, new: Option<&Value>, paths: &[&[String]]) -> Option<Value> {
     if paths.iter().any(|path| path.is_empty()) {
         return new.cloned();
@@ -54,7 +54,7 @@ fn keep(old: Option<&Value>, new: Option<&Value>, paths: &[&[String]]) -> Option
             let member = |key: &String| Some((key.clone(), keep(old.get(key), new.get(key), &below(paths, key))?));
             Some(Value::Object(old.keys().chain(added).filter_map(member).collect()))
         }
-        // Items that moved cannot be told from items that changed: that takes a grant of the whole array.
+        // A moved item looks the same as a changed one, so a change of length needs a grant of the whole array.
         (Some(Value::Array(old)), Some(Value::Array(new))) if !paths.is_empty() && old.len() == new.len() => {
             let items = old.iter().zip(new).enumerate();
             items.map(|(index, (old, new))| keep(Some(old), Some(new), &below(paths, &index.to_string()))).collect()
@@ -63,7 +63,7 @@ fn keep(old: Option<&Value>, new: Option<&Value>, paths: &[&[String]]) -> Option
     }
 }
 
-/// What the pointers that go through `token` grant below it.
+/// Returns the remaining tokens of the pointers that go through `token`.
 fn below<'a>(paths: &[&'a [String]], token: &str) -> Vec<&'a [String]> {
     paths
         .iter()
@@ -71,8 +71,7 @@ fn below<'a>(paths: &[&'a [String]], token: &str) -> Vec<&'a [String]> {
         .collect()
 }
 
-/// Makes of `now` what a hook changed that was given `old` and said `new`. Whether all of it could be made: not where
-/// what it changed a part of is gone.
+/// Applies to `now` the changes from `old` to `new`. Returns false if a part that the hook changed no longer exists.
 pub(super) fn change(old: &Value, new: &Value, now: &mut Value) -> bool {
     if old == new {
         return true;
@@ -94,7 +93,7 @@ pub(super) fn change(old: &Value, new: &Value, now: &mut Value) -> bool {
             }
             whole
         }
-        // Items that moved cannot be told from items that changed.
+        // A moved item looks the same as a changed one.
         (Value::Array(old), Value::Array(new), Value::Array(now))
             if old.len() == new.len() && old.len() == now.len() =>
         {
@@ -108,7 +107,7 @@ pub(super) fn change(old: &Value, new: &Value, now: &mut Value) -> bool {
     }
 }
 
-/// Returns true if a difference is one of members or items, and not of the whole.
+/// Returns true if the values differ in members or items, and not as a whole.
 fn parts(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Object(_), Value::Object(_)) => true,
@@ -151,7 +150,7 @@ mod tests {
     #[test]
     fn a_change_is_made_of_what_others_made_of_the_value() {
         let cases = [
-            // The change, and what stands beside it as another hook left it.
+            // The change is applied, and the rest stays as another hook left it.
             (
                 json!({"n": 1, "s": "secret"}),
                 json!({"n": 2, "s": "secret"}),
@@ -170,7 +169,7 @@ mod tests {
             ),
             (json!([1, 2]), json!([1, 9]), json!(["x", 2]), json!(["x", 9]), true),
             (json!([1, 2]), json!([1]), json!(["x", 2]), json!([1]), true),
-            // What it was a part of is gone.
+            // The value that had the changed part is gone.
             (json!({"a": {"b": 1}}), json!({"a": {"b": 2}}), json!({}), json!({}), false),
             (json!({"a": {"b": 1}}), json!({"a": {"b": 2}}), json!({"a": "x"}), json!({"a": "x"}), false),
             (json!([1, 2]), json!([1, 9]), json!([2]), json!([2]), false),

@@ -1,6 +1,7 @@
 //! Blade's configuration hooks and its `canUseTool` callback. Specification: `docs/spec/blade.md`.
 //!
-//! Two profiles: [`DOCUMENTED`] follows the specification, [`OBSERVED`] the real programs (`docs/spec/blade-observed.md`).
+//! There are two profiles. [`DOCUMENTED`] follows the specification. [`OBSERVED`] follows the real programs
+//! (`docs/spec/blade-observed.md`).
 
 mod encode;
 mod events;
@@ -61,7 +62,7 @@ impl Dialect for Blade {
         if self.observed { &observed::OTHER } else { &events::OTHER }
     }
 
-    /// Also finds the callback when its name is written as events are.
+    /// The row of an event. It accepts the callback's name in the spelling of events too.
     fn spec_by_name(&self, name: &str) -> Option<&'static EventSpec> {
         let name = if name == "CanUseTool" { events::CALLBACK } else { name };
         self.specs().iter().find(|spec| spec.name == name)
@@ -104,7 +105,7 @@ impl Dialect for Blade {
         common::decode_flat_wire(self, NAME_KEY, ORIGIN, wire, Some(&name))
     }
 
-    /// The callback's tool may stand under its argument's name.
+    /// The callback's tool name can also be under the name of the callback's argument.
     fn places(&self) -> &'static Places {
         &Places { name: &[&[NAME_KEY]], tool: &[&["tool_name"], &["toolName"]] }
     }

@@ -1,9 +1,10 @@
 //! The hook callbacks of the Blade Agent SDK, and its `canUseTool`. Specification: `docs/spec/blade-callback.md`.
 //!
-//! The SDK calls functions; on a wire its `HookInput` is one JSON object with the event's name under `event`, and
-//! `canUseTool(toolName, input, options)` is the same object with `"event": "canUseTool"`.
+//! The SDK calls functions. On a wire, their `HookInput` is one JSON object with the event's name under `event`.
+//! `canUseTool(toolName, input, options)` is such an object with `"event": "canUseTool"`.
 //!
-//! Two profiles: [`DOCUMENTED`] follows the specification, [`OBSERVED`] the real SDK (`docs/spec/blade-observed.md`).
+//! There are two profiles. [`DOCUMENTED`] follows the specification. [`OBSERVED`] follows the real SDK
+//! (`docs/spec/blade-observed.md`).
 
 mod events;
 mod merge;
@@ -57,8 +58,8 @@ impl Dialect for BladeCallback {
         ConfigShape::Flat
     }
 
-    /// The specification has no matchers: a callback looks at `toolName` itself. Ours may carry one all the same, read
-    /// as in the other Blade dialect, because a component that is used everywhere does not know which tools it is for.
+    /// The specification has no matchers, because a callback checks `toolName` itself. hookbox accepts them in the
+    /// syntax of the other Blade dialect, so that one component can serve several configurations.
     fn match_style(&self) -> Option<MatchStyle> {
         Some(MatchStyle::Whole)
     }
@@ -87,8 +88,8 @@ impl Dialect for BladeCallback {
         output::decode(event, wire)
     }
 
-    /// blade-callback.md#order-and-chain: "When any of them returns `skip` or `abort`, later hooks do not run."
-    /// `canUseTool` is one question: a denial needs no second opinion.
+    /// blade-callback.md#order-and-chain: "When any of them returns `skip` or `abort`, later hooks do not run." A
+    /// denial of `canUseTool` is final too.
     fn stops(&self, _event: &Event, output: &HookOutput) -> bool {
         output.halt.is_some() || matches!(output.decision, Some(Decision::Skip | Decision::Deny))
     }

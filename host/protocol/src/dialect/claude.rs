@@ -1,6 +1,7 @@
 //! Claude Code and the Claude Agent SDK. Specification: `docs/spec/claude.md`.
 //!
-//! Two profiles: [`DOCUMENTED`] follows the specification, [`OBSERVED`] the real client where it is known to differ.
+//! There are two profiles. [`DOCUMENTED`] follows the specification. [`OBSERVED`] follows the real client where it is
+//! known to differ.
 
 mod encode;
 mod events;

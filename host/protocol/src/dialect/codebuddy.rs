@@ -1,8 +1,8 @@
 //! `CodeBuddy` Code and its Agent SDK. Specification: `docs/spec/codebuddy.md`.
 //!
-//! Two profiles: [`DOCUMENTED`] follows the specification, which knows only `decision: "block"`; [`OBSERVED`] the
-//! current client, which also has words for allow and ask. Events beyond the specification's six reach hooks through
-//! the generic event in both.
+//! There are two profiles. [`DOCUMENTED`] follows the specification, which has only `decision: "block"`. [`OBSERVED`]
+//! follows the current client, which also has `allow` and `ask`. In both, all events outside of the specification's six
+//! reach hooks through the generic event.
 
 mod encode;
 mod events;

@@ -1,4 +1,5 @@
-//! What several dialects share: reading an output object field by field, and the fields every JSON-output dialect has.
+//! Shared code of the dialects: reading an output object field by field, and the fields that all dialects with JSON
+//! output have.
 
 mod alias;
 mod form;
@@ -23,9 +24,9 @@ use crate::{
     protocol::{Dialect, EventSpec},
 };
 
-/// Takes known fields out of an output object; what is left over is kept as `extra`.
+/// Reads the known fields of an output object. The remaining fields are kept as `extra`.
 ///
-/// `null` counts as absent: hooks written in Python print it for everything they leave out.
+/// `null` counts as missing, because hooks in Python print it for fields that they leave out.
 pub(crate) struct FieldReader {
     at: String,
     object: Object,
@@ -36,7 +37,7 @@ impl FieldReader {
         Self { at: at.into(), object: object.clone() }
     }
 
-    /// Takes one field of a given type.
+    /// Takes a field of a given type.
     pub(crate) fn take<T: FieldType>(&mut self, key: &str) -> Result<Option<T>, DecodeError> {
         let Some(value) = self.object.shift_remove(key).filter(|v| !v.is_null()) else { return Ok(None) };
         T::deserialize(&value).map(Some).map_err(|_| DecodeError::wrong_type(self.pointer(key), T::EXPECTED, &value))
@@ -51,7 +52,7 @@ impl FieldReader {
         }
     }
 
-    /// Takes a field that must be one of these words, as the value beside the word.
+    /// Takes a field that must be one of these words. Returns the value for the word.
     pub(crate) fn take_word<T: Clone>(&mut self, key: &str, words: &[(&str, T)]) -> Result<Option<T>, DecodeError> {
         let Some(word) = self.take::<String>(key)? else { return Ok(None) };
         let found = words.iter().find(|(known, _)| *known == word).map(|(_, value)| value.clone());
@@ -63,12 +64,12 @@ impl FieldReader {
         })
     }
 
-    /// Whether a field is still to be taken, and an object.
+    /// Returns true if a field is still there and is an object.
     pub(crate) fn is_object(&self, key: &str) -> bool {
         self.object.get(key).is_some_and(Value::is_object)
     }
 
-    /// Takes whatever the contract knows, however it is spelt, out of what is left; the keys of what is not null.
+    /// Removes the remaining fields that the contract knows, in any spelling. Returns the keys of those that are not null.
     pub(crate) fn take_known(&mut self, known: &[&str]) -> Vec<String> {
         let mut taken = Vec::new();
         self.object.retain(|key, value| {
@@ -81,12 +82,12 @@ impl FieldReader {
         taken
     }
 
-    /// The fields that nobody took yet.
+    /// The fields that were not taken yet.
     pub(crate) fn left(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.object.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Whether a field is still to be taken.
+    /// Returns true if a field is still there and is not null.
     pub(crate) fn contains(&self, key: &str) -> bool {
         self.object.get(key).is_some_and(|v| !v.is_null())
     }
@@ -95,14 +96,14 @@ impl FieldReader {
         format!("{}/{}", self.at, token(key))
     }
 
-    /// What nobody took, without nulls.
+    /// Returns the remaining fields without nulls.
     pub(crate) fn rest(mut self) -> Object {
         self.object.retain(|_, value| !value.is_null());
         self.object
     }
 }
 
-/// Decodes an event whose fields stand at the top of one JSON object, with its name under `name_key`.
+/// Decodes an event with all its fields at the top of one JSON object. Its name is under `name_key`.
 pub(crate) fn decode_flat_event(
     dialect: &dyn Dialect,
     name_key: &str,
@@ -113,7 +114,7 @@ pub(crate) fn decode_flat_event(
     decode_flat_wire(dialect, name_key, context_names, parse_wire(wire)?, name)
 }
 
-/// [`decode_flat_event`] of a text that is already parsed.
+/// [`decode_flat_event`] for a text that is already parsed.
 pub(crate) fn decode_flat_wire(
     dialect: &dyn Dialect,
     name_key: &str,
@@ -127,7 +128,7 @@ pub(crate) fn decode_flat_wire(
     Ok(event)
 }
 
-/// [`decode_flat_wire`] of an object that is not all of the text.
+/// [`decode_flat_wire`] for an object that is only a part of the text.
 pub(crate) fn decode_fields_of_flat(
     dialect: &dyn Dialect,
     name_key: &str,
@@ -143,12 +144,12 @@ pub(crate) fn decode_fields_of_flat(
     decode_members(spec, name, context_names, "", fields, raw)
 }
 
-/// The name of an event that carries it under `name_key`, unless it is given.
+/// Returns the name of an event that carries it under `name_key`, unless the caller gives the name.
 pub(crate) fn event_name(object: &Members, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
     named(object.find(name_key).cloned(), name_key, given)
 }
 
-/// Refuses an event whose own name contradicts the one that is given. Two names of one kind of event agree.
+/// Rejects an event whose own name contradicts the given one. Two names of the same event kind agree.
 ///
 /// decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable".
 pub(crate) fn check_name(
@@ -181,7 +182,7 @@ fn named(told: Option<Json>, name_key: &str, given: Option<&str>) -> Result<Stri
     }
 }
 
-/// The inverse of [`decode_flat_event`].
+/// Encodes an event, the inverse of [`decode_flat_event`].
 pub(crate) fn encode_flat_event(
     spec: &EventSpec,
     name_key: &str,
@@ -191,7 +192,7 @@ pub(crate) fn encode_flat_event(
     encode_flat_object(spec, name_key, context_names, event).into()
 }
 
-/// [`encode_flat_event`], as the object that it is.
+/// [`encode_flat_event`] with an object as the result.
 pub(crate) fn encode_flat_object(
     spec: &EventSpec,
     name_key: &str,
@@ -204,7 +205,7 @@ pub(crate) fn encode_flat_object(
     wire
 }
 
-/// Takes the output fields claude, codebuddy and blade share: `continue`, `stopReason`, `suppressOutput`,
+/// Takes the output fields that claude, codebuddy and blade share: `continue`, `stopReason`, `suppressOutput`,
 /// `systemMessage`.
 pub(crate) fn take_common(top: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let keep_going = top.take::<bool>("continue")?;
@@ -242,7 +243,7 @@ pub(crate) fn take_specific(
     Ok(Some(specific))
 }
 
-/// Writes the fields of [`take_common`]. Nothing is written that says the default.
+/// Writes the fields of [`take_common`]. Defaults are not written.
 pub(crate) fn put_common(output: &HookOutput, wire: &mut Object) {
     if let Some(halt) = &output.halt {
         wire.insert("continue".into(), false.into());
@@ -254,19 +255,19 @@ pub(crate) fn put_common(output: &HookOutput, wire: &mut Object) {
     put_text(wire, "systemMessage", output.system_message.as_ref());
 }
 
-/// Writes a text when there is one: a client may reject a whole output for one null.
+/// Writes a text if there is one. A client may reject a whole output because of one null.
 pub(crate) fn put_text(wire: &mut Object, key: &str, text: Option<&String>) {
     if let Some(text) = text {
         wire.insert(key.into(), text.clone().into());
     }
 }
 
-/// A tool's new result as the text that a client puts in its place: a text as it is, anything else as JSON.
+/// The new result of a tool as the text that replaces it. Strings are unchanged; other values are written as JSON.
 pub(crate) fn new_result(result: &Value) -> String {
     result.as_str().map_or_else(|| result.to_string(), str::to_owned)
 }
 
-/// One output can decide in several places; the strictest decision is the hook's.
+/// Adds a decision of an output that can decide in several fields.
 ///
 /// decisions.md#outputs: "One output can decide in several places: the strictest decision is the hook's, and the reason
 /// that stands beside it is its reason."
@@ -279,8 +280,8 @@ pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason
     }
 }
 
-/// decisions.md#outputs: "A field that the event or the place does not have has no effect and is reported." A known
-/// field where it has no effect is taken out and told of, so that the output does not look as if it had.
+/// Removes known fields that have no effect here and reports them. decisions.md#outputs: "A field that the event or the
+/// place does not have has no effect and is reported."
 pub(crate) fn report_misplaced(fields: &mut FieldReader, known: &[&str], notes: &mut Vec<Note>) {
     for key in fields.take_known(known) {
         let note = Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(&key)));
@@ -288,7 +289,7 @@ pub(crate) fn report_misplaced(fields: &mut FieldReader, known: &[&str], notes: 
     }
 }
 
-/// Writes `hookSpecificOutput` with the event's name, unless there is nothing to write.
+/// Writes `hookSpecificOutput` with the event's name, if it has other fields.
 pub(crate) fn put_specific(event: &Event, wire: &mut Object, fields: Object) {
     if !fields.is_empty() {
         let mut specific = Object::new();
@@ -298,8 +299,8 @@ pub(crate) fn put_specific(event: &Event, wire: &mut Object, fields: Object) {
     }
 }
 
-/// Merges what every dialect merges alike: joined texts, the first halt (the furthest reaching), suppression, session
-/// environment and unknown fields.
+/// Merges the parts that all dialects merge in the same way: joined texts, halts (the widest scope and the first
+/// reason), suppression, session environment and unknown fields.
 pub(crate) fn merge_effects(outputs: &[HookOutput]) -> HookOutput {
     let mut outcome = HookOutput {
         context: join(outputs.iter().map(|a| &a.context)),
@@ -322,7 +323,7 @@ pub(crate) fn merge_effects(outputs: &[HookOutput]) -> HookOutput {
     outcome
 }
 
-/// Unites unknown fields, later wins; `hookSpecificOutput` field by field.
+/// Merges unknown fields; later values win. `hookSpecificOutput` is merged field by field.
 fn merge_extra(to: &mut Object, from: &Object) {
     for (key, value) in from {
         match (to.get_mut(key), value) {
@@ -334,8 +335,8 @@ fn merge_extra(to: &mut Object, from: &Object) {
     }
 }
 
-/// The first key, as a JSON pointer, that an object has and its rewrite has not: what a client that merges rewrites into
-/// the original would keep.
+/// Returns the JSON pointer of the first key that an object has and its rewrite lacks. A client that merges rewrites
+/// into the original would keep that key.
 pub(crate) fn taken_away(original: &Value, rewrite: &Value) -> Option<String> {
     let original = original.as_object()?;
     let Some(rewrite) = rewrite.as_object() else { return Some("everything".into()) };
@@ -346,7 +347,7 @@ pub(crate) fn taken_away(original: &Value, rewrite: &Value) -> Option<String> {
     })
 }
 
-/// Keeps what a hook said in fields the contract does not know. `specific` are those of `hookSpecificOutput`.
+/// Keeps the unknown fields of a hook's output. `specific` has those of `hookSpecificOutput`.
 pub(crate) fn keep_extra(output: &mut HookOutput, top: FieldReader, specific: Option<FieldReader>) {
     output.extra = top.rest();
     let specific = specific.map(FieldReader::rest).unwrap_or_default();
@@ -355,12 +356,12 @@ pub(crate) fn keep_extra(output: &mut HookOutput, top: FieldReader, specific: Op
     }
 }
 
-/// The unknown fields of `hookSpecificOutput`.
+/// Returns the unknown fields of `hookSpecificOutput`.
 pub(crate) fn specific_extra(output: &HookOutput) -> Object {
     output.extra.get("hookSpecificOutput").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// The unknown fields at the top.
+/// Writes the unknown top-level fields.
 pub(crate) fn put_extra(output: &HookOutput, wire: &mut Object) {
     for (key, value) in output.extra.iter().filter(|(key, _)| *key != "hookSpecificOutput") {
         wire.entry(key.clone()).or_insert_with(|| value.clone());

@@ -1,7 +1,7 @@
 //! The GitHub Copilot CLI. Specification: `docs/spec/copilot.md`.
 //!
-//! An event has two names. The one the client's configuration uses decides how the payload is written (`payload`);
-//! the answer is the same under both (`output`).
+//! Each event has two names. The name in the client's configuration determines the form of the payload (`payload`). The
+//! answer has the same form for both names (`output`).
 
 mod command;
 mod events;
@@ -33,7 +33,7 @@ pub static DIALECT: Copilot = Copilot;
 #[derive(Debug)]
 pub struct Copilot;
 
-/// Returns true if a hook is asked for its permission, so that its failure is a refusal.
+/// Returns true if the event asks hooks for permission, so that a failed hook counts as a denial.
 const fn is_gate(kind: EventKind) -> bool {
     matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest)
 }

@@ -1,6 +1,6 @@
-//! OpenCode, which loads plugins instead of running commands. Specification: `docs/spec/opencode.md`.
+//! OpenCode, which loads plugins and runs no commands. Specification: `docs/spec/opencode.md`.
 //!
-//! The plugin in `clients/opencode/` sends and obeys what is written here.
+//! The plugin in `clients/opencode/` sends these events and obeys these verdicts.
 
 mod call;
 mod encode;
@@ -90,7 +90,7 @@ impl Dialect for OpenCode {
 
     fn encode_event(&self, event: &Event) -> Value {
         if event.raw.as_object().is_some_and(|raw| call::is_call(raw.len(), |name| raw.get(name))) {
-            // It is not chained: what was on the wire is the event.
+            // The dialect does not chain, so the event is unchanged.
             return event.raw.value().clone();
         }
         common::encode_flat_event(self.spec_of(event), NAME_KEY, &[], event)

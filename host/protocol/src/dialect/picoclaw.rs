@@ -1,7 +1,7 @@
-//! `PicoClaw`'s process hooks, message by message. Specification: `docs/spec/picoclaw.md`.
+//! `PicoClaw`'s process hooks. Specification: `docs/spec/picoclaw.md`.
 //!
-//! A wire event is one JSON-RPC 2.0 line, request or notification; a verdict is the response line to it. A handler that
-//! speaks this dialect answers with the `result` object alone.
+//! An event on the wire is one line with a JSON-RPC 2.0 request or notification. A verdict is the line of its response.
+//! A handler that speaks this dialect prints only the `result` object.
 
 mod events;
 mod kept;
@@ -59,7 +59,7 @@ impl Dialect for Picoclaw {
         ConfigShape::Named
     }
 
-    /// The specification chooses hooks by method only.
+    /// The specification selects hooks by method only.
     fn match_style(&self) -> Option<MatchStyle> {
         None
     }
@@ -76,7 +76,7 @@ impl Dialect for Picoclaw {
         &events::KINDS
     }
 
-    /// What the client's own configuration starts from: observers, interceptors, approvals.
+    /// The defaults of the client's own configuration: for observers, approvals and interceptors.
     fn client_timeout(&self, spec: &EventSpec) -> Duration {
         match spec.kind {
             EventKind::AgentEvent => Duration::from_millis(500),
@@ -133,12 +133,12 @@ impl Dialect for Picoclaw {
         if kind == EventKind::PermissionRequest { FailurePolicy::Deny } else { FailurePolicy::Ignore }
     }
 
-    /// The client waits for a line, and looks at no exit code.
+    /// The client waits for a line and ignores exit codes.
     fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> Fallback {
         Fallback::block(reply::refusal(self, wire, name, reason))
     }
 
-    /// The handshake is an event without an interface of its own, but not the row of all such events.
+    /// The handshake has no interface of its own. Its row is not the row of all other events.
     fn spec(&self, kind: EventKind) -> &'static EventSpec {
         let spec = events::SPECS.iter().find(|spec| spec.kind == kind && kind != EventKind::OtherEvent);
         spec.unwrap_or(&events::OTHER)

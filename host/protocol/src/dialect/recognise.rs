@@ -1,4 +1,5 @@
-//! Who is calling? A client may run the hooks that another one's settings name, and sends its own payload then.
+//! Recognises the client of a payload. A client may run the hooks of another client's settings, and then sends its own
+//! payload.
 
 use super::registry::ALL;
 use crate::{
@@ -6,9 +7,9 @@ use crate::{
     protocol::{Dialect, Mark, Marks},
 };
 
-/// The dialects whose clients can have sent this payload, judged by its fields alone: one where it bears a client's own
-/// mark, several where it says too little, none where it is nobody's that we know. Profiles are not told apart: each dialect
-/// is there once, as documented.
+/// Returns the dialects whose clients can have sent this payload, by its fields alone. There are several if its fields
+/// are ambiguous, and none if no known client sends such a payload. Each dialect occurs once, in its documented
+/// profile.
 pub fn recognise(wire: &[u8]) -> Vec<&'static dyn Dialect> {
     let Ok(payload) = parse_object(wire) else { return Vec::new() };
     let proven = proven(&payload);
@@ -19,8 +20,8 @@ pub fn recognise(wire: &[u8]) -> Vec<&'static dyn Dialect> {
     if own.is_empty() { bearing(&payload, |marks| marks.shared) } else { own }
 }
 
-/// The dialects whose clients have sent this payload for sure: by where its transcript is, or else by a field or an event
-/// that only one client has.
+/// Returns the dialects whose clients have certainly sent this payload. The proof is the transcript's folder, or else a
+/// field or an event that only one client has.
 fn proven(payload: &Object) -> Vec<&'static dyn Dialect> {
     let transcript = payload.get("transcript_path").and_then(serde_json::Value::as_str).unwrap_or_default();
     let below = |home: &str| transcript.split(['/', '\\']).any(|part| part == home);
@@ -37,30 +38,30 @@ fn bearing(payload: &Object, marks: fn(&Marks) -> &'static [Mark]) -> Vec<&'stat
     documented().filter(|dialect| marks(&dialect.marks()).iter().any(|mark| mark.is_on(payload, name))).collect()
 }
 
-/// Who called hooks that are configured for one dialect's client.
+/// The client that called hooks which are configured for a dialect.
 #[derive(Clone)]
 pub enum Caller {
-    /// That client; or nobody can tell, and then it counts as that one.
+    /// The configured client. Unknown clients count as this one.
     Own,
-    /// Another one. Its profile is the observed one, where there is one: this is the program, not its document.
+    /// Another client. The dialect is its observed profile if there is one, because a real program called.
     Foreign(&'static dyn Dialect),
-    /// Another one, of which the payload does not tell which.
+    /// Another client that the payload does not identify.
     Unclear(Vec<&'static dyn Dialect>),
 }
 
-/// The client that called hooks whose file is written for one client. The file's dialect yields only to positive proof.
+/// Returns the client that called hooks of a file for `configured`. Only proof overrides the file's dialect.
 pub fn caller(configured: &dyn Dialect, wire: &[u8]) -> Caller {
     let Ok(payload) = parse_object(wire) else { return Caller::Own };
     match proven(&payload).as_slice() {
         [one] if base(*one) != base(configured) => Caller::Foreign(observed(*one)),
-        // What proves two things proves nothing.
+        // Proof of several clients is no proof.
         _ => Caller::Own,
     }
 }
 
-/// The client that called, where the event alone tells it (`--dialect auto`). `name` is the event's where it is given, and
-/// `has` tells whether the environment has a variable of that name: it is asked only where the payload fits several clients,
-/// because an agent inside another inherits its environment.
+/// Returns the client by the event alone (`--dialect auto`). `name` is the event's name if it is known. `has` returns
+/// true if the environment has a variable; it is used only for a payload that fits several clients, because a nested
+/// agent inherits the environment.
 pub fn recognised(configured: &dyn Dialect, wire: &[u8], name: Option<&str>, has: impl Fn(&str) -> bool) -> Caller {
     let Ok(payload) = parse_object(wire) else { return Caller::Own };
     let proven = proven(&payload);
@@ -70,7 +71,7 @@ pub fn recognised(configured: &dyn Dialect, wire: &[u8], name: Option<&str>, has
     if candidates.is_empty() || candidates.iter().any(|dialect| base(*dialect) == base(configured)) {
         return Caller::Own;
     }
-    // What bears nobody's mark is the configured client's, unless it is an event that only others have.
+    // A payload without marks comes from the configured client, unless only other clients have such an event.
     let name = name.or_else(|| payload.get("hook_event_name").and_then(serde_json::Value::as_str));
     let names = |dialect: &dyn Dialect| name.is_some_and(|name| dialect.spec_by_name(name).is_some());
     if own.is_empty() && (names(configured) || !candidates.iter().any(|dialect| names(*dialect))) {
@@ -89,7 +90,7 @@ pub fn recognised(configured: &dyn Dialect, wire: &[u8], name: Option<&str>, has
     }
 }
 
-/// A dialect's name without its profile.
+/// Returns a dialect's name without its profile.
 fn base(dialect: &dyn Dialect) -> &'static str {
     dialect.name().split('@').next().unwrap_or_default()
 }

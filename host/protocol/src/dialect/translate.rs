@@ -1,16 +1,16 @@
-//! Hooks that are written for one client, and asked by another.
+//! Translation of events for hooks that are written in another client's dialect.
 
 use crate::event::{Event, EventKind, ToolCall};
 use crate::protocol::Dialect;
 
-/// Tells if two dialects are of one client: a dialect, and a profile of it.
+/// Returns true if both dialects belong to the same client: a dialect and its profiles.
 pub fn is_same_client(one: &dyn Dialect, other: &dyn Dialect) -> bool {
     let base = |dialect: &dyn Dialect| dialect.name().split('@').next().unwrap_or_default();
     base(one) == base(other)
 }
 
-/// The other names of a tool of the caller, against which matchers of hooks are held that are written in another dialect:
-/// what Claude Code calls it, and what the client of that dialect does.
+/// Returns the other names of a caller's tool for matchers in another dialect: its names in Claude Code and in that
+/// dialect's client.
 pub fn other_names(tool: &str, caller: &dyn Dialect, written: &dyn Dialect) -> Vec<&'static str> {
     let mut names = caller.also_called(tool).to_vec();
     if !is_same_client(caller, written) {
@@ -22,7 +22,7 @@ pub fn other_names(tool: &str, caller: &dyn Dialect, written: &dyn Dialect) -> V
     names
 }
 
-/// An event of the caller as the client of another dialect would have sent it. `None` where that has no such event.
+/// Translates an event of the caller to another dialect. `None`: that dialect does not have the event.
 pub fn translate(event: &Event, caller: &dyn Dialect, written: &dyn Dialect) -> Option<Event> {
     let kind = event.kind();
     let known = kind != EventKind::OtherEvent && written.specs().iter().any(|spec| spec.kind == kind);
@@ -31,7 +31,7 @@ pub fn translate(event: &Event, caller: &dyn Dialect, written: &dyn Dialect) -> 
         if is_own(tool) {
             return tool.to_owned();
         }
-        // Without names of its own it has Claude Code's, which some clients send themselves.
+        // A client without its own names uses Claude Code's. Some clients send these anyway.
         let claudes =
             caller.tool_names().iter().find_map(|(own, claudes)| own.contains(&tool).then(|| claudes.first())?);
         let others = other_names(tool, caller, written);
@@ -82,12 +82,12 @@ mod tests {
         assert_eq!((&told["tool_name"], &told["tool_input"]), (&json!("Bash"), &json!({ "command": "ls" })));
         let back = translate(&translate(&event, gemini, claude).unwrap(), claude, gemini).unwrap();
         assert_eq!((back.name.as_str(), back.call.unwrap().name.as_str()), ("BeforeTool", "run_shell_command"));
-        // Under this spelling Copilot itself has Claude's names.
+        // With this event name, Copilot itself uses Claude's tool names.
         let copilot = by_name("copilot").unwrap();
         let wire = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
         let event = copilot.decode_event(wire, None).unwrap();
         assert_eq!(translate(&event, copilot, claude).unwrap().call.unwrap().name, "Bash");
-        // Claude's document has nothing for an event of the model.
+        // Claude's specification has no event for the model.
         let wire = br#"{"hook_event_name":"BeforeModel","llm_request":{"model":"m","messages":[]}}"#;
         assert!(translate(&gemini.decode_event(wire, None).unwrap(), gemini, claude).is_none());
     }

@@ -69,7 +69,7 @@ impl Raw {
         Self(Arc::new(Forms { written: Some(written), ..Forms::default() }))
     }
 
-    /// True for an event that never was on a wire.
+    /// Returns true for an event that was never on a wire.
     pub(crate) fn is_unset(&self) -> bool {
         self.0.written.is_none()
             && self.0.text.get().is_none()

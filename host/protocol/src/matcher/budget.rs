@@ -1,4 +1,4 @@
-//! The memory and time that the patterns of one configuration may take.
+//! Limits on the memory and time of the patterns of one configuration.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,21 @@ use regex_syntax::hir::Hir;
 
 use super::{MatchError, invalid};
 
-/// Bytes of the text of one pattern at most.
+/// Maximum text of one pattern, in bytes.
 const MAX_TEXT: usize = 8 << 10;
-/// Bytes of one compiled pattern at most.
+/// Maximum size of one compiled pattern, in bytes.
 const MAX_COMPILED: usize = 512 << 10;
-/// Bytes that a pattern keeps between two searches, for each thread that searches.
+/// Search cache of a pattern, in bytes per searching thread.
 const SEARCH_CACHE: usize = 64 << 10;
-/// Bytes counted for a part of a pattern that can stand for a whole script of Unicode, while it is read.
+/// Estimate in bytes for parsing a part of a pattern that can match a whole Unicode script.
 const CLASS: usize = 16 << 10;
-/// Bytes counted for a plain name, beside its letters.
+/// Estimate in bytes for a plain name, besides its letters.
 const NAME: usize = 64;
-/// Bytes of all patterns of one configuration at most.
+/// Maximum for all patterns of one configuration, in bytes.
 const MAX_TOTAL: usize = 32 << 20;
 
-/// Memory for the matchers of one configuration: 32 MiB by estimate. The same pattern is compiled and counted once.
+/// The memory budget for the matchers of one configuration: 32 MiB, by estimate. A repeated pattern is compiled and
+/// counted once.
 #[derive(Debug, Clone)]
 pub struct Budget {
     left: usize,
@@ -34,12 +35,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// True once something was refused for its size. Nothing is compiled after that.
+    /// Returns true after a pattern was refused because of its size. No more patterns are compiled then.
     pub fn is_used_up(&self) -> bool {
         self.left == 0
     }
 
-    /// Compiles a pattern; `pattern` is what it was made of, for errors.
+    /// Compiles the regular expression `source`. `pattern` is the text of the configuration, for errors.
     pub(super) fn regex(&mut self, pattern: &str, source: &str) -> Result<meta::Regex, MatchError> {
         if let Some(known) = self.compiled.get(source) {
             return Ok(known.clone());
@@ -53,22 +54,22 @@ impl Budget {
         let Ok(regex) = meta::Builder::new().configure(limits).build_from_hir(&tree) else {
             return Err(self.refuse(pattern, &format!("takes more than {} KiB compiled", MAX_COMPILED >> 10)));
         };
-        // A search keeps some two bytes for each of the compiled pattern, beside its cache.
+        // A search uses about two bytes per byte of the compiled pattern, in addition to its cache.
         self.take(pattern, 3 * regex.memory_usage() + SEARCH_CACHE)?;
         self.compiled.insert(source.to_owned(), regex.clone());
         Ok(regex)
     }
 
-    /// Compiles a pattern that has to match a whole text.
+    /// Compiles a pattern that must match a whole text.
     pub(super) fn whole(&mut self, pattern: &str) -> Result<meta::Regex, MatchError> {
-        // `a)(b` is only valid between the parentheses.
+        // The parentheses around the pattern would make `a)(b` valid.
         if pattern.len() <= MAX_TEXT {
             regex_syntax::parse(pattern).map_err(|error| invalid(pattern, &error))?;
         }
         self.regex(pattern, &format!("^(?:{pattern})$"))
     }
 
-    /// Counts plain names that are written with `|` between them.
+    /// Counts plain names that are separated by `|`.
     pub(super) fn names(&mut self, text: &str) -> Result<(), MatchError> {
         let names = text.bytes().filter(|byte| *byte == b'|').count() + 1;
         self.take(text, text.len() + NAME * names)
@@ -93,7 +94,7 @@ impl Budget {
     }
 }
 
-/// Parts of a pattern that can stand for thousands of characters.
+/// Counts the parts of a pattern that can match thousands of characters.
 fn classes(source: &str) -> usize {
     let escaped = source
         .as_bytes()

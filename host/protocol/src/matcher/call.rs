@@ -1,4 +1,4 @@
-//! Blade's matchers that look at more of a call than the tool's name: `{tools, paths, commands}`.
+//! Blade's matchers `{tools, paths, commands}`, which inspect more of a call than the tool's name.
 //!
 //! blade-observed.md#matchers: "`tools` names tools exactly and case-sensitively"; "`commands` is the whole command,
 //! unless it has signs of a regular expression".
@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::{Budget, MatchError};
 use crate::event::ToolCall;
 
-/// Such a matcher as it is written; a part that is empty is as if it were not there.
+/// Such a matcher in a configuration. An empty list is the same as a missing one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallPatterns {
-    /// Tools by name, or with a glob on their command: `Bash(touch*)`.
+    /// Tools by name, optionally with a glob on their command: `Bash(touch*)`.
     pub tools: Vec<String>,
     /// Files and folders.
     pub paths: Vec<String>,
@@ -20,7 +20,7 @@ pub struct CallPatterns {
     pub commands: Vec<String>,
 }
 
-/// The same compiled.
+/// The compiled form of [`CallPatterns`].
 #[derive(Debug, Clone)]
 pub struct CallMatcher {
     tools: Vec<Tool>,
@@ -37,26 +37,26 @@ enum Text {
 #[derive(Debug, Clone)]
 struct Tool {
     names: Vec<Text>,
-    /// A glob on the command.
+    /// The glob on the command.
     command: Option<Text>,
 }
 
-/// Where a call has its paths. Clients differ in the spelling.
+/// The arguments that can have paths. The spelling differs between clients.
 const PATHS: [&str; 6] = ["file_path", "filePath", "notebook_path", "path", "paths", "affected_paths"];
 
 impl CallMatcher {
     /// Compiles a matcher.
     ///
     /// # Errors
-    /// The part that it is in, its place there, and what is wrong.
+    /// The name of the invalid list, the index in the list, and the error.
     pub fn compile(patterns: &CallPatterns) -> Result<Self, (&'static str, usize, MatchError)> {
         Self::compile_within(&mut Budget::default(), patterns)
     }
 
-    /// Compiles one of the matchers of a configuration, which share a budget.
+    /// Compiles a matcher of a configuration. All matchers of a configuration share a budget.
     ///
     /// # Errors
-    /// As [`CallMatcher::compile`], and [`MatchError::TooLarge`].
+    /// The errors of [`CallMatcher::compile`], and [`MatchError::TooLarge`].
     pub fn compile_within(
         budget: &mut Budget,
         patterns: &CallPatterns,
@@ -68,13 +68,13 @@ impl CallMatcher {
         })
     }
 
-    /// Returns true if a call of this tool may be one of those meant.
+    /// Returns true if the matcher may accept a call of this tool.
     pub(super) fn may_match(&self, tool: &str) -> bool {
         self.tools.is_empty() || self.tools.iter().any(|meant| meant.names.iter().any(|name| name.matches(tool)))
     }
 
-    /// Returns true if the call is one of those meant. `also_called` are other names of its tool, `project` is the folder that
-    /// paths may be relative to.
+    /// Returns true if the matcher accepts the call. `also_called` are other names of its tool. Paths may be relative
+    /// to the folder `project`.
     pub fn matches(&self, call: &ToolCall, also_called: &[&str], project: Option<&str>) -> bool {
         let command = call.input.get("command").and_then(Value::as_str);
         let named = |tool: &Tool| {
@@ -95,7 +95,7 @@ impl CallMatcher {
     }
 }
 
-/// A path as written, and within the project.
+/// Returns the spellings of a path: unchanged, and relative to the project.
 fn spellings<'a>(path: &'a str, project: Option<&str>) -> impl Iterator<Item = &'a str> {
     let within = project.and_then(|project| path.strip_prefix(project.trim_end_matches('/'))?.strip_prefix('/'));
     [Some(path), within, path.strip_prefix("./")].into_iter().flatten()
@@ -159,24 +159,24 @@ impl Text {
     }
 }
 
-/// Signs of a regular expression.
+/// Characters that mark a regular expression.
 const SIGNS: [char; 14] = ['.', '*', '+', '?', '^', '$', '(', ')', '[', ']', '{', '}', '|', '\\'];
 
-/// decisions.md#blade-observed: "`paths` was not measured: it is a glob, or with signs of a regular expression a pattern".
-/// `*`, `?` and `.` are signs of both.
+/// Compiles a path pattern. decisions.md#blade-observed: "`paths` was not measured: it is a glob, or with signs of a
+/// regular expression a pattern". Globs have `*`, `?` and `.` too.
 fn path(budget: &mut Budget, pattern: &str) -> Result<Text, MatchError> {
     let only_regex = |c: char| SIGNS.contains(&c) && !".*?".contains(c);
     if pattern.contains(only_regex) {
         return budget.regex(pattern, pattern).map(Text::Pattern);
     }
-    // A glob without a folder is about file names, in whatever folder.
+    // A glob without a slash matches file names in any folder.
     let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
     glob_of(budget, &anywhere, "[^/]")
 }
 
-/// A glob in which `*` stands for any number of `one`; `**` for anything, with the slash behind it or nothing at all.
+/// Compiles a glob. `*` is any number of `one`, `**` is any text. `**/` may also be empty.
 fn glob_of(budget: &mut Budget, glob: &str, one: &str) -> Result<Text, MatchError> {
-    // No text has a NUL, so it can stand for what the next replacement must not touch.
+    // No text has a NUL, so NUL protects `**` from the replacement of `*`.
     let source = regex::escape(glob)
         .replace(r"\*\*/", "(?:\0/)?")
         .replace(r"\*\*", "\0")

@@ -1,8 +1,8 @@
-//! Fields by which a client's payloads are told from those of others.
+//! Marks: fields that identify the payloads of a client.
 
 use crate::json::Object;
 
-/// Fields that tell a client's payload from others'.
+/// Fields that identify a client's payload.
 #[derive(Debug)]
 pub struct Mark {
     /// Names of events, one of which the payload carries; empty: any name, or none.
@@ -14,18 +14,18 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Payloads with these fields.
+    /// Matches payloads that have these fields.
     pub const fn has(has: &'static [&'static str]) -> Self {
         Self { events: &[], has, lacks: &[] }
     }
 
-    /// Of those, the ones without these fields.
+    /// Restricts the match to payloads without these fields.
     #[must_use]
     pub const fn lacks(self, lacks: &'static [&'static str]) -> Self {
         Self { lacks, ..self }
     }
 
-    /// Of those, the ones about these events.
+    /// Restricts the match to these events.
     #[must_use]
     pub const fn of(self, events: &'static [&'static str]) -> Self {
         Self { events, ..self }
@@ -45,10 +45,10 @@ pub struct Marks {
     pub own: &'static [Mark],
     /// The marks of [`Marks::own`] that are proof: fields or events that only this client has.
     pub proof: &'static [Mark],
-    /// The folder in the user's home in which only this client keeps its transcripts.
+    /// The folder in the user's home where only this client keeps transcripts.
     pub home: Option<&'static str>,
     /// Marks of payloads that other clients could send as well.
     pub shared: &'static [Mark],
-    /// Variables that the client sets for its hooks.
+    /// Environment variables that the client sets for its hooks.
     pub env: &'static [&'static str],
 }

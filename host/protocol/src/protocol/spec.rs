@@ -1,4 +1,4 @@
-//! The table of a dialect's specification: a row for each event, with the outputs that it can express.
+//! The event specs of a dialect: a row for each event, with the outputs that it can express.
 
 use crate::{
     event::EventKind,

@@ -1,4 +1,4 @@
-//! The verdict as the client reads it.
+//! Encodes the verdict for the client.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
         EventKind::SubagentStop if denied => put_flag(&mut specific, ("continue", false), "continueReason", output),
         EventKind::TaskCompleted if denied => put_flag(&mut specific, ("blockCompletion", true), "blockReason", output),
         EventKind::PreCompact if denied => put_flag(&mut specific, ("blockCompaction", true), "blockReason", output),
-        // In the form in which the hooks said it: which form the event has, only they knew.
+        // The hooks know which form the event has, so the verdict has the form of their outputs.
         EventKind::OtherEvent if extra.contains_key(MARK) => put_decision(output, &mut specific),
         // decisions.md#blade-config: "A blocked prompt is emitted as top-level `decision: "block"` + `reason`, as the
         // document's example has it."
@@ -50,13 +50,13 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     Value::Object(wire)
 }
 
-/// Blocks by a field of the event's own.
+/// Blocks through a field of the event.
 pub(super) fn put_flag(specific: &mut Object, (key, value): (&str, bool), reason: &str, output: &HookOutput) {
     specific.insert(key.into(), value.into());
     put_text(specific, reason, output.reason.as_ref());
 }
 
-/// Everything but the decision.
+/// Writes all fields but the decision.
 fn put_rest(kind: EventKind, output: &HookOutput, specific: &mut Object) {
     let rewrite = match kind {
         EventKind::UserPromptSubmit => Some("updatedPrompt"),
@@ -74,8 +74,8 @@ fn put_rest(kind: EventKind, output: &HookOutput, specific: &mut Object) {
     }
 }
 
-/// decisions.md#blades-canusetool: "answered with `behavior`, `message`, `updatedInput`, `interrupt`". When nobody says
-/// anything the client's own flow asks.
+/// Writes the answer of the callback. decisions.md#blades-canusetool: "answered with `behavior`, `message`,
+/// `updatedInput`, `interrupt`". Without a decision, the client asks the user.
 pub(super) fn callback(output: &HookOutput) -> Value {
     let mut wire = Object::new();
     let policy = match output.decision {

@@ -1,4 +1,4 @@
-//! The events of `docs/spec/blade.md`: which can be blocked, what matchers are held against, input and output fields.
+//! The events of `docs/spec/blade.md`: which ones can be blocked, the fields for matchers, and the input and output fields.
 
 use crate::{
     event::{EventKind, Input},
@@ -6,7 +6,7 @@ use crate::{
     protocol::{EventSpec, Expressible, Mark, Marks},
 };
 
-/// What every output can say: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.
+/// The fields that every output has: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.
 const PLAIN: Expressible = Expressible {
     decisions: &[],
     rewrite: false,
@@ -92,11 +92,11 @@ pub(super) static SPECS: &[EventSpec] = &[
     ),
 ];
 
-/// The callback beside the hooks, as configurations name it.
+/// The name of the permission callback in configurations.
 pub(super) const CALLBACK: &str = "canUseTool";
 
-/// decisions.md#blades-canusetool: "the function's own names and its `options` are accepted too". Our names are those
-/// of the hooks' own fields.
+/// decisions.md#blades-canusetool: "the function's own names and its `options` are accepted too". The contract's names
+/// are those of the hooks' own fields.
 pub(super) const CALLBACK_ALIASES: &[(&str, &str)] = &[
     ("/toolName", "tool_name"),
     ("/input", "tool_input"),
@@ -109,11 +109,11 @@ pub(super) const CALLBACK_ALIASES: &[(&str, &str)] = &[
     ("/options/affectedPaths", "affected_paths"),
 ];
 
-/// Events the specification does not name: whether one can be blocked is not known, so it counts as one that can.
+/// The row of all other events. Such an event may be blockable, so it counts as one.
 pub(super) static OTHER: EventSpec =
     spec("", EventKind::OtherEvent, None, Expressible { decisions: DECISIONS, context: true, ..PLAIN });
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[
         Mark::has(&["hook_event_name", "hook_execution_id"]),

@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md#blade-config.
+//! Merges the outputs into one outcome: decisions.md#blade-config.
 
 use crate::{
     degrade::degrade,
@@ -11,7 +11,7 @@ use crate::{
 /// decisions.md#blade-config: "`PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."
 const PRECEDENCE: [Decision; 3] = [Decision::Deny, Decision::Ask, Decision::Allow];
 
-/// What these answers decide.
+/// Returns the strictest decision of these outputs.
 pub(super) fn decision(outputs: &[HookOutput]) -> Option<Decision> {
     PRECEDENCE.into_iter().find(|decision| outputs.iter().any(|output| output.decision.as_ref() == Some(decision)))
 }
@@ -23,7 +23,7 @@ pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> 
     outcome
 }
 
-/// What both profiles merge alike.
+/// The part of the merge that both profiles share.
 pub(super) fn vote(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
     outcome.output.decision = decision(outputs);
@@ -40,7 +40,7 @@ pub(super) fn vote(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> O
     for (index, output) in outputs.iter().enumerate() {
         let Some(updated) = &output.updated else { continue };
         // decisions.md#order-and-rewrites: "as claude, but `updatedInput` needs no `allow`; a `deny` or `ask` from any
-        // hook keeps its force". The callback's goes with its `allow`.
+        // hook keeps its force". The callback's rewrite does need its `allow`.
         let applies = match spec.kind {
             EventKind::CanUseTool => outcome.output.decision == Some(Decision::Allow),
             _ => outcome.output.decision != Some(Decision::Deny),
@@ -56,7 +56,7 @@ pub(super) fn vote(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> O
     outcome
 }
 
-/// The callback and the permission hooks answer for each other, and neither can say all that the other can.
+/// Degrades the outcome. The callback and the permission hooks answer the same event, but their fields differ.
 fn fit(spec: &EventSpec, output: &mut HookOutput) -> Vec<Note> {
     let mut notes = Vec::new();
     if output.interrupt && spec.kind != EventKind::CanUseTool {

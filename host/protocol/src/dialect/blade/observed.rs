@@ -1,4 +1,4 @@
-//! What the real programs do differently. Specification: `docs/spec/blade-observed.md`.
+//! The differences of the real programs. Specification: `docs/spec/blade-observed.md`.
 
 mod encode;
 
@@ -23,7 +23,7 @@ const PLAIN: Expressible =
 
 const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], ..PLAIN };
 
-/// decisions.md#blade-observed: "A halt on `Stop` or `SubagentStop` lets the agent stop": it is said by not blocking.
+/// decisions.md#blade-observed: "A halt on `Stop` or `SubagentStop` lets the agent stop". The halt is written as no block.
 const STOP: Expressible = Expressible { halt: &[Scope::Turn], ..GATE };
 
 const PERMISSION: Expressible = Expressible { decisions: events::DECISIONS, rewrite: true, ..PLAIN };
@@ -66,7 +66,7 @@ pub(super) static SPECS: &[EventSpec] = &[
     ),
 ];
 
-/// Events the document does not name.
+/// The row of all other events.
 pub(super) static OTHER: EventSpec =
     spec("", EventKind::OtherEvent, None, Expressible { decisions: events::DECISIONS, ..PLAIN });
 
@@ -83,12 +83,12 @@ pub(super) fn aliases(kind: EventKind) -> &'static [Alias] {
     }
 }
 
-/// The result as the model gets it, in those programs that wrap it.
+/// Returns the result that the model gets, in programs that wrap it.
 fn wrapped_result(event: &Event) -> Option<&Value> {
     event.extra.get("tool_response")?.get("llmContent")
 }
 
-/// A rewritten result without the wrapping that hooks for these programs give it.
+/// Removes the wrapping that hooks for these programs add to a rewritten result.
 pub(super) fn unwrap_result(event: &Event, updated: Value) -> Value {
     match updated {
         Value::Object(mut fields) if fields.len() == 1 && wrapped_result(event).is_some() => {
@@ -118,7 +118,7 @@ pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> 
     outcome
 }
 
-/// Denies what cannot be said.
+/// Replaces an output that the programs would not obey with a denial.
 fn deny_unsayable(event: &Event, output: &mut HookOutput) -> Option<Note> {
     let why = unsayable(event, output)?;
     // decisions.md#blade-observed: "A denial that stands for an `ask` keeps its reason."

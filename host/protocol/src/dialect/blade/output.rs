@@ -1,4 +1,4 @@
-//! What a hook that speaks blade's JSON said.
+//! Decodes the output of a hook that speaks blade's JSON.
 
 use serde_json::Value;
 
@@ -54,8 +54,8 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     Ok((output, notes))
 }
 
-/// What is said at the top and means what is inside. decisions.md#blade-config: "The generic `continue:false` is the
-/// *top-level* one and stops everything; `hookSpecificOutput.continue` belongs to the event".
+/// Returns a note on a `continue` at the top that was meant for the event. decisions.md#blade-config: "The generic
+/// `continue:false` is the *top-level* one and stops everything; `hookSpecificOutput.continue` belongs to the event".
 fn misplaced_continue(kind: EventKind, wire: &Object, output: &HookOutput) -> Option<Note> {
     let inside = wire.get("hookSpecificOutput").and_then(|specific| specific.get("continue"));
     if inside.is_some() || !matches!(kind, EventKind::Stop | EventKind::SubagentStop) {
@@ -76,8 +76,8 @@ fn misplaced_continue(kind: EventKind, wire: &Object, output: &HookOutput) -> Op
     }
 }
 
-/// decisions.md#blade-config: "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level.
-/// Where both places say the same, the reason inside goes first."
+/// The two places of an event's fields. decisions.md#blade-config: "Event fields live inside `hookSpecificOutput`; they
+/// are also accepted at the top level. Where both places say the same, the reason inside goes first."
 struct Fields {
     specific: Option<FieldReader>,
     top: FieldReader,
@@ -101,7 +101,7 @@ impl Fields {
     }
 }
 
-/// Takes the decisions of both places; the strictest is the hook's.
+/// Takes the decisions of both places. The strictest one is the hook's.
 fn take_decisions(
     observed: bool,
     kind: EventKind,
@@ -112,7 +112,7 @@ fn take_decisions(
     let mut unclaimed = None;
     for (place, inside) in inside.into_iter().chain([(&mut fields.top, false)]) {
         // decisions.md#blade-config: "Top-level `decision:"block"` counts as deny where the event can be blocked, and
-        // so does one inside `hookSpecificOutput`." Where it cannot, `degrade` keeps the reason only.
+        // so does one inside `hookSpecificOutput`." On other events, `degrade` keeps only the reason.
         let block = if observed && place.is_object("decision") {
             take_behavior(place, output)?
         } else {
@@ -131,7 +131,7 @@ fn take_decisions(
     Ok(())
 }
 
-/// Takes the decision in the event's own form, and its reason.
+/// Takes the decision in the event's own form, with its reason.
 fn take_own(
     observed: bool,
     kind: EventKind,
@@ -172,7 +172,8 @@ const DENY: (&str, Decision) = ("deny", Decision::Deny);
 
 const BLOCK: &[(&str, Decision)] = &[("block", Decision::Deny)];
 
-/// blade-observed.md#what-the-programs-make-of-a-commands-output: "`{"decision": {"behavior": "block"}, "systemMessage": R}` blocks".
+/// blade-observed.md#what-the-programs-make-of-a-commands-output: "`{"decision": {"behavior": "block"},
+/// "systemMessage": R}` blocks".
 fn take_behavior(
     place: &mut FieldReader,
     output: &mut HookOutput,
@@ -186,7 +187,7 @@ fn take_behavior(
     Ok((decision, reason))
 }
 
-/// A flag that blocks when it is `blocking`.
+/// Takes a flag that blocks if its value is `blocking`.
 fn take_flag(place: &mut FieldReader, key: &str, blocking: bool) -> Result<Option<Decision>, DecodeError> {
     Ok((place.take::<bool>(key)? == Some(blocking)).then_some(Decision::Deny))
 }

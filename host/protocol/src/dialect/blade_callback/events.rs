@@ -9,13 +9,13 @@ use crate::{
 /// The permission callback's name on the wire.
 pub(super) const CAN_USE_TOOL: &str = "canUseTool";
 
-/// What every event shares: `event` and `sessionId`.
+/// The context fields of every event, besides `event`.
 pub(super) const ORIGIN: &[(&str, &str)] = &[("sessionId", "session_id")];
 
 const TOOL: &[(&str, &str)] = &[("toolName", "tool_name"), ("toolInput", "tool_input")];
 
-/// What every output can say. blade-callback.md#output: "`action` | `continue`, `skip` or `abort` | required"; "`abort`
-/// | end the whole session".
+/// The fields that every output has. blade-callback.md#output: "`action` | `continue`, `skip` or `abort` | required";
+/// "`abort` | end the whole session".
 const PLAIN: Expressible = Expressible {
     decisions: &[DecisionKind::Skip],
     rewrite: false,
@@ -25,7 +25,8 @@ const PLAIN: Expressible = Expressible {
     env: false,
 };
 
-/// blade-observed.md#what-blade-callbackobserved-says: "A block is `skip` on `PreToolUse` and `PermissionRequest`, and `abort` on every other event."
+/// blade-observed.md#what-blade-callbackobserved-says: "A block is `skip` on `PreToolUse` and `PermissionRequest`, and
+/// `abort` on every other event."
 const ABORTS: Expressible = Expressible { decisions: &[], ..PLAIN };
 
 const RESULT: &[(&str, &str)] = &[("toolName", "tool_name"), ("toolInput", "tool_input"), ("toolOutput", "output")];
@@ -97,7 +98,7 @@ const CALLBACK: EventSpec = EventSpec {
     ..tool_spec(CAN_USE_TOOL, EventKind::CanUseTool)
 };
 
-/// An event that can be blocked by `abort` only.
+/// Makes the row of an event that only `abort` can block.
 const fn aborts(rewrite: bool, spec: &EventSpec) -> EventSpec {
     EventSpec { blockable: true, expressible: Expressible { rewrite, ..ABORTS }, ..*spec }
 }
@@ -126,12 +127,12 @@ pub(super) static OBSERVED: &[EventSpec] = &[
     CALLBACK,
 ];
 
-/// Events the SDK may gain: whether such an event can be blocked is not known, so it counts as one that can.
+/// The row of all other events. Such an event may be blockable, so it counts as one.
 pub(super) static OTHER: EventSpec = EventSpec { blockable: true, ..spec("", EventKind::OtherEvent) };
 
 pub(super) static OTHER_OBSERVED: EventSpec = aborts(false, &spec("", EventKind::OtherEvent));
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[
         Mark::has(&["event", "sessionId"]).lacks(&["hook_event_name"]),

@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md#blade-callback.
+//! Merges the outputs into one outcome: decisions.md#blade-callback.
 
 use crate::{
     dialect::common::{merge_effects, taken_away},
@@ -7,7 +7,7 @@ use crate::{
     protocol::Outcome,
 };
 
-/// Makes the event what the next hook sees. Whether it changed.
+/// Applies a rewrite to the event for the next hook. Returns true if the event changed.
 ///
 /// decisions.md#order-and-rewrites: "chained: hook n+1 sees `modifiedInput` / `modifiedOutput` of hook n".
 pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
@@ -15,7 +15,7 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     match (&mut event.input, &mut event.call) {
         (Input::PreToolUse(_), Some(call)) => return call.rewrite(updated.clone()),
         (Input::PostToolUse(result), _) => result.output = Some(updated.clone().into()),
-        // What the types do not hold, and the name by which the real SDK has the prompt.
+        // These fields are untyped. The real SDK has the prompt under another name.
         (Input::PostToolUseFailure(_), _) => {
             event.extra.insert("toolOutput", updated.clone());
         }
@@ -30,7 +30,7 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     true
 }
 
-/// Refuses what the real SDK would not do as it is said.
+/// Replaces a rewrite that the real SDK would not apply with a block.
 pub(super) fn refuse_unsayable(event: &Event, outcome: &mut Outcome) {
     let output = &mut outcome.output;
     let Some(updated) = &output.updated else { return };
@@ -63,7 +63,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
         outcome.output.reason.clone_from(&last.reason);
         outcome.clause = "decisions.md#blade-callback: the first `skip`/`abort` ends the chain and is the result.";
     } else {
-        // Each hook saw what the one before it made of the event, so the last one's word is the whole of it.
+        // Each hook saw the rewrites of the hooks before it, so the last rewrite contains all of them.
         outcome.output.updated = outputs.iter().rev().find_map(|output| output.updated.clone());
         outcome.clause = match outcome.output.updated {
             Some(_) => {
@@ -75,7 +75,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     outcome
 }
 
-/// The specification has one callback. Several are asked in order and the strictest is believed, as everywhere else.
+/// Merges the answers of several permission callbacks: the strictest decision wins. The specification has only one callback.
 fn merge_permission(outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
     let decision = [Decision::Deny, Decision::Ask, Decision::Allow]

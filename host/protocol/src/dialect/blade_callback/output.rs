@@ -1,4 +1,4 @@
-//! `HookOutput` and `PermissionResult`: what a hook said, and the verdict in the same form.
+//! `HookOutput` and `PermissionResult`: decodes outputs, and encodes the verdict in the same form.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::{
     output::{Decision, Halt, HookOutput, Note, Scope},
 };
 
-/// The field that rewrites an event, where there is one. The document has no rewrite of a prompt and of a failure: there
-/// it says more than it can, and `degrade` makes it a block.
+/// Returns the field that rewrites an event, if it has one. The specification has no rewrite of a prompt or of a
+/// failure; `degrade` turns such a rewrite into a block.
 fn rewrite_key(kind: EventKind) -> Option<&'static str> {
     match kind {
         EventKind::PreToolUse | EventKind::UserPromptSubmit => Some("modifiedInput"),
@@ -26,8 +26,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
         EventKind::CanUseTool => decode_permission(&mut top, &mut notes)?,
         kind => decode_output(kind, &mut top, &mut notes)?,
     };
-    // blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems": the one's words say nothing in
-    // the other, and must not look as if they had.
+    // blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems". The fields of one have no effect
+    // in the other, and are removed and reported.
     for key in top.take_known(known_keys::BLADE_CALLBACK) {
         let note = Note::dropped(format!("`{key}` has no effect on {}", event.name));
         notes.push(if known_keys::BLADE_CALLBACK.contains(&key.as_str()) { note } else { note.of_misfit() });
@@ -36,7 +36,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     Ok((output, notes))
 }
 
-/// blade-observed.md#what-blade-callbackobserved-says: "`modifiedInput` on `UserPromptSubmit` is `{"userPrompt": …}`; from hooks it may be the text alone."
+/// Reads a rewritten prompt. blade-observed.md#what-blade-callbackobserved-says: "`modifiedInput` on `UserPromptSubmit`
+/// is `{"userPrompt": …}`; from hooks it may be the text alone."
 fn prompt(value: &Value) -> Result<Value, DecodeError> {
     let text =
         [Some(value), value.get("userPrompt"), value.get("message")].into_iter().flatten().find(|v| v.is_string());
@@ -112,7 +113,7 @@ fn decode_permission(top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<Hoo
     Ok(output)
 }
 
-/// The verdict. Only what is said is written: no null, no default but `action` and `behavior`, which every output has.
+/// Encodes the verdict. It has no nulls, and no defaults except `action` and `behavior`, which every output has.
 pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     let mut wire = Object::new();
     match event.kind() {
@@ -128,11 +129,11 @@ fn encode_output(kind: EventKind, output: &HookOutput, wire: &mut Object) {
         wire.insert("action".into(), "abort".into());
         put_text(wire, "reason", halt.reason.as_ref());
     } else if output.decision.is_some() {
-        // `skip` is the only decision a hook's output has a word for.
+        // `skip` is the only decision that a hook's output can express.
         wire.insert("action".into(), "skip".into());
         put_text(wire, "reason", output.reason.as_ref());
     } else {
-        // blade-callback.md#output: "`continue` | go on as usual": also when nobody said anything.
+        // blade-callback.md#output: "`continue` | go on as usual". It is also the answer without any outputs.
         wire.insert("action".into(), "continue".into());
         if let (Some(key), Some(updated)) = (rewrite_key(kind), &output.updated) {
             let prompt = kind == EventKind::UserPromptSubmit;
@@ -145,13 +146,13 @@ fn encode_permission(output: &HookOutput, wire: &mut Object) {
     let (policy, rest) = match output.decision {
         // "{ behavior: 'allow', updatedInput? }"
         Some(Decision::Allow) => ("allow", output.updated.as_ref().map(|updated| ("updatedInput", updated.clone()))),
-        // "{ behavior: 'deny', message: string, interrupt? }": the message is not optional.
+        // "{ behavior: 'deny', message: string, interrupt? }": the message is required.
         Some(Decision::Deny) => {
             let message = output.reason.as_deref().unwrap_or("denied by a hook");
             ("deny", Some(("message", json!(message))))
         }
-        // blade-callback.md#canusetool: "`ask` | none | leave it to the built-in permission system": also when nobody
-        // said anything.
+        // blade-callback.md#canusetool: "`ask` | none | leave it to the built-in permission system". It is also the
+        // answer without any outputs.
         _ => ("ask", None),
     };
     wire.insert("behavior".into(), policy.into());

@@ -1,4 +1,4 @@
-//! `HookInput`, and the arguments of `canUseTool`, as one JSON object.
+//! Decodes and encodes `HookInput` and the arguments of `canUseTool` as one JSON object.
 
 use serde_json::{Value, json};
 
@@ -13,8 +13,7 @@ use crate::{
 
 const NAME_KEY: &str = "event";
 
-/// What a `canUseTool` call carries in its third argument: "toolKind: 'readonly' | 'write' | 'execute'; affectedPaths:
-/// string[]".
+/// The fields of the third argument of `canUseTool`: "toolKind: 'readonly' | 'write' | 'execute'; affectedPaths: string[]".
 const OPTIONS: [&str; 2] = ["toolKind", "affectedPaths"];
 
 pub(super) fn decode(dialect: &BladeCallback, wire: &[u8], name: Option<&str>) -> Result<Event, DecodeError> {
@@ -49,7 +48,7 @@ fn aliases(kind: EventKind) -> &'static [Alias] {
     }
 }
 
-/// The event as hooks find it.
+/// The event in the form that hooks get.
 pub(super) fn seen(spec: &EventSpec, event: &Event) -> Object {
     let mut object = encode(spec, event);
     add_aliases(&mut object, aliases(spec.kind));
@@ -60,8 +59,8 @@ pub(super) fn encode(spec: &EventSpec, event: &Event) -> Object {
     let mut object = encode_flat_object(spec, NAME_KEY, events::ORIGIN, event);
     drop_aliases(&mut object, aliases(spec.kind));
     match &event.input {
-        // blade-callback.md#input: "`error` | an error with a `message`, optional | why the tool failed". An error that
-        // came over the wire is in `extra` as it came.
+        // blade-callback.md#input: "`error` | an error with a `message`, optional | why the tool failed". `extra` has
+        // an error that came over the wire, unchanged.
         Input::PostToolUseFailure(failure) if !event.extra.contains_key("error") => {
             if let Some(message) = &failure.error {
                 object.insert("error".into(), json!({ "message": message }));
@@ -73,7 +72,7 @@ pub(super) fn encode(spec: &EventSpec, event: &Event) -> Object {
     object
 }
 
-/// The SDK gives an `Error`, whose `message` is what hooks read; a text counts as its own message.
+/// Replaces an `Error` of the SDK with its `message`. A string is its own message.
 fn flatten_error(flat: &mut Members, kept: &mut Fields) {
     let Some(error) = flat.take("error") else { return };
     let message = error.member("message").unwrap_or_else(|| error.clone());
@@ -83,7 +82,7 @@ fn flatten_error(flat: &mut Members, kept: &mut Fields) {
     kept.insert("error", error);
 }
 
-/// Brings the three ways to write the callback's arguments to one: `toolInput` for `input`, `options` taken apart.
+/// Normalises the three forms of the callback's arguments: `toolInput` becomes `input`, and the members of `options` move up.
 fn flatten_can_use_tool(flat: &mut Members, kept: &mut Fields) -> Option<Note> {
     if !flat.has("input")
         && let Some(input) = flat.take("toolInput")
@@ -107,7 +106,7 @@ fn flatten_can_use_tool(flat: &mut Members, kept: &mut Fields) -> Option<Note> {
     None
 }
 
-/// Writes the arguments as they came. A typed event is written as the callback's signature has them.
+/// Restores the form of the arguments on the wire. A typed event gets the form of the callback's signature.
 fn unflatten_can_use_tool(event: &Event, object: &mut Object) {
     if event.raw.get("input").is_none()
         && event.raw.get("toolInput").is_some()

@@ -1,4 +1,4 @@
-//! The verdict as the client reads it.
+//! Encodes the verdict for the client.
 //!
 //! decisions.md#the-real-claude-code: "stdout is obeyed only when the whole of it is one JSON object; a `null` for an
 //! optional field, a missing or wrong `hookEventName`, or an unknown decision makes the client reject the output and
@@ -22,7 +22,7 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     match event.kind() {
         EventKind::PreToolUse => put_decision(output, &mut specific),
         EventKind::PermissionRequest => put_permission(output, &mut specific),
-        // In the form in which the hooks said it: which form the event has, only they knew.
+        // The hooks know which form the event has, so the verdict has the form of their outputs.
         EventKind::OtherEvent if specific_extra(output).contains_key(MARK) => put_decision(output, &mut specific),
         _ if output.decision == Some(Decision::Deny) => {
             wire.insert("decision".into(), "block".into());

@@ -6,7 +6,7 @@ use crate::{
     protocol::{EventSpec, Expressible, Mark, Marks, Usage},
 };
 
-/// What every output can say: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.
+/// The fields that every output has: `continue`, `stopReason`, `suppressOutput`, `systemMessage`.
 const PLAIN: Expressible = Expressible {
     decisions: &[],
     rewrite: false,
@@ -16,15 +16,14 @@ const PLAIN: Expressible = Expressible {
     env: false,
 };
 
-/// claude.md#input: the fields of some events. Beside the names of [`SPECS`](DOCUMENTED), and beside a tool's, which every
-/// event about a tool has.
+/// claude.md#input: the event's own fields, besides the names of [`SPECS`](DOCUMENTED) and the fields of a tool call.
 const fn fields(kind: EventKind) -> &'static [&'static str] {
     match kind {
         EventKind::PostToolUseFailure => &["error", "is_interrupt"],
         EventKind::UserPromptSubmit => &["prompt"],
         EventKind::Stop => &["stop_hook_active"],
         EventKind::SubagentStart => &["agent_type"],
-        // claude-events-now.md has the agent's type here as well.
+        // claude-events-now.md has the agent's type on this event too.
         EventKind::SubagentStop => &["stop_hook_active", "agent_type", "agent_transcript_path"],
         EventKind::PreCompact => &["trigger", "custom_instructions"],
         EventKind::PermissionRequest => &["permission_suggestions"],
@@ -77,7 +76,7 @@ const fn gate_spec(
     }
 }
 
-/// What the client calls the last answer.
+/// The client's name of the last answer.
 const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
 
 const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 12] {
@@ -92,7 +91,7 @@ const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 12] {
             )
         },
         EventSpec {
-            // The client hands `decision: "block"` to the model as feedback on the result.
+            // The client gives `decision: "block"` to the model as feedback on the result.
             blockable: true,
             ..tool_spec(
                 "PostToolUse",
@@ -132,9 +131,9 @@ pub(super) static DOCUMENTED: &[EventSpec] = &specs(&[DecisionKind::Allow, Decis
 pub(super) static OBSERVED: &[EventSpec] =
     &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Defer, DecisionKind::Deny]);
 
-/// decisions.md#what-every-dialect-shares: "Events beyond the specification reach a hook through the generic event
-/// interface (name + JSON in, JSON out) and through command handlers, and merge by the common rules." Whether such an
-/// event can be blocked is not known, so it counts as one that can.
+/// The row of all other events. decisions.md#what-every-dialect-shares: "Events beyond the specification reach a hook
+/// through the generic event interface (name + JSON in, JSON out) and through command handlers, and merge by the common
+/// rules." Such an event may be blockable, so it counts as one.
 pub(super) static OTHER: EventSpec = EventSpec {
     blockable: true,
     ..spec(
@@ -148,7 +147,7 @@ pub(super) static OTHER: EventSpec = EventSpec {
     )
 };
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[
         Mark::has(&["hook_event_name", "prompt_id"]),
@@ -165,7 +164,7 @@ pub(super) const MARKS: Marks = Marks {
     env: &["CLAUDECODE"],
 };
 
-/// Claude Code's own tools, those of older versions among them.
+/// Claude Code's own tools, including those of older versions.
 pub(super) const USAGE: Usage = Usage {
     tools: &[
         "Agent",

@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md#claude.
+//! Merges the outputs into one outcome: decisions.md#claude.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Ou
     ask_only_where_shown(event, &mut outcome);
 
     let applies = match (event.kind(), observed) {
-        // A result is replaced, not permitted: no decision is needed.
+        // A hook replaces a result without permission, so this needs no decision.
         (EventKind::PostToolUse, _) => |_: Option<DecisionKind>, _: Option<DecisionKind>| true,
         // decisions.md#claude: "`claude@observed` takes `updatedInput` without `allow`: it replaces the whole input,
         // and the last in array order wins unless the call is denied."

@@ -1,4 +1,4 @@
-//! What a hook that speaks claude's JSON said.
+//! Decodes the output of a hook that speaks claude's JSON.
 
 use crate::{
     dialect::common::{
@@ -46,7 +46,8 @@ fn take_specific_fields(
     output: &mut HookOutput,
 ) -> Result<(), DecodeError> {
     output.context = specific.take("additionalContext")?;
-    // Understood on every event, as the top-level block is: a hook written for several events may know one form only.
+    // This form is accepted on every event, in the same way as the block at the top: a hook for several events may know
+    // only one form.
     let mut words = vec![("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
     if observed {
         words.push(("defer", Decision::Defer));
@@ -60,7 +61,7 @@ fn take_specific_fields(
             take_permission(specific, output)?;
         }
         EventKind::PostToolUse => {
-            // The client's older name, for tools of MCP servers.
+            // The older name of this field, for the tools of MCP servers.
             let of_mcp_tool = specific.take("updatedMCPToolOutput")?;
             output.updated = specific.take("updatedToolOutput")?.or(of_mcp_tool);
         }

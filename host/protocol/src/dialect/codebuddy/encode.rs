@@ -1,4 +1,4 @@
-//! The verdict as the client reads it.
+//! Encodes the verdict for the client.
 
 use serde_json::Value;
 
@@ -13,8 +13,7 @@ use crate::{
 
 pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     let (mut wire, mut specific) = (Object::new(), Object::new());
-    // decisions.md#codebuddy: "`continue` defaults to true", so only false is written; in this spelling, which every
-    // client reads.
+    // decisions.md#codebuddy: "`continue` defaults to true", so only false is written. All clients read this spelling.
     put_common(output, &mut wire);
     if output.decision == Some(Decision::Deny) {
         wire.insert("decision".into(), "block".into());
@@ -25,7 +24,7 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
         // decisions.md#the-real-codebuddy: "Its current output for a blocked tool is
         // `hookSpecificOutput.permissionDecision`; emit both that and the seed's `decision:"block"`."
         EventKind::PreToolUse => put_decision(output, &mut specific),
-        // In the form in which the hooks said it: which form the event has, only they knew.
+        // The hooks know which form the event has, so the verdict has the form of their outputs.
         EventKind::OtherEvent => {
             if extra.contains_key(PERMISSION) {
                 put_permission(output, &mut specific);

@@ -7,8 +7,8 @@ use crate::{
     protocol::{EventSpec, Expressible, Mark, Marks},
 };
 
-/// What every output can say: `continue`, `stopReason`, `suppressOutput`, `decision: "block"`, and `systemMessage`, which
-/// the client shares with claude's.
+/// The fields that every output has: `continue`, `stopReason`, `suppressOutput`, `decision: "block"`, and
+/// `systemMessage`, which claude has too.
 const PLAIN: Expressible = Expressible {
     decisions: &[DecisionKind::Deny],
     rewrite: false,
@@ -18,7 +18,7 @@ const PLAIN: Expressible = Expressible {
     env: false,
 };
 
-/// codebuddy.md#input, and what the real client sends of what the contract knows (`tests/samples/codebuddy`).
+/// The fields of codebuddy.md#input, and the fields of the contract that the real client sends (`tests/samples/codebuddy`).
 const fn fields(kind: EventKind) -> &'static [&'static str] {
     match kind {
         EventKind::UserPromptSubmit => &["prompt"],
@@ -48,10 +48,10 @@ const fn tool_spec(name: &'static str, kind: EventKind, expressible: Expressible
     EventSpec { matched: Some("tool_name"), ..spec(name, kind, expressible) }
 }
 
-/// What the client calls the last answer.
+/// The client's name of the last answer.
 const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
 
-/// `decisions`: what the profile has words for before a tool runs.
+/// The event specs of a profile. `decisions` are the profile's decisions before a tool runs.
 const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 6] {
     [
         // codebuddy.md#events: "`PreToolUse` | before a tool runs | block it, or change its input".
@@ -78,13 +78,13 @@ const fn specs(decisions: &'static [DecisionKind]) -> [EventSpec; 6] {
 /// codebuddy.md#output: "`decision` | `block` | blocks the operation. There is no other word".
 pub(super) static DOCUMENTED: &[EventSpec] = &specs(&[DecisionKind::Deny]);
 
-/// decisions.md#the-real-codebuddy: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`",
-/// which also takes `allow` and `ask`.
+/// decisions.md#the-real-codebuddy: "Its current output for a blocked tool is `hookSpecificOutput.permissionDecision`".
+/// That field also takes `allow` and `ask`.
 pub(super) static OBSERVED: &[EventSpec] = &specs(&[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny]);
 
-/// decisions.md#what-every-dialect-shares: "Events beyond the specification reach a hook through the generic event
-/// interface (name + JSON in, JSON out) and through command handlers, and merge by the common rules." Whether such an
-/// event can be blocked is not known, so it counts as one that can.
+/// The row of all other events. decisions.md#what-every-dialect-shares: "Events beyond the specification reach a hook
+/// through the generic event interface (name + JSON in, JSON out) and through command handlers, and merge by the common
+/// rules." Such an event may be blockable, so it counts as one.
 pub(super) static OTHER: EventSpec = spec(
     "",
     EventKind::OtherEvent,
@@ -99,8 +99,8 @@ pub(super) static OTHER: EventSpec = spec(
 /// decisions.md#codebuddy: "The examples read `input.command` directly while the reference says `tool_input.command`:
 /// hooks get `tool_input`; the wire accepts both, and an `input` as well."
 ///
-/// So a tool event without `tool_input` gets one: its `input`, or else all of its own fields that are not about
-/// something else. Hooks find the client's fields where they are too.
+/// A tool event without `tool_input` gets one: its `input`, or else all fields that can be the tool's arguments. The
+/// client's own fields stay for hooks that read them.
 pub(super) fn take_tool_input(wire: &mut Wire) {
     take_aliases(wire, &[("/input", "tool_input")]);
     if wire.has("tool_input") {
@@ -113,7 +113,7 @@ pub(super) fn take_tool_input(wire: &mut Wire) {
     }
 }
 
-/// What the client sends beside a tool's arguments.
+/// The fields that are not arguments of a tool.
 const NOT_INPUT: &[&str] = &[
     "session_id",
     "transcript_path",
@@ -134,7 +134,7 @@ const NOT_INPUT: &[&str] = &[
     "timestamp",
 ];
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[Mark::has(&["hook_event_name", "client", "version"])],
     proof: &[Mark::has(&["hook_event_name", "client", "version"])],

@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md#codebuddy.
+//! Merges the outputs into one outcome: decisions.md#codebuddy.
 
 use crate::{
     dialect::common::{ask_only_where_shown, merge_effects},
@@ -17,7 +17,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
         outcome.output.interrupt = denies().any(|output| output.interrupt);
     } else if let Some(last) = outputs.iter().rev().find(|output| output.decision.is_some()) {
         // decisions.md#codebuddy: "the *last* hook in configuration order wins among `allow` and `ask`, with its own
-        // reason": so the last word counts only while nobody blocks.
+        // reason". This applies only if no hook blocks.
         outcome.output.decision.clone_from(&last.decision);
         outcome.output.reason.clone_from(&last.reason);
         outcome.output.updated_permissions.clone_from(&last.updated_permissions);

@@ -1,4 +1,4 @@
-//! What a hook that speaks codebuddy's JSON said.
+//! Decodes the output of a hook that speaks codebuddy's JSON.
 
 use serde_json::Value;
 
@@ -42,14 +42,14 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     Ok((output, notes))
 }
 
-/// decisions.md#codebuddy: "`continue_` is the Python spelling of the same field on input and output. Both may stand in
-/// an output; the stricter holds."
+/// Merges the two spellings of `continue`. decisions.md#codebuddy: "`continue_` is the Python spelling of the same
+/// field on input and output. Both may stand in an output; the stricter holds."
 fn one_continue(wire: &Object) -> Result<Object, DecodeError> {
     let mut wire = wire.clone();
     match wire.shift_remove("continue_") {
         None | Some(Value::Null | Value::Bool(true)) => {}
         Some(Value::Bool(false)) => {
-            // A `continue` of the wrong type stays, to be found out.
+            // A `continue` of the wrong type stays, so that it is reported as an error.
             if wire.get("continue").is_none_or(|v| v.is_null() || v.is_boolean()) {
                 wire.insert("continue".into(), false.into());
             }
@@ -65,7 +65,8 @@ fn take_specific_fields(
     output: &mut HookOutput,
 ) -> Result<(), DecodeError> {
     output.context = specific.take("additionalContext")?;
-    // decisions.md#codebuddy: "`permissionDecision: deny` is understood everywhere": dropping a deny would be worse.
+    // decisions.md#codebuddy: "`permissionDecision: deny` is understood everywhere", because ignoring a denial would be
+    // unsafe.
     let words = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
     let decision = specific.take_word(MARK, &words)?;
     decide(output, decision, specific.take("permissionDecisionReason")?);
@@ -74,7 +75,7 @@ fn take_specific_fields(
         output.updated = specific.take_object("updatedInput")?.map(Into::into);
     }
     if kind == EventKind::OtherEvent {
-        // The current client's form on permission requests, which are beyond the specification's six events.
+        // The current client's form on permission requests, which are outside of the specification's six events.
         take_permission(specific, output)?;
     }
     Ok(())

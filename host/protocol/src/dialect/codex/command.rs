@@ -1,4 +1,4 @@
-//! What a command said, as Codex counts it: codex.md#exit-codes.
+//! Reads the output of a command by Codex's rules: codex.md#exit-codes.
 
 use crate::{
     command::{Ended, Said, exited, printed, text},
@@ -20,7 +20,7 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said 
 }
 
 /// codex.md#exit-codes: "Exit code 2 with text on stderr blocks `PreToolUse`, `PermissionRequest`, `PostToolUse`,
-/// `UserPromptSubmit`, `Stop` and `SubagentStop`", which are the events that a hook can deny.
+/// `UserPromptSubmit`, `Stop` and `SubagentStop`". These are the events that a hook can deny.
 fn blocked(dialect: &dyn Dialect, event: &Event, reason: &str) -> Said {
     if dialect.spec_of(event).expressible.decisions.is_empty() {
         return Err(Failure::new(Cause::Exit, format!("exit code 2, which does nothing on {}", event.name)));
@@ -31,8 +31,8 @@ fn blocked(dialect: &dyn Dialect, event: &Event, reason: &str) -> Said {
     Ok((HookOutput::decided(Decision::Deny, reason), Vec::new()))
 }
 
-/// codex.md#reading-an-answer: "Plain text on stdout is context on `SessionStart` and `UserPromptSubmit`." Text that
-/// holds an object was meant as an answer.
+/// Returns plain text that is context. codex.md#reading-an-answer: "Plain text on stdout is context on `SessionStart`
+/// and `UserPromptSubmit`." Text that contains an object was probably meant as an answer.
 fn plain_text(event: &Event, stdout: &[u8]) -> Option<String> {
     let takes_text = matches!(event.kind(), EventKind::SessionStart | EventKind::UserPromptSubmit);
     let text = std::str::from_utf8(stdout).ok()?.trim();

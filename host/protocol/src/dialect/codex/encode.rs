@@ -1,4 +1,4 @@
-//! The verdict as Codex reads it: strictly, and what it rejects it lets through.
+//! Encodes the verdict for Codex. Codex reads it strictly and ignores an output that it rejects.
 //!
 //! decisions.md#codex: "We never say `stopReason`, `suppressOutput`, a field that Codex does not know, or a null."
 

@@ -1,4 +1,4 @@
-//! The events of codex.md: its table of events, and what an answer to each can say.
+//! The events of codex.md, and the fields that an answer to each can have.
 
 use crate::{
     event::EventKind,
@@ -6,7 +6,7 @@ use crate::{
     protocol::{EventSpec, Expressible, Mark, Marks, ToolNames, Usage},
 };
 
-/// Codex's own names of tools, and Claude's: any shell is `Bash` already.
+/// Codex's own names of tools, and Claude's. Codex already calls every shell `Bash`.
 pub(super) const TOOLS: &[ToolNames] = &[
     (&["apply_patch"], &["Edit", "MultiEdit", "Write"]),
     (&["spawn_agent"], &["Agent", "Task"]),
@@ -15,7 +15,7 @@ pub(super) const TOOLS: &[ToolNames] = &[
     (&["request_user_input"], &["AskUserQuestion"]),
 ];
 
-/// What can be said where a hook can only watch.
+/// The answer to an event that hooks can only observe: nothing.
 const MUTE: Expressible =
     Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
 
@@ -26,8 +26,7 @@ const HALT: Expressible = Expressible { halt: &[Scope::Turn], ..PLAIN };
 const DENY: &[DecisionKind] = &[DecisionKind::Deny];
 const ALLOW_OR_DENY: &[DecisionKind] = &[DecisionKind::Allow, DecisionKind::Deny];
 
-/// codex.md#events: the own fields of an event. Beside the names of [`SPECS`], and beside a tool's, which every event about
-/// one has.
+/// codex.md#events: an event's own fields, besides the names of [`SPECS`] and the fields of a tool call.
 const fn fields(kind: EventKind) -> &'static [&'static str] {
     match kind {
         EventKind::SessionStart => &["source"],
@@ -69,7 +68,7 @@ const fn tool(name: &'static str, kind: EventKind, expressible: Expressible) -> 
     EventSpec { required: &["tool_name"], ..answered(name, kind, Some("tool_name"), expressible) }
 }
 
-/// What the client calls the last answer.
+/// The client's name of the last answer.
 const FINAL: &[(&str, &str)] = &[("last_assistant_message", "final_response")];
 
 pub(super) static SPECS: &[EventSpec] = &[
@@ -80,7 +79,7 @@ pub(super) static SPECS: &[EventSpec] = &[
         ..answered("UserPromptSubmit", EventKind::UserPromptSubmit, None, Expressible { decisions: DENY, ..CONTEXT })
     },
     tool("PreToolUse", EventKind::PreToolUse, Expressible { decisions: ALLOW_OR_DENY, rewrite: true, ..CONTEXT }),
-    // An allow with another input comes out as a denial: `merge` has to see both.
+    // `merge` turns an `allow` with another input into a denial, so both have to be expressible.
     tool(
         "PermissionRequest",
         EventKind::PermissionRequest,
@@ -108,8 +107,8 @@ pub(super) static SPECS: &[EventSpec] = &[
 /// field."
 pub(super) static OTHER: EventSpec = answered("", EventKind::OtherEvent, None, HALT);
 
-/// codex.md#events: "Any shell tool is `Bash`"; "`spawn_agent` and `view_image` go by their names", and so does what else Codex
-/// 0.169.0 offers to its model. `Edit` and `Write` are what a file that serves Claude Code too calls `apply_patch`.
+/// The tools that Codex 0.169.0 offers to its model. codex.md#events: "Any shell tool is `Bash`"; "`spawn_agent` and
+/// `view_image` go by their names". Files that serve Claude Code too use `Edit` and `Write` for `apply_patch`.
 pub(super) const USAGE: Usage = Usage {
     tools: &[
         "Bash",
@@ -135,7 +134,7 @@ pub(super) const USAGE: Usage = Usage {
     own_keys: &[],
 };
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[Mark::has(&["hook_event_name", "turn_id"])],
     proof: &[Mark::has(&["hook_event_name", "turn_id"])],

@@ -1,4 +1,4 @@
-//! Many outputs, one verdict: decisions.md#codex.
+//! Merges the outputs into one outcome: decisions.md#codex.
 
 use crate::{
     dialect::common::{merge_effects, new_result},
@@ -7,7 +7,7 @@ use crate::{
     protocol::Outcome,
 };
 
-/// What a denial says that no hook gave a reason for.
+/// The reason of a denial without a reason.
 const DENIED: &str = "a hook denied it";
 
 pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {

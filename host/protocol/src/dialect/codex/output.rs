@@ -1,4 +1,4 @@
-//! What a hook that speaks codex's JSON said, read as strictly as Codex reads it.
+//! Decodes the output of a hook that speaks codex's JSON, as strictly as Codex does.
 //!
 //! codex.md#reading-an-answer: "A field that Codex does not know makes it reject the whole answer."
 
@@ -12,7 +12,7 @@ use crate::{
     protocol::EventSpec,
 };
 
-/// Returns true if the event's answers have `decision` and `reason` at the top, and which fields in `hookSpecificOutput`.
+/// Returns true if the event's answers have `decision` and `reason` at the top, and the fields of their `hookSpecificOutput`.
 const fn fields(kind: EventKind) -> (bool, Option<&'static [&'static str]>) {
     match kind {
         EventKind::PreToolUse => {
@@ -58,7 +58,7 @@ fn take_specific(known: Option<&[&str]>, top: &mut FieldReader) -> Result<Option
     if known.is_some() { top.take_object("hookSpecificOutput") } else { Ok(None) }
 }
 
-/// `continue`, `stopReason`, `suppressOutput`, `systemMessage`.
+/// Takes `continue`, `stopReason`, `suppressOutput` and `systemMessage`.
 fn take_universal(
     spec: &EventSpec,
     wire: &Object,
@@ -83,7 +83,7 @@ fn take_universal(
     if let (true, Some(reason)) = (strict, &reason) {
         return Err(rejected(top, "stopReason", "nothing", &Value::String(reason.clone())));
     }
-    // What Codex obeys `continue: false` on has a word for a halt or for a denial.
+    // Codex obeys `continue: false` on events that have a halt or a denial.
     if halts && (strict || !spec.blockable) {
         return Err(rejected(top, "continue", "true", &Value::Bool(false)));
     }
@@ -91,7 +91,7 @@ fn take_universal(
     Ok(())
 }
 
-/// `decision: "block"` with its reason.
+/// Takes `decision: "block"` with its reason.
 fn take_block(kind: EventKind, top: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let decision = top.take_word("decision", &[("block", Decision::Deny)])?;
     let reason = top.take::<String>("reason")?;
@@ -161,8 +161,8 @@ fn take_permission_decision(fields: &mut FieldReader, output: &mut HookOutput) -
     Ok(())
 }
 
-/// codex.md#permissionrequest: "`updatedInput`, `updatedPermissions` and `interrupt: true` make Codex reject the whole
-/// answer: the user is asked."
+/// Takes the decision of a permission request. codex.md#permissionrequest: "`updatedInput`, `updatedPermissions` and
+/// `interrupt: true` make Codex reject the whole answer: the user is asked."
 fn take_dialog(fields: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let Some(decision) = fields.take_object("decision")? else { return Ok(()) };
     let mut decision = FieldReader::new("/hookSpecificOutput/decision", &decision);
@@ -184,7 +184,7 @@ fn take_dialog(fields: &mut FieldReader, output: &mut HookOutput) -> Result<(), 
     refuse_unknown(&decision)
 }
 
-/// codex.md#pretooluse: "Without a reason, or with an empty one, Codex rejects the answer."
+/// Requires a reason. codex.md#pretooluse: "Without a reason, or with an empty one, Codex rejects the answer."
 fn need_reason(fields: &FieldReader, key: &str, reason: Option<&String>) -> Result<(), DecodeError> {
     match reason {
         Some(reason) if !reason.trim().is_empty() => Ok(()),

@@ -1,4 +1,4 @@
-//! Fields that a client places elsewhere than the contract has them.
+//! Fields that a client has at another place than the contract.
 
 use serde_json::Value;
 
@@ -7,12 +7,12 @@ use crate::{
     json::Object,
 };
 
-/// A JSON pointer into the wire, and the name under which the contract has what it points at. Of several pointers for
-/// one name the first that points at something counts.
+/// A JSON pointer into the wire, and the contract's name of the field there. If several pointers have the same name,
+/// the first one with a value is used.
 pub(crate) type Alias = (&'static str, &'static str);
 
-/// Gives fields a client may place elsewhere the contract's names too, unless those are there. Nothing is copied: both are
-/// the same range of the client's text.
+/// Adds fields that a client has at another place under the contract's names, unless they exist. Values are not copied:
+/// both are the same range of the client's text.
 pub(crate) fn take_aliases(wire: &mut Wire, aliases: &[Alias]) {
     for (pointer, name) in aliases.iter().filter(|(pointer, _)| pointer.starts_with('/')) {
         if !wire.has(name)
@@ -23,21 +23,21 @@ pub(crate) fn take_aliases(wire: &mut Wire, aliases: &[Alias]) {
     }
 }
 
-/// Takes out the names that [`take_aliases`] added: the wire as the client wrote it.
+/// Removes the names that [`take_aliases`] added, which restores the client's wire.
 pub(crate) fn drop_added(wire: &mut Object, aliases: &[Alias], raw: &Raw) {
     for (_, name) in aliases.iter().filter(|(_, name)| !raw.wrote(name)) {
         wire.shift_remove(*name);
     }
 }
 
-/// Writes fields a client may place elsewhere also where the contract has them, unless they are there. The client's own
-/// stay, so nothing is lost and hooks written for either find theirs.
+/// Writes fields that a client has at another place under the contract's names too, unless they exist. The client's own
+/// fields stay, so that hooks can read either.
 pub(crate) fn add_aliases(wire: &mut Object, aliases: &[Alias]) {
     let found = elsewhere(|name| wire.get(name), aliases);
     wire.extend(found.into_iter().map(|(name, value)| (name.to_owned(), value)));
 }
 
-/// What there is of fields elsewhere only.
+/// Finds the fields that exist only at another place.
 pub(crate) fn elsewhere<'w>(
     member: impl Fn(&str) -> Option<&'w Value> + Copy,
     aliases: &[Alias],
@@ -52,7 +52,7 @@ pub(crate) fn elsewhere<'w>(
     found
 }
 
-/// Takes out what [`add_aliases`] would write again: the wire as the client writes it.
+/// Removes the fields that [`add_aliases`] would write again, which gives the client's wire.
 pub(crate) fn drop_aliases(wire: &mut Object, aliases: &[Alias]) {
     let whole = wire.clone();
     for (pointer, name) in aliases {
@@ -65,7 +65,7 @@ pub(crate) fn drop_aliases(wire: &mut Object, aliases: &[Alias]) {
     }
 }
 
-/// Null counts as absent.
+/// Returns the value at a pointer. Null counts as missing.
 fn pointed_at<'w>(member: impl Fn(&str) -> Option<&'w Value>, pointer: &str) -> Option<&'w Value> {
     let (first, rest) = pointer
         .strip_prefix('/')?

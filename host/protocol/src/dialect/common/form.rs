@@ -1,4 +1,4 @@
-//! The forms in which a permission is decided: `permissionDecision`, and a permission request's `decision`.
+//! The forms of a permission decision: `permissionDecision`, and the `decision` of a permission request.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use crate::{
     protocol::Outcome,
 };
 
-/// The key by which an event beyond the specification shows that it takes a permission decision.
+/// The key that marks an event outside of the specification as one that takes a permission decision.
 pub(crate) const MARK: &str = "permissionDecision";
 
-/// The same key of a permission request.
+/// The same key for a permission request.
 pub(crate) const PERMISSION: &str = "decision";
 
-/// Remembers in `extra` that the hook gave its decision under `key` of `hookSpecificOutput`: which form an event beyond
-/// the specification has, only its hooks know.
+/// Records in `extra` that the hook decided under `key` of `hookSpecificOutput`. For an event outside of the
+/// specification, only its hooks know the form.
 pub(crate) fn mark_form(output: &mut HookOutput, key: &str) {
     if let Some(decision) = output.decision_kind() {
         let specific = output.extra.entry("hookSpecificOutput").or_insert_with(|| json!({}));
@@ -25,13 +25,13 @@ pub(crate) fn mark_form(output: &mut HookOutput, key: &str) {
     }
 }
 
-/// Whether an output gave its decision under `key` of `hookSpecificOutput`; null counts as absent.
+/// Returns true if an output has its decision under `key` of `hookSpecificOutput`. Null counts as missing.
 pub(crate) fn shows_form(wire: &Object, key: &str) -> bool {
     wire.get("hookSpecificOutput").and_then(|specific| specific.get(key)).is_some_and(|value| !value.is_null())
 }
 
-/// Whether an event beyond the specification can ask or allow, only its hooks show. Where none did, the safer thing is
-/// said.
+/// Degrades an `ask` or `allow` on an event outside of the specification, unless the form that a hook used shows that
+/// the event takes it.
 pub(crate) fn ask_only_where_shown(event: &Event, outcome: &mut Outcome) {
     let shown = specific_extra(&outcome.output);
     if event.kind() != EventKind::OtherEvent || shown.contains_key(MARK) {
@@ -60,8 +60,9 @@ pub(crate) fn put_decision(output: &HookOutput, specific: &mut Object) {
     }
 }
 
-/// decisions.md#claude: "`PermissionRequest` has its own output: `hookSpecificOutput.decision` =
-/// `{behavior:"allow",updatedInput?,updatedPermissions?}` or `{behavior:"deny",message,interrupt?}`."
+/// Takes the decision of a permission request. decisions.md#claude: "`PermissionRequest` has its own output:
+/// `hookSpecificOutput.decision` = `{behavior:"allow",updatedInput?,updatedPermissions?}` or
+/// `{behavior:"deny",message,interrupt?}`."
 pub(crate) fn take_permission(specific: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let Some(fields) = specific.take_object(PERMISSION)? else { return Ok(()) };
     let mut fields = FieldReader::new("/hookSpecificOutput/decision", &fields);
@@ -73,8 +74,8 @@ pub(crate) fn take_permission(specific: &mut FieldReader, output: &mut HookOutpu
     Ok(())
 }
 
-/// Takes a `permissionDecision` that stands at the top. An `allow` there stays, to be reported: only dropping a denial would
-/// be worse.
+/// Takes a `permissionDecision` at the top, if it denies or asks. An `allow` stays and is reported; ignoring a denial
+/// would be unsafe.
 ///
 /// decisions.md#outputs: "A denial or a question in another event's form or place is understood on every event".
 pub(crate) fn take_top_denial(top: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
@@ -86,7 +87,7 @@ pub(crate) fn take_top_denial(top: &mut FieldReader, output: &mut HookOutput) ->
     Ok(())
 }
 
-/// Takes a denial in the form of a permission request on any other event. As with [`take_top_denial`], an `allow` stays.
+/// Takes a denial in the form of a permission request on any other event. An `allow` stays, as in [`take_top_denial`].
 pub(crate) fn take_permission_denial(specific: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let denies = |told: &Value| told.get("behavior").is_some_and(|behavior| behavior == "deny");
     if specific.object.get(PERMISSION).is_some_and(denies)
@@ -98,7 +99,7 @@ pub(crate) fn take_permission_denial(specific: &mut FieldReader, output: &mut Ho
     Ok(())
 }
 
-/// The inverse of [`take_permission`]. Asking is what the client does when nobody answers.
+/// Writes the decision, the inverse of [`take_permission`]. `ask` writes nothing, because the client asks by default.
 pub(crate) fn put_permission(output: &HookOutput, specific: &mut Object) {
     let mut decision = match output.decision {
         Some(Decision::Allow) => json!({ "behavior": "allow" }),

@@ -1,4 +1,4 @@
-//! What a command said, as copilot.md#exit-codes has it.
+//! Reads the output of a command by the rules of copilot.md#exit-codes.
 
 use serde_json::Value;
 
@@ -29,14 +29,14 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended<'_>) -> S
     }
 }
 
-/// What it wrote to stderr, without the newline that ends the last line.
+/// The command's stderr, without the newline of the last line.
 fn told(ended: &Ended<'_>) -> Option<String> {
     let stderr = text(ended.stderr);
     let told = stderr.strip_suffix('\n').unwrap_or(&stderr);
     (!told.is_empty()).then(|| told.to_owned())
 }
 
-/// copilot.md#answers: "A line that is an object with `"type": "progress"` is taken out first."
+/// Removes progress lines. copilot.md#answers: "A line that is an object with `"type": "progress"` is taken out first."
 fn without_progress(stdout: &[u8]) -> Vec<u8> {
     // "a byte order mark before the object" does no harm.
     let stdout = stdout.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdout);

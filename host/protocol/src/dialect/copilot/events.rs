@@ -6,10 +6,10 @@ use crate::{
     protocol::{EventSpec, Expressible, Mark, Marks},
 };
 
-/// Wire names that differ from ours, as (wire, ours).
+/// Wire names that differ from the contract's, as (wire, contract) pairs.
 type Names = &'static [(&'static str, &'static str)];
 
-/// What every payload in camelCase has. Its `timestamp` counts milliseconds, and is not ours, which is a text.
+/// The context fields of payloads in camelCase. Their `timestamp` is in milliseconds, and the contract's is a text.
 pub(super) const CAMEL_CONTEXT: Names = &[
     ("sessionId", "session_id"),
     ("transcriptPath", "transcript_path"),
@@ -24,7 +24,7 @@ const BLOCK: Expressible = Expressible { decisions: &[DecisionKind::Deny], ..NOT
 const BLOCK_OR_CHANGE: Expressible = Expressible { rewrite: true, context: true, ..BLOCK };
 const DECIDE: &[DecisionKind] = &[DecisionKind::Allow, DecisionKind::Ask, DecisionKind::Deny];
 
-/// The specification of one event, by its name and its fields in camelCase or as Claude has them.
+/// Makes the row of an event, with its name and fields in camelCase or in Claude's form.
 const fn event(
     camel: bool,
     [in_camel, in_pascal]: [&'static str; 2],
@@ -37,7 +37,7 @@ const fn event(
     EventSpec { name, kind, matched: None, blockable, required: &[], fields: Input::fields(kind), names, expressible }
 }
 
-/// The same with a matcher that is held against a field.
+/// Adds the field that matchers are compared with.
 const fn matching(field: &'static str, spec: EventSpec) -> EventSpec {
     EventSpec { matched: Some(field), ..spec }
 }
@@ -47,10 +47,10 @@ const RESULT: [Names; 2] =
     [&[("toolName", "tool_name"), ("toolArgs", "tool_input"), ("toolResult", "output")], &[("tool_result", "output")]];
 const REQUEST: Names =
     &[("toolName", "tool_name"), ("toolInput", "tool_input"), ("permissionSuggestions", "permission_suggestions")];
-/// The agent's name is what matchers are for; what kind it is of stands beside it in some versions only.
+/// The fields of a subagent's start. Matchers are compared with the agent's name. Only some versions send its type too.
 ///
-/// copilot.md#payloads: "Under the one in PascalCase its `agent_id`, `agent_type` and `parent_agent_id` are in Claude's form
-/// all the same."
+/// copilot.md#payloads: "Under the one in PascalCase its `agent_id`, `agent_type` and `parent_agent_id` are in Claude's
+/// form all the same."
 const START: [Names; 2] = [
     &[("agentName", "agent_type"), ("parentAgentId", "parent_agent_id")],
     &[("sessionId", "session_id"), ("transcriptPath", "transcript_path"), ("timestamp", "timestamp_ms")],
@@ -58,7 +58,7 @@ const START: [Names; 2] = [
 const STOP: [Names; 2] =
     [&[("response", "final_response"), ("agentType", "agent_type")], &[("last_assistant_message", "final_response")]];
 
-/// copilot.md#events, line by line.
+/// The rows of copilot.md#events, in the same order.
 const fn specs(camel: bool) -> [EventSpec; 14] {
     use EventKind as Kind;
     let transformed = Expressible { rewrite: true, ..NOTHING };
@@ -98,23 +98,23 @@ const fn specs(camel: bool) -> [EventSpec; 14] {
     ]
 }
 
-/// By their names in camelCase, which are Copilot's own.
+/// The rows by their names in camelCase, which are Copilot's own.
 pub(super) static SPECS: &[EventSpec] = &specs(true);
 
-/// The same events in the same order, by their names in PascalCase, with Claude's fields.
+/// The same rows in the same order, by their names in PascalCase and with Claude's fields.
 static PASCAL: &[EventSpec] = &specs(false);
 
-/// decisions.md#copilot: "An event beyond the specification takes `decision: "block"` with a reason, and
-/// `additionalContext`. Whether it can be blocked is not known, so it counts as one that can."
+/// The row of all other events. decisions.md#copilot: "An event beyond the specification takes `decision: "block"` with
+/// a reason, and `additionalContext`. Whether it can be blocked is not known, so it counts as one that can."
 pub(super) static OTHER: EventSpec =
     event(true, ["", ""], EventKind::OtherEvent, [&[]; 2], Expressible { context: true, ..BLOCK });
 
-/// The event of that name, in either spelling.
+/// The row of the event with this name, in either spelling.
 pub(super) fn by_name(name: &str) -> Option<&'static EventSpec> {
     both(name).map(|(camel, _)| camel)
 }
 
-/// The event of that name with its fields as Claude has them.
+/// The row of the event with this name, with its fields in Claude's form.
 pub(super) fn pascal_by_name(name: &str) -> Option<&'static EventSpec> {
     both(name).map(|(_, pascal)| pascal)
 }
@@ -123,7 +123,7 @@ fn both(name: &str) -> Option<(&'static EventSpec, &'static EventSpec)> {
     SPECS.iter().zip(PASCAL).find(|(camel, pascal)| camel.name == name || pascal.name == name)
 }
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[
         Mark::has(&["sessionId"]).lacks(&["event", "hook_event_name"]),

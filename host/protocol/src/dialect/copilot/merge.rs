@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md#copilot.
+//! Merges the outputs into one outcome: decisions.md#copilot.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::{
     protocol::Outcome,
 };
 
-/// Makes the event what the next hook sees. Whether it changed.
+/// Applies a rewrite to the event for the next hook. Returns true if the event changed.
 pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     let Some(updated) = &output.updated else { return false };
     let text = || updated.as_str().map_or_else(|| updated.to_string(), str::to_owned);
@@ -26,8 +26,8 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     true
 }
 
-/// A new result in the form of the one before it: copilot.md#payloads, "A result is `{resultType, textResultForLlm}`, or
-/// `{result_type, text_result_for_llm}`."
+/// Converts a new result to the form of the old one. copilot.md#payloads: "A result is `{resultType,
+/// textResultForLlm}`, or `{result_type, text_result_for_llm}`."
 fn as_output(updated: &Value, before: Option<&Value>) -> Value {
     let full = super::output::result(updated);
     match before {
@@ -38,7 +38,7 @@ fn as_output(updated: &Value, before: Option<&Value>) -> Value {
     }
 }
 
-/// What a rewrite comes to: a result always in its full form, so that it is the same whether another hook has a say after it.
+/// The value that a rewrite becomes. A result always has its full form, so that it does not depend on later hooks.
 fn written(event: &Event, updated: &Value) -> Value {
     match &event.input {
         Input::PostToolUse(result) => as_output(updated, result.output.as_deref()),

@@ -1,4 +1,4 @@
-//! What a hook said, and the verdict: flat fields, whose names follow from the event.
+//! Decodes outputs and encodes the verdict. Their fields are at the top, with names that depend on the event.
 
 use serde_json::{Value, json};
 
@@ -11,14 +11,14 @@ use crate::{
     output::{Decision, HookOutput, Note},
 };
 
-/// Of those, the ones that say nothing by themselves.
+/// Output fields that have no effect by themselves.
 const MERE: &[&str] = &["stopReason", "reason", "permissionDecisionReason", "message", "interrupt", "hookEventName"];
 
-/// The words of one event: copilot.md#answers, the table.
+/// The words of one event: the table of copilot.md#answers.
 struct Words {
-    /// The field of the decision and the one of its reason.
+    /// The fields of the decision and of its reason.
     decision: Option<[&'static str; 2]>,
-    /// The decisions there are, and the word for each. `None` is a word that says nothing.
+    /// The words for decisions. `None`: the word has no effect.
     known: &'static [(&'static str, Option<Decision>)],
     /// The field of the rewrite.
     rewrite: Option<&'static str>,
@@ -93,8 +93,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     Ok((output, notes))
 }
 
-/// copilot.md#answers: "`PreToolUse` also takes Claude's `hookSpecificOutput` with `permissionDecision`,
-/// `permissionDecisionReason`, `updatedInput` and `additionalContext`; `preToolUse` does not."
+/// Decodes Claude's form. copilot.md#answers: "`PreToolUse` also takes Claude's `hookSpecificOutput` with
+/// `permissionDecision`, `permissionDecisionReason`, `updatedInput` and `additionalContext`; `preToolUse` does not."
 fn decode_nested(
     event: &Event,
     top: &mut FieldReader,
@@ -115,8 +115,9 @@ fn decode_nested(
     Ok(())
 }
 
-/// decisions.md#copilot: "An answer of which the client would read nothing, although it says something, makes its hook a
-/// failed one. Of other answers what it would read counts, and the rest is reported."
+/// Reports the fields that were not read. decisions.md#copilot: "An answer of which the client would read nothing,
+/// although it says something, makes its hook a failed one. Of other answers what it would read counts, and the rest is
+/// reported."
 fn leftover(spoke: bool, event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<(), DecodeError> {
     for key in known_keys::COPILOT {
         let Some(value) = top.take::<Value>(key)? else { continue };
@@ -132,7 +133,7 @@ fn leftover(spoke: bool, event: &Event, top: &mut FieldReader, notes: &mut Vec<N
             notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
         }
     }
-    // The same keys in another spelling.
+    // The known keys in another spelling.
     for key in top.take_known(known_keys::COPILOT) {
         notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
     }
@@ -144,7 +145,7 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     let word = words.known.iter().find(|(_, decision)| decision.is_some() && *decision == output.decision);
     if let (Some([key, reason_key]), Some((word, _))) = (words.decision, word) {
         wire.insert(key.into(), (*word).into());
-        // A permission request has a place for why it is denied only.
+        // On a permission request, only a denial has a field for the reason.
         if event.kind() != EventKind::PermissionRequest || output.decision == Some(Decision::Deny) {
             put_text(&mut wire, reason_key, output.reason.as_ref());
         }
@@ -156,7 +157,7 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
         let value = match (key, updated) {
             ("modifiedArgs", _) | (_, Value::String(_)) if key != "modifiedResult" => updated.clone(),
             ("modifiedResult", _) => result(updated),
-            // What is to be a text is one.
+            // Other rewrites are texts, so other values are written as JSON.
             _ => updated.to_string().into(),
         };
         wire.insert(key.into(), value);
@@ -168,11 +169,12 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     Value::Object(wire)
 }
 
-/// The names that differ in the two forms of a result.
+/// The names that differ between the two forms of a result.
 const RESULT: &[(&str, &str)] = &[("resultType", "result_type"), ("textResultForLlm", "text_result_for_llm")];
 
-/// copilot.md#answers: "`modifiedResult` is `{resultType, textResultForLlm}`." decisions.md#copilot: "A result that a hook
-/// gives as a text alone is written as `{resultType: "success", textResultForLlm}`."
+/// A result in camelCase. copilot.md#answers: "`modifiedResult` is `{resultType, textResultForLlm}`."
+/// decisions.md#copilot: "A result that a hook gives as a text alone is written as `{resultType: "success",
+/// textResultForLlm}`."
 pub(super) fn result(updated: &Value) -> Value {
     match updated {
         Value::String(text) => json!({ "resultType": "success", "textResultForLlm": text }),
@@ -180,7 +182,7 @@ pub(super) fn result(updated: &Value) -> Value {
     }
 }
 
-/// A result with each field's name changed from the first to the second of what `direction` makes of both.
+/// Renames the fields of a result. `direction` orders each pair of names as (from, to).
 pub(super) fn renamed(
     result: &Value,
     direction: impl Fn(&'static str, &'static str) -> (&'static str, &'static str),
@@ -193,15 +195,15 @@ pub(super) fn renamed(
     Value::Object(fields.iter().map(|(key, value)| (name(key), value.clone())).collect())
 }
 
-/// What blocks an event of this kind when hookbox itself has failed; `None`: nobody knows which event it is.
+/// The fallback that blocks an event of this kind when hookbox itself failed. `None`: the event is unknown.
 ///
-/// decisions.md#copilot: "Under `failClosed` it is exit code 2 where that code denies, and a block on stdout with 0 on other
-/// events that can be blocked."
+/// decisions.md#copilot: "Under `failClosed` it is exit code 2 where that code denies, and a block on stdout with 0 on
+/// other events that can be blocked."
 pub(super) fn refusal(kind: Option<EventKind>, reason: &str) -> Fallback {
     if kind.is_some_and(is_gate) {
         return Fallback::block(None);
     }
-    // Every event finds its own words in it, and ignores the others.
+    // Every event reads its own words and ignores the others.
     let every = json!({
         "permissionDecision": "deny", "permissionDecisionReason": reason,
         "behavior": "deny", "message": reason,

@@ -1,4 +1,4 @@
-//! Payloads in camelCase and in Claude's fields.
+//! Decodes and encodes payloads in camelCase and in Claude's form.
 
 use serde_json::Value;
 
@@ -12,13 +12,13 @@ use crate::{
 
 const NAME_KEY: &str = "hook_event_name";
 
-/// Whether a payload has Claude's fields. copilot.md#payloads: "`notification` carries `hook_event_name` in both forms", so
-/// the name alone does not tell; and `subagentStart` has some of both.
+/// Returns true if a payload is in Claude's form. copilot.md#payloads: "`notification` carries `hook_event_name` in
+/// both forms", so the name alone is not enough. `subagentStart` mixes both forms.
 fn is_pascal(has: impl Fn(&str) -> bool) -> bool {
     has(NAME_KEY) && !has("sessionId") || has("agent_id")
 }
 
-/// How an event's fields are named in a payload of that form.
+/// Returns the row and the context names for an event in this form.
 fn form(name: &str, pascal: bool) -> (&'static EventSpec, &'static [(&'static str, &'static str)]) {
     if pascal {
         (events::pascal_by_name(name).unwrap_or(&events::OTHER), &[])
@@ -43,7 +43,8 @@ pub(super) fn decode(wire: &[u8], given: Option<&str>) -> Result<Event, DecodeEr
     Ok(Event { notes, ..event })
 }
 
-/// The inverse of [`decode`]. An event that never was on a wire is in camelCase, as Copilot's own are.
+/// Encodes an event, the inverse of [`decode`]. An event that was never on a wire is written in camelCase, Copilot's
+/// own form.
 pub(super) fn encode(event: &Event) -> Value {
     let pascal = event.raw.as_object().is_some_and(|payload| is_pascal(|name| payload.contains_key(name)));
     let (spec, context_names) = form(&event.name, pascal);
@@ -61,13 +62,13 @@ pub(super) fn encode(event: &Event) -> Value {
     Value::Object(wire)
 }
 
-/// copilot.md#payloads: "Older versions write `toolArgs` as a string that holds JSON." What holds no object is the tool's own
-/// text.
+/// Parses arguments in a string. copilot.md#payloads: "Older versions write `toolArgs` as a string that holds JSON." A
+/// string without an object is the tool's own text.
 fn unquoted(arguments: &Value) -> Option<Json> {
     Json::object(arguments.as_str()?)
 }
 
-/// Arguments as the string they were, unless they have changed.
+/// Returns the client's string if the arguments did not change, or else the new arguments as a string.
 fn requoted(args: &Value, quoted: &Value) -> Value {
     let same = match unquoted(quoted) {
         Some(before) => before == *args,
@@ -76,8 +77,8 @@ fn requoted(args: &Value, quoted: &Value) -> Value {
     if same { quoted.clone() } else { args.to_string().into() }
 }
 
-/// decisions.md#copilot: "An event's name is the one that is given, or else the one that it carries, or else what its fields
-/// tell."
+/// Returns the event's name. decisions.md#copilot: "An event's name is the one that is given, or else the one that it
+/// carries, or else what its fields tell."
 fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
     if let Some(given) = given {
         for key in [NAME_KEY, "hookName"] {
@@ -101,7 +102,7 @@ fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
     })
 }
 
-/// The fields that tell which event a payload in camelCase is; the first line that fits.
+/// The fields that identify an event in camelCase. The first entry that matches is used.
 const TOLD_BY: &[(&[&str], &str)] = &[
     (&["transformedPrompt"], "userPromptTransformed"),
     (&["toolResult"], "postToolUse"),

@@ -1,8 +1,8 @@
-//! Both names of a tool.
+//! The names of tools in Copilot and in Claude Code.
 
 use crate::protocol::{ToolNames, Usage};
 
-/// copilot.md#tool-names, line by line: Copilot's own names, and Claude's.
+/// copilot.md#tool-names, in the same order: Copilot's own names, and Claude's.
 pub(super) const TOOLS: &[ToolNames] = &[
     (&["bash", "powershell"], &["Bash"]),
     (&["view"], &["Read"]),

@@ -1,4 +1,4 @@
-//! What a command said, as Gemini CLI counts it: gemini.md#reading-an-answer, gemini.md#exit-codes.
+//! Reads the output of a command by the rules of Gemini CLI: gemini.md#reading-an-answer, gemini.md#exit-codes.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said 
     }
 }
 
-/// The object that was printed, or what JSON it was instead; `None`: text.
+/// Parses an answer. `Err` describes JSON that is not an object; `None` is plain text.
 fn answer(said: &str) -> Option<Result<Object, String>> {
     let value = match parse(said.as_bytes()).ok()? {
         // "A JSON string is parsed once more."
@@ -37,11 +37,11 @@ fn answer(said: &str) -> Option<Result<Object, String>> {
     }
 }
 
-/// "What was printed is text, not JSON".
+/// Reads plain text: "What was printed is text, not JSON".
 fn plain(ended: &Ended, said: String) -> Said {
     match ended.code {
         Some(0) if said.is_empty() => Ok((HookOutput::default(), Vec::new())),
-        // Text that holds an object was meant as an answer.
+        // Text that contains an object was probably meant as an answer.
         Some(0) if said.contains('{') => {
             Err(Failure::new(Cause::BadOutput, "output: not one JSON object, so Gemini CLI ignores it"))
         }

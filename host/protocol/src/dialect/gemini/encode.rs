@@ -1,4 +1,4 @@
-//! The verdict as Gemini CLI reads it.
+//! Encodes the verdict for Gemini CLI.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{
     output::HookOutput,
 };
 
-/// The key of a wish for tools.
+/// The key of a tool selection.
 pub(super) const TOOL_CONFIG: &str = "toolConfig";
 
 pub(super) fn encode(event: &Event, output: &HookOutput) -> Option<Value> {

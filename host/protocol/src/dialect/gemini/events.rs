@@ -1,4 +1,4 @@
-//! The events of gemini.md: its table of events, and what an answer to each can say.
+//! The events of gemini.md, and the fields that an answer to each can have.
 
 use crate::{
     event::EventKind,
@@ -15,8 +15,8 @@ const PLAIN: Expressible = Expressible { system_message: true, ..MUTE };
 /// gemini.md#decisions: "`continue: false` ends the run; nothing more is told to the model."
 const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], halt: &[Scope::Turn], ..PLAIN };
 
-/// gemini.md#events: the own fields of an event, beside the names of [`SPECS`], and beside a tool's. What stands inside
-/// `llm_request` is read by [`super::model`].
+/// gemini.md#events: an event's own fields, besides the names of [`SPECS`] and the fields of a tool call.
+/// [`super::model`] reads the fields of `llm_request`.
 const fn fields(kind: EventKind) -> &'static [&'static str] {
     match kind {
         EventKind::SessionStart => &["source"],
@@ -39,7 +39,7 @@ const fn spec(
     EventSpec { name, kind, matched, blockable, required: &[], names: &[], fields: fields(kind), expressible }
 }
 
-/// The event whose answer is a wish for tools.
+/// The event whose answer selects tools.
 pub(super) const SELECTION: &str = "BeforeToolSelection";
 
 pub(super) static SPECS: &[EventSpec] = &[
@@ -84,10 +84,10 @@ pub(super) static SPECS: &[EventSpec] = &[
     spec("Notification", EventKind::Notification, Some("notification_type"), PLAIN),
 ];
 
-/// An event that Gemini CLI may gain is answered like the others.
+/// The row of all other events. Gemini CLI treats them like the known ones.
 pub(super) static OTHER: EventSpec = spec("", EventKind::OtherEvent, None, GATE);
 
-/// What tells a payload of this client: its own names of events, or what it sends with those that others have too.
+/// The signs of this client's payloads: its own event names, or the fields that it adds to events with common names.
 pub(super) const MARKS: Marks = Marks {
     own: &[
         Mark::has(&[]).of(&[

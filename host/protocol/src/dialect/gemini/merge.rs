@@ -1,4 +1,4 @@
-//! Many outputs, one verdict: decisions.md#gemini.
+//! Merges the outputs into one outcome: decisions.md#gemini.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     outcome
 }
 
-/// Takes one hook's rewrite into the verdict, in the words the event has for it.
+/// Adds one hook's rewrite to the verdict, in the form that the event has for it.
 fn rewrite(event: &Event, updated: &Value, outputs: &[HookOutput], outcome: &mut HookOutput) -> Option<Note> {
     if outputs.iter().any(|output| output.decision == Some(Decision::Deny)) {
         return Some(Note::dropped("the rewrite has no effect: it is denied"));
@@ -53,7 +53,7 @@ fn rewrite(event: &Event, updated: &Value, outputs: &[HookOutput], outcome: &mut
             outcome.reason = text.or_else(|| Some("a hook took the result out".to_owned()));
             return None;
         }
-        // It is a deny already, for another hook's rewrite.
+        // The rewrite of another hook already became a denial.
         _ if outcome.decision == Some(Decision::Deny) => return None,
         (EventKind::PreToolUse, Value::Object(_)) => {
             outcome.updated = Some(updated.clone());
@@ -85,7 +85,7 @@ fn has_parts(response: &Value) -> bool {
     parts.is_some_and(|parts| !parts.is_empty())
 }
 
-/// gemini.md#beforetoolselection: "`NONE` wins, then `ANY`, else `AUTO`; the names are united."
+/// Merges tool selections. gemini.md#beforetoolselection: "`NONE` wins, then `ANY`, else `AUTO`; the names are united."
 fn united(configs: &[Value]) -> Value {
     let says = |mode: &&str| configs.iter().any(|config| config.get("mode").and_then(Value::as_str) == Some(*mode));
     let mode = ["NONE", "ANY"].into_iter().find(says).unwrap_or("AUTO");
@@ -94,7 +94,7 @@ fn united(configs: &[Value]) -> Value {
     json!({ "mode": mode, "allowedFunctionNames": names })
 }
 
-/// Makes the event what the next hook sees; whether it changed.
+/// Applies a rewrite to the event for the next hook. Returns true if the event changed.
 pub(super) fn apply(event: &mut Event, output: &HookOutput) -> bool {
     let Some(Value::Object(updated)) = &output.updated else { return false };
     match (event.kind(), &mut event.call) {

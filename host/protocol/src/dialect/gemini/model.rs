@@ -1,6 +1,6 @@
-//! The request to the model, which the wire has inside `llm_request`.
+//! The request to the model, which is in `llm_request` on the wire.
 //!
-//! gemini.md#events: "`llm_request` is `{model, config, messages}`." What of it is not typed stays in [`Event::extra`].
+//! gemini.md#events: "`llm_request` is `{model, config, messages}`." Its untyped fields stay in [`Event::extra`].
 
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ use crate::{
 
 pub(super) const REQUEST: &str = "llm_request";
 
-/// The contract's name of `config`.
+/// The names of `config`: on the wire, and in the contract.
 const CONFIG: (&str, &str) = ("config", "options");
 
-/// Reads the typed fields of the request. A model that is not text stays untyped, with a note.
+/// Reads the typed fields of the request. A model that is not a string stays untyped, with a note.
 pub(super) fn read(event: &mut Event) {
     let Some(request) = event.extra.get(REQUEST).and_then(Json::members) else { return };
     let model = match &mut event.input {
@@ -39,14 +39,14 @@ pub(super) fn read(event: &mut Event) {
     }
 }
 
-/// Null counts as absent.
+/// Reads a field of the request. Null counts as missing.
 fn read_field(request: &Members, name: &str, field: &mut Option<Json>) {
     if let Some(value) = request.find(name) {
         *field = Some(value.clone()).filter(|value| !value.is_null());
     }
 }
 
-/// The event without the fields that [`read`] set, and the request as the wire has it.
+/// Splits an event into one without the fields that [`read`] set, and the request in the wire's form.
 pub(super) fn split(event: &Event) -> (Event, Option<Value>) {
     let mut bare = event.clone();
     let mut typed = Object::new();
@@ -69,12 +69,12 @@ pub(super) fn split(event: &Event) -> (Event, Option<Value>) {
     (bare, request)
 }
 
-/// The request as the wire names its fields.
+/// Renames the request's fields to the wire's names.
 pub(super) fn to_wire(request: Object) -> Object {
     rename(request, CONFIG.1, CONFIG.0)
 }
 
-/// The request as the contract names its fields.
+/// Renames the request's fields to the contract's names.
 pub(super) fn from_wire(request: Object) -> Object {
     rename(request, CONFIG.0, CONFIG.1)
 }
@@ -83,7 +83,8 @@ fn rename(object: Object, from: &str, to: &str) -> Object {
     object.into_iter().map(|(key, value)| (if key == from { to.to_owned() } else { key }, value)).collect()
 }
 
-/// What of a new request differs from the event's: a hook that gives back the whole changes only what it changed.
+/// Returns the fields of a new request that differ from the event's. A hook may return the whole request after a small
+/// change.
 pub(super) fn changes(event: &Event, request: &Object) -> Object {
     let mut old = Object::new();
     event.input.encode(&mut old);
@@ -91,7 +92,7 @@ pub(super) fn changes(event: &Event, request: &Object) -> Object {
     request.iter().filter(|(key, value)| differs(key, value)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Makes the event's request what `changes` say.
+/// Applies `changes` to the event's request.
 pub(super) fn apply(event: &mut Event, changes: &Object) {
     let mut whole = event.extra.remove(REQUEST).map_or_else(|| json!({}), Json::into_value);
     if let Value::Object(whole) = &mut whole {

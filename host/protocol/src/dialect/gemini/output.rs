@@ -1,4 +1,4 @@
-//! What a hook that speaks gemini's JSON said. What Gemini CLI would ignore makes the hook a failed one.
+//! Decodes the output of a hook that speaks gemini's JSON. The hook fails if Gemini CLI would ignore its output.
 
 use serde_json::Value;
 
@@ -13,10 +13,10 @@ use crate::{
 
 const RESPONSE: &str = "llm_response";
 
-/// Decisions of other clients' forms.
+/// Fields that decide in other clients. Gemini CLI ignores them.
 const IGNORED: &[&str] = &["permissionDecision", "updatedInput", "tool_output"];
 
-/// The field of a rewrite.
+/// The name of the field for a rewrite.
 pub(super) const fn rewrite_key(kind: EventKind) -> Option<&'static str> {
     match kind {
         EventKind::PreToolUse => Some("tool_input"),
@@ -71,7 +71,7 @@ fn take_decision(spec: &EventSpec, top: &mut FieldReader, output: &mut HookOutpu
             return Err(ignored(top, key, "nothing that blocks", &Value::String(spec.name.to_owned())));
         }
     }
-    // To allow what nobody asks about is to say nothing.
+    // `allow` has no effect on an event that asks for no permission.
     decide(output, decision.filter(|decision| *decision != Decision::Allow || can(decision)), reason);
     Ok(())
 }
@@ -80,8 +80,8 @@ fn rewritten(kind: EventKind, new: Object) -> Value {
     Value::Object(if kind == EventKind::BeforeLlm { model::from_wire(new) } else { new })
 }
 
-/// gemini.md#beforemodel-and-aftermodel: "A `llm_response` of a hook is the answer in its place, and is used only beside a
-/// deny."
+/// Takes a response that replaces the model's. gemini.md#beforemodel-and-aftermodel: "A `llm_response` of a hook is the
+/// answer in its place, and is used only beside a deny."
 fn take_response(specific: &mut FieldReader, output: &HookOutput) -> Result<Option<Value>, DecodeError> {
     match specific.take::<Value>(RESPONSE)? {
         Some(response) if output.decision != Some(Decision::Deny) => {

@@ -1,4 +1,4 @@
-//! Both names of a tool.
+//! The names of tools in Gemini CLI and in Claude Code.
 
 use crate::protocol::ToolNames;
 

@@ -1,4 +1,4 @@
-//! A call of a plugin as OpenCode made it: `{"input": …, "output": …}`.
+//! A call of a plugin in OpenCode's own form: `{"input": …, "output": …}`.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::{
     json::{DecodeError, Members},
 };
 
-/// The functions of a plugin, and the events they are: opencode.md#events.
+/// The functions of a plugin and their events: opencode.md#events.
 pub(super) const CALLS: &[(&str, &str)] = &[
     ("tool.execute.before", "PreToolUse"),
     ("tool.execute.after", "PostToolUse"),
@@ -18,7 +18,7 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("session.idle", "Stop"),
 ];
 
-/// Where the fields of an event stand in a call.
+/// The places of an event's fields in a call.
 const FIELDS: &[(&str, &str)] = &[
     ("/input/sessionID", "session_id"),
     ("/input/properties/sessionID", "session_id"),
@@ -30,12 +30,12 @@ const FIELDS: &[(&str, &str)] = &[
     ("/output/output", "tool_response"),
 ];
 
-/// Returns true if a payload of so many members is one.
+/// Returns true if a payload with this number of members is a call.
 pub(super) fn is_call<'w>(members: usize, member: impl Fn(&str) -> Option<&'w Value>) -> bool {
     members == 2 && member("input").is_some_and(Value::is_object) && member("output").is_some()
 }
 
-/// The event of a call. Everything that OpenCode gave stays in [`Event::raw`].
+/// Decodes the event of a call. All of OpenCode's fields stay in [`Event::raw`].
 pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) -> Result<Event, DecodeError> {
     let (raw, payload) = (wire.raw(), wire.members);
     let told = told(&payload);
@@ -61,7 +61,7 @@ pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) ->
     Ok(Event { notes: wire.notes, ..event })
 }
 
-/// opencode.md#payloads: "Which event it is, its fields tell."
+/// Returns the event's name. opencode.md#payloads: "Which event it is, its fields tell."
 fn told(payload: &Members) -> Option<String> {
     if let Some(kind) = payload.at("/input/type") {
         return kind.into_string().ok();
@@ -77,7 +77,7 @@ fn told(payload: &Members) -> Option<String> {
     told.iter().find(|(fields, _)| fits(fields)).map(|(_, name)| (*name).to_owned())
 }
 
-/// The text of a message's parts.
+/// Joins the texts of a message's parts.
 fn prompt(payload: &Members) -> Option<String> {
     let parts = payload.at("/output/parts")?;
     let parts = parts.as_array()?;

@@ -1,4 +1,4 @@
-//! The verdict as the plugin reads it.
+//! Encodes the verdict for the plugin.
 
 use serde_json::Value;
 

@@ -37,10 +37,10 @@ pub(super) static SPECS: &[EventSpec] = &[
     event("Stop", EventKind::Stop, NOTHING),
 ];
 
-/// opencode.md#events: "Every other event is an other-event, and can only be watched."
+/// The row of all other events. opencode.md#events: "Every other event is an other-event, and can only be watched."
 pub(super) static OTHER: EventSpec = event("", EventKind::OtherEvent, NOTHING);
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[
         Mark::has(&["input", "output"]).lacks(&["hook_event_name", "event", "toolName"]),

@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md#opencode.
+//! Merges the outputs into one outcome: decisions.md#opencode.
 
 use crate::{
     dialect::common::merge_effects,
@@ -9,7 +9,7 @@ use crate::{
 
 pub(super) fn merge(_event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
-    // A plugin shows nobody anything, and hooks print nothing into its transcript.
+    // The plugin has no transcript to hide outputs from.
     outcome.output.suppress_output = false;
     let denials = || outputs.iter().filter(|output| output.decision == Some(Decision::Deny));
     let denied = denials().next().is_some();

@@ -1,4 +1,4 @@
-//! What a hook said, in Claude's form.
+//! Decodes a hook's output, which has Claude's form.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::{
     output::{Decision, HookOutput, Note},
 };
 
-/// The field that rewrites an event, where there is one.
+/// The field that rewrites an event, if it has one.
 pub(super) fn rewrite_key(kind: EventKind) -> Option<&'static str> {
     match kind {
         EventKind::PreToolUse => Some("updatedInput"),

@@ -1,4 +1,4 @@
-//! Both names of a tool.
+//! The names of tools in OpenCode and in Claude Code.
 
 use crate::protocol::ToolNames;
 

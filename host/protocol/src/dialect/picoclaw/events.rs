@@ -1,5 +1,4 @@
-//! The methods of `docs/spec/picoclaw.md`. `names` lists every parameter that has a typed place, and nothing else is
-//! decoded.
+//! The methods of `docs/spec/picoclaw.md`. `names` lists all typed parameters; no others are decoded.
 
 use crate::{
     event::EventKind,
@@ -19,15 +18,15 @@ pub(super) const TOOLS: &[ToolNames] = &[
     (&["spawn", "subagent"], &["Agent", "Task"]),
 ];
 
-/// The handshake. picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is
-/// ended."
+/// The name of the handshake. picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook
+/// process is ended."
 pub const HELLO: &str = "hook.hello";
-/// What happened in the agent loop, up to v0.2.8.
+/// Something happened in the agent loop, in versions up to 0.2.8.
 pub(super) const EVENT: &str = "hook.event";
-/// The same, later.
+/// The name of the same method in later versions.
 pub(super) const RUNTIME_EVENT: &str = "hook.runtime_event";
 
-/// What can be said about nothing.
+/// The answer to a method that takes no answer.
 const MUTE: Expressible =
     Expressible { decisions: &[], rewrite: false, context: false, system_message: false, halt: &[], env: false };
 
@@ -95,17 +94,17 @@ pub(super) static SPECS: &[EventSpec] = &[
         CALL,
         Expressible { decisions: &[DecisionKind::Allow, DecisionKind::Deny], ..MUTE },
     ),
-    // An observer names the kinds it wants to be told of.
+    // An observer lists the event kinds that it wants.
     EventSpec { matched: Some("kind"), ..spec(EVENT, EventKind::AgentEvent) },
     EventSpec { matched: Some("kind"), ..spec(RUNTIME_EVENT, EventKind::AgentEvent) },
 ];
 
-/// Methods a client may gain. Whether such a one can be blocked is not known, so it counts as one that can.
+/// The row of all other methods. Such a method may be blockable, so it counts as one.
 pub(super) static OTHER: EventSpec =
     intercept_row("", EventKind::OtherEvent, &[], &[], Expressible { rewrite: false, ..INTERCEPTS });
 
-/// What an integer `Kind` means. decisions.md#the-real-picoclaw: "≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 =
-/// `tool_exec_start`". The order of the client's own `EventKind` (`pkg/agent/events.go`).
+/// The meanings of an integer `Kind`, in the order of the client's own `EventKind` (`pkg/agent/events.go`).
+/// decisions.md#the-real-picoclaw: "≤ v0.2.8 with an integer `Kind`, 0 = `turn_start`, 8 = `tool_exec_start`".
 pub(super) const KINDS: [&str; 19] = [
     "turn_start",
     "turn_end",
@@ -128,7 +127,7 @@ pub(super) const KINDS: [&str; 19] = [
     "error",
 ];
 
-/// What tells a payload of this client.
+/// The signs of this client's payloads.
 pub(super) const MARKS: Marks = Marks {
     own: &[Mark::has(&["jsonrpc", "method"])],
     proof: &[Mark::has(&["jsonrpc", "method"])],

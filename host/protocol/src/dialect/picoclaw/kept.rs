@@ -1,9 +1,8 @@
-//! Parts of a request to the model that `PicoClaw` 0.2.8 and later keep, whatever a hook says: its system messages, and
-//! the definitions of its tools.
+//! The parts of a model request that `PicoClaw` 0.2.8 and later protect from hooks: system messages and tool definitions.
 //!
-//! The client compares both with what it sent. Where one system message differs, or stands elsewhere in the list, it puts
-//! all of its messages back; where one tool differs, all of its tools. So a changed system message would undo the
-//! redaction of every other message.
+//! The client compares both with its own request. If one system message changed or moved, it restores all messages; if
+//! one tool changed, it restores all tools. A changed system message would therefore undo the redaction of all other
+//! messages.
 
 use serde_json::Value;
 
@@ -14,17 +13,17 @@ use crate::{
     protocol::Outcome,
 };
 
-/// Members that tell where a part of the prompt comes from: no model reads them, and the client does not compare them.
+/// Members that record the source of a part of the prompt. Models do not read them, and the client does not compare them.
 const ORIGIN: [&str; 3] = ["prompt_layer", "prompt_slot", "prompt_source"];
 
-/// A version of the client, as far as the event's parameters show it.
+/// Version of the client, inferred from the event's parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
-    /// Up to 0.2.7: `channel` and `chat_id` stand at the top of the parameters.
+    /// Up to 0.2.7: the parameters have `channel` and `chat_id` at the top.
     Older,
-    /// From 0.2.8 on: they stand in `context`.
+    /// From 0.2.8 on: `context` has them.
     Newer,
-    /// Neither is there.
+    /// The parameters have neither.
     Unknown,
 }
 
@@ -41,20 +40,21 @@ impl Version {
     }
 }
 
-/// Lists as the client sent them and as hooks left them.
+/// Comparison of a list before and after the hooks.
 enum Compared {
-    /// Nothing that the client keeps has changed.
+    /// The protected parts did not change.
     Same,
-    /// Hooks only added to it.
+    /// Hooks only added to them.
     Added,
-    /// Hooks changed it or took something out.
+    /// Hooks changed or removed a part.
     Changed,
 }
 
 const SYSTEM: &str = "decisions.md#picoclaw: A changed or missing system message ends the turn, because PicoClaw 0.2.8 and later would put all messages back, a redacted prompt among them.";
 const TOOLS: &str = "decisions.md#picoclaw: A changed or missing tool definition ends the turn, because PicoClaw 0.2.8 and later would offer the model the tools as they were.";
 
-/// Makes a rewritten request one that the client obeys whole: what hooks only added is left out, and a change ends the turn.
+/// Adjusts a rewritten request so that the client obeys all of it. Additions to protected parts are left out; a change
+/// of them ends the turn.
 pub(super) fn settle(event: &Event, sent: &BeforeLlm, outcome: &mut Outcome) {
     let version = Version::of(event);
     let Some(Value::Object(request)) = &mut outcome.output.updated else { return };
@@ -108,7 +108,7 @@ fn keep_system(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) ->
         }
         Compared::Same => {}
     }
-    // Each has to stand where it stood, as the client wrote it.
+    // Every system message must keep its position, and gets the client's text.
     for (index, message) in old.iter().enumerate().filter(|(_, message)| is_system(message)) {
         match new.get_mut(index) {
             Some(place) if is_system(place) => place.clone_from(message),
@@ -136,7 +136,7 @@ fn keep_tools(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) -> 
     Kept::Yes
 }
 
-/// Tells whether every member is as the client sent it.
+/// Returns true if no member of the request changed.
 fn is_as_sent(sent: &BeforeLlm, request: &Object) -> bool {
     let is = |key: &str, value: Option<&Value>| request.get(key) == value;
     is("messages", sent.messages.as_deref())
@@ -145,7 +145,7 @@ fn is_as_sent(sent: &BeforeLlm, request: &Object) -> bool {
         && request.get("model").and_then(Value::as_str) == sent.model.as_deref()
 }
 
-/// Compares in order: what was sent has to be there still, with anything between.
+/// Compares two lists in order. All old items must still be there, and new ones may be in between.
 fn compare(sent: &[&Value], now: &[&Value]) -> Compared {
     let mut rest = now.iter();
     if !sent.iter().all(|one| rest.any(|other| same(one, other))) {
@@ -158,7 +158,7 @@ fn is_system(message: &Value) -> bool {
     message.get("role").and_then(Value::as_str) == Some("system")
 }
 
-/// Tells whether two values are the same to the client, which reads an empty member as an absent one.
+/// Returns true if the client treats two values as the same. It reads an empty member as a missing one.
 fn same(one: &Value, other: &Value) -> bool {
     fn counts((key, value): &(&String, &Value)) -> bool {
         let is_empty = match value {

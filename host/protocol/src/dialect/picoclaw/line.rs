@@ -1,7 +1,7 @@
-//! One line of JSON-RPC 2.0: what the client asks or tells.
+//! One line of JSON-RPC 2.0: a request or a notification of the client.
 //!
-//! The parameters that have no typed place stay in [`Event::extra`] as they came, `meta` and `context` among them; what
-//! the origin needs of those is read beside that. The envelope stays in [`Event::raw`].
+//! Untyped parameters stay in [`Event::extra`] unchanged, including `meta` and `context`. The context fields are also
+//! read from those two. The envelope stays in [`Event::raw`].
 
 use std::cell::RefCell;
 
@@ -65,8 +65,8 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
     Ok(event)
 }
 
-/// picoclaw.md#what-it-is: "Every message is JSON-RPC 2.0, one JSON message per line." decisions.md#the-real-picoclaw:
-/// "Ids are integers; a string id or `2.0` is dropped."
+/// Checks the envelope. picoclaw.md#what-it-is: "Every message is JSON-RPC 2.0, one JSON message per line."
+/// decisions.md#the-real-picoclaw: "Ids are integers; a string id or `2.0` is dropped."
 fn check_envelope(line: &Members) -> Result<(), DecodeError> {
     match line.get("jsonrpc") {
         Some(Value::String(version)) if version == "2.0" => {}
@@ -95,7 +95,7 @@ fn blank(name: &str) -> Event {
     }
 }
 
-/// What an event other than those of the agent loop comes with.
+/// Returns the context of an event outside of the agent loop.
 fn context(params: &At) -> EventContext {
     let inbound = params.inner("context").inner("inbound");
     EventContext {
@@ -158,13 +158,14 @@ fn agent_event(name: &str, params: &At) -> Result<(String, EventContext), Decode
     Ok((kind, context))
 }
 
-/// What the client itself prints for a number it has no name for is `event_kind(n)`.
+/// Returns the name of an integer kind. The client itself prints `event_kind(n)` for an unknown number.
 fn kind_name(number: u64) -> String {
     let known = usize::try_from(number).ok().and_then(|index| events::KINDS.get(index));
     known.map_or_else(|| format!("event_kind({number})"), |name| (*name).to_owned())
 }
 
-/// The inverse of [`decode`]; for an event that never came over a wire, the line a client would have sent.
+/// Encodes an event, the inverse of [`decode`]. An event that never came over a wire is written as a client would have
+/// sent it.
 pub(super) fn encode(dialect: &dyn Dialect, event: &Event) -> Value {
     let params = match &event.input {
         Input::OtherEvent(other) => other.payload.to_object(),
@@ -195,7 +196,7 @@ fn new_envelope(event: &Event) -> Object {
 
 fn encode_params(spec: &EventSpec, event: &Event) -> Object {
     let mut params = encode_fields(spec, &[], &without_raw(event));
-    // An event that came over the wire has all of this in `extra`, as it came.
+    // An event from the wire has these in `extra`, unchanged.
     put_new(&mut params, "meta", encode_meta(&event.context));
     if !event.extra.contains_key("context") {
         put_texts(&mut params, [("channel", &event.context.channel), ("chat_id", &event.context.chat_id)]);
@@ -223,7 +224,7 @@ fn encode_meta(context: &EventContext) -> Object {
 fn encode_agent_event(event: &Event, agent: &AgentEvent) -> Object {
     let snake = event.name == events::RUNTIME_EVENT;
     let (kind, payload) = if snake { ("kind", "payload") } else { ("Kind", "Payload") };
-    // The number a client sent for the kind is in `extra`, as it came.
+    // `extra` has the client's number for the kind, unchanged.
     let mut params = event.extra.to_object();
     if let Some(word) = &agent.kind {
         params.entry(kind).or_insert_with(|| json!(word));
@@ -272,8 +273,8 @@ fn put_new(to: &mut Object, key: &str, object: Object) {
     }
 }
 
-/// An object within the line that may be absent, and where it is. What is of another type than it should be counts as
-/// absent, with a note: all of it is in [`Event::extra`] anyway.
+/// An optional object within the line, and its JSON pointer. A value of the wrong type counts as missing, with a note;
+/// [`Event::extra`] has it anyway.
 struct At<'a> {
     pointer: String,
     fields: Option<Within<'a>>,
@@ -291,7 +292,7 @@ impl<'a> At<'a> {
         format!("{}/{}", self.pointer, token(key))
     }
 
-    /// `null` counts as absent: Go writes it for what is not there.
+    /// `null` counts as missing, because Go writes it for missing values.
     fn get(&self, key: &str) -> Option<&'a Value> {
         self.written(key).filter(|value| !value.is_null())
     }

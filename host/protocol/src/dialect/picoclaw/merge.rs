@@ -1,4 +1,4 @@
-//! Many outputs, one outcome: decisions.md#picoclaw.
+//! Merges the outputs into one outcome: decisions.md#picoclaw.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
             outcome.output.updated = outcome.output.updated.take().or_else(|| updated.clone());
             outcome.output.updated_tool = outcome.output.updated_tool.take().or_else(|| updated_tool.clone());
         }
-        // What is not going to happen need not be rewritten.
+        // A blocked call needs no rewrite.
         Some(_) => {}
         None => set_changes(event, &now, &mut outcome.output),
     }
@@ -57,8 +57,8 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     outcome
 }
 
-/// decisions.md#the-real-picoclaw: "Never echo a large body back when `continue` says the same." A rewrite that changes
-/// nothing is none.
+/// Sets the rewrites of an outcome, if the event changed. decisions.md#the-real-picoclaw: "Never echo a large body back
+/// when `continue` says the same."
 fn set_changes(event: &Event, now: &Event, output: &mut HookOutput) {
     match (&event.input, &now.input) {
         (Input::PreToolUse(_), _) => {
@@ -89,8 +89,9 @@ fn set_changes(event: &Event, now: &Event, output: &mut HookOutput) {
     }
 }
 
-/// decisions.md#the-real-picoclaw: "A reply line of 1 MiB or more kills the client's reader for good: a longer reply
-/// must become a short one, with a diagnostic; a block is never lost for its size: its reason is cut."
+/// Shortens a reply that is too long. decisions.md#the-real-picoclaw: "A reply line of 1 MiB or more kills the client's
+/// reader for good: a longer reply must become a short one, with a diagnostic; a block is never lost for its size: its
+/// reason is cut."
 fn fit(event: &Event, outcome: &mut Outcome) {
     if reply::fits(event, &outcome.output) {
         return;
@@ -105,7 +106,7 @@ fn fit(event: &Event, outcome: &mut Outcome) {
         }
     }
     if let Some(Decision::Respond(result)) = &output.decision {
-        // The tool was not to run. That holds, also when what was to be said instead cannot be said whole.
+        // The tool must not run, even if the result that replaces it is too long.
         let text = result.get("for_llm").and_then(Value::as_str).unwrap_or("a hook answered in place of the tool");
         output.reason = Some(text.to_owned());
         output.decision = Some(Decision::Deny);
@@ -121,8 +122,8 @@ fn fit(event: &Event, outcome: &mut Outcome) {
     }
 }
 
-/// What is said in place of a rewrite that cannot be. decisions.md#picoclaw: "A rewrite too long for the client's reader is
-/// never passed over: a call is denied, a result is withheld, and a request or a response of the model ends the turn."
+/// Replaces a rewrite that is too long. decisions.md#picoclaw: "A rewrite too long for the client's reader is never
+/// passed over: a call is denied, a result is withheld, and a request or a response of the model ends the turn."
 fn withhold(kind: EventKind, output: &mut HookOutput) -> &'static str {
     const WHY: &str = "a hook replaced this with more than the client can read";
     match kind {
@@ -141,7 +142,7 @@ fn withhold(kind: EventKind, output: &mut HookOutput) -> &'static str {
     }
 }
 
-/// What is left of a reason that was too long, in characters.
+/// Length of a reason that was cut, in characters.
 pub(super) const REASON_LIMIT: usize = 4096;
 
 fn clause(event: &Event, last: Option<&HookOutput>, output: &HookOutput) -> &'static str {

@@ -1,4 +1,4 @@
-//! The `result` object of a hook's reply.
+//! Decodes the `result` object of a hook's reply.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{
     output::{Decision, Halt, HookOutput, Note, Scope},
 };
 
-/// The field of `modify`, and where the client sends the same object.
+/// The field of `modify`. The client sends the same object in this field.
 pub(super) const fn rewrite_key(kind: EventKind) -> Option<&'static str> {
     match kind {
         EventKind::BeforeLlm => Some("request"),
@@ -45,8 +45,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
 }
 
 /// decisions.md#picoclaw: "A `command` handler under picoclaw gets the whole JSON-RPC request on one line of stdin and
-/// prints the `result` object alone. A whole response is understood, with a warning." One written as a hook process
-/// prints the whole response; not to see its `deny_tool` would be worse than to read it.
+/// prints the `result` object alone. A whole response is understood, with a warning." A hook process prints whole
+/// responses, and ignoring its `deny_tool` would be unsafe.
 fn unwrap_response<'a>(wire: &'a Object, notes: &mut Vec<Note>) -> Result<Option<&'a Object>, DecodeError> {
     if !wire.contains_key("jsonrpc") {
         return Ok(None);
@@ -63,8 +63,8 @@ fn unwrap_response<'a>(wire: &'a Object, notes: &mut Vec<Note>) -> Result<Option
     }
 }
 
-/// decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*." The client reads
-/// `approved` and finds false.
+/// decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*." The client reads a
+/// missing `approved` as false.
 fn decode_approval(top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let approved = top.take::<bool>("approved")?;
     let reason = top.take::<String>("reason")?;
@@ -119,7 +119,7 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
     Ok(output)
 }
 
-/// Reads what `modify` gives. decisions.md#the-real-picoclaw: "Flat forms are ignored by the client. The seed shows
+/// Takes the rewrite of `modify`. decisions.md#the-real-picoclaw: "Flat forms are ignored by the client. The seed shows
 /// neither: emit the nested form, accept both from hooks."
 fn take_rewrite(
     kind: EventKind,
@@ -141,7 +141,7 @@ fn take_rewrite(
             call.take::<Value>("arguments")?
         }
         EventKind::BeforeLlm => Some(Value::Object(object)),
-        // The outer object repeats the event: beside the inner one there is nothing in it that the client reads.
+        // The outer object repeats the event. The client reads only the inner one.
         _ => {
             let inner = object.shift_remove(key);
             if inner.is_some() {
@@ -157,5 +157,5 @@ fn take_rewrite(
     }
 }
 
-/// Members of the client's own request and response objects around the model's response and the tool's result.
+/// Members of the client's own request and response objects, besides the model's response and the tool's result.
 const ENVELOPE: [&str; 8] = ["meta", "context", "model", "tool", "arguments", "duration", "channel", "chat_id"];

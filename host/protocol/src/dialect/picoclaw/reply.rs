@@ -1,4 +1,4 @@
-//! The response line: `{"jsonrpc":"2.0","id":…,"result":{…}}`.
+//! Encodes the response line: `{"jsonrpc":"2.0","id":…,"result":{…}}`.
 
 use serde_json::{Value, json};
 
@@ -12,10 +12,10 @@ use crate::{
     output::{Decision, HookOutput, Scope},
 };
 
-/// The id of a request that never came over a wire. The client counts from 1; 0 is its word for "no id".
+/// The id of a request that never came over a wire. The client counts from 1, and 0 is its id of notifications.
 pub(super) const FIRST_ID: u64 = 1;
 
-/// Bytes a line may have, its newline among them: the client's reader takes less than 1 MiB.
+/// Maximum length of a line in bytes, exclusive, with its newline. The client's reader takes less than 1 MiB.
 const LINE_LIMIT: usize = 1024 * 1024;
 
 pub(super) fn encode(event: &Event, output: &HookOutput) -> Option<Value> {
@@ -30,13 +30,13 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Option<Value> {
     Some(response(id, Value::Object(result)))
 }
 
-/// Not `json!`, which would copy a large result.
+/// Builds the response. `json!` would copy a large result.
 fn response(id: u64, result: Value) -> Value {
     let line = [("jsonrpc", "2.0".into()), ("id", id.into()), ("result", result)];
     Value::Object(line.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// The id to answer to. picoclaw.md#hookevent: "`id` is 0 or absent."
+/// Returns the id to answer. picoclaw.md#hookevent: "`id` is 0 or absent."
 fn answered_id(event: &Event) -> Option<u64> {
     // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
     if event.kind() == EventKind::AgentEvent {
@@ -59,8 +59,8 @@ fn hello(event: &Event) -> Object {
     result
 }
 
-/// decisions.md#picoclaw: "`approve_tool`: the first `approved:false` wins and its reason is returned; all must
-/// approve."
+/// Writes an approval. decisions.md#picoclaw: "`approve_tool`: the first `approved:false` wins and its reason is
+/// returned; all must approve."
 fn put_approval(output: &HookOutput, result: &mut Object) {
     let refused =
         output.halt.is_some() || output.decision.as_ref().is_some_and(|decision| *decision != Decision::Allow);
@@ -94,7 +94,7 @@ fn put_action(event: &Event, output: &HookOutput, result: &mut Object) {
     }
 }
 
-/// decisions.md#the-real-picoclaw: "`after_llm` modify must nest:
+/// Writes a rewrite. decisions.md#the-real-picoclaw: "`after_llm` modify must nest:
 /// `{"action":"modify","response":{"model":…,"response":{…}}}`; `after_tool` modify:
 /// `{"action":"modify","result":{"result":{"for_llm":…}}}`." And: "so always emit the complete object."
 fn put_rewrite(event: &Event, output: &HookOutput, result: &mut Object) {
@@ -117,12 +117,12 @@ fn put_rewrite(event: &Event, output: &HookOutput, result: &mut Object) {
     result.insert(key.into(), object);
 }
 
-/// Returns true if the client's reader takes the reply.
+/// Returns true if the reply is short enough for the client's reader.
 pub(super) fn fits(event: &Event, output: &HookOutput) -> bool {
     encode(event, output).is_none_or(|reply| reply.to_string().len() + "\n".len() < LINE_LIMIT)
 }
 
-/// The typed part of an event: what rewriting works on. The raw line can be large.
+/// Copies the typed part of an event, which rewrites change. It leaves out the raw line, which can be large.
 pub(super) fn without_raw(event: &Event) -> Event {
     Event {
         name: event.name.clone(),
@@ -135,8 +135,8 @@ pub(super) fn without_raw(event: &Event) -> Event {
     }
 }
 
-/// The reply that blocks, by method; nothing where no block is waited for. Reads only the head of the line, so that
-/// what is wrong with the rest of it does not matter.
+/// Returns the reply that blocks, by method. `None` if the client does not wait for a block. It reads only the id and
+/// the names, so that other faults of the line do not matter.
 pub(super) fn refusal(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>, reason: &str) -> Option<Value> {
     let id = number("id", wire).filter(|id| *id != 0)?;
     let spec = dialect.glimpse_spec(wire, name)?;

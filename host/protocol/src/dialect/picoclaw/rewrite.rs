@@ -1,4 +1,4 @@
-//! What a rewrite makes of an event: the next hook's input, and in the end what the client is told to use.
+//! Applies rewrites to an event: for the next hook, and at the end for the client.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::{
     output::HookOutput,
 };
 
-/// A part of a rewrite that the client could not read.
+/// A part of a rewrite that the client could not decode.
 pub(super) struct Misfit<'a> {
     /// JSON pointer within the rewrite.
     pub(super) member: String,
@@ -15,7 +15,7 @@ pub(super) struct Misfit<'a> {
     pub(super) value: &'a Value,
 }
 
-/// The first part of a rewrite that is not of the type the client wants. It would drop the whole reply for it.
+/// Finds the first part of a rewrite with the wrong type. The client would drop the whole reply because of it.
 pub(super) fn misfit(kind: EventKind, updated: &Value) -> Option<Misfit<'_>> {
     type Check = fn(&Value) -> bool;
     const TEXT: (Check, &str) = (Value::is_string, "a string");
@@ -36,8 +36,8 @@ pub(super) fn misfit(kind: EventKind, updated: &Value) -> Option<Misfit<'_>> {
     })
 }
 
-/// Rewrites the typed fields of an event; [`Event::raw`] stays. Whether anything changed, or why the rewrite cannot be:
-/// then nothing did.
+/// Rewrites the typed fields of an event, but not [`Event::raw`]. Returns true if the event changed. `Err` is the
+/// reason why a rewrite is not possible; the event is then unchanged.
 pub(super) fn apply(event: &mut Event, output: &HookOutput) -> Result<bool, String> {
     let mut changed = match &output.updated {
         Some(updated) => put(event, updated)?,
@@ -67,7 +67,7 @@ fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
     }
 }
 
-/// wit/before-llm.wit: "Members left out keep their value." For the client they would become empty.
+/// wit/before-llm.wit: "Members left out keep their value." The client would make them empty.
 fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
     let given = |member: &str| updated.get(member).filter(|value| !value.is_null()).cloned();
     let mut changed = false;
@@ -84,7 +84,7 @@ fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
     changed
 }
 
-/// wit/after-llm.wit: "Members left out keep their value." A member given as null is taken out.
+/// wit/after-llm.wit: "Members left out keep their value." A null member is removed.
 fn put_response(answered: &mut AfterLlm, updated: Value) -> Result<bool, String> {
     let mut response = answered.response.as_deref().and_then(Value::as_object).cloned().unwrap_or_default();
     if let Value::Object(members) = updated {
@@ -112,8 +112,8 @@ fn replace<T: PartialEq>(place: &mut T, value: T) -> bool {
 }
 
 /// decisions.md#the-real-picoclaw: "`after_llm` tool calls arrive as `[{"id":…}]` without name and arguments; echoing
-/// them in `modify` destroys the call." Leaving them out destroys it too, because the whole response is replaced. So
-/// the call survives only when nothing is modified.
+/// them in `modify` destroys the call." Leaving them out destroys it too, because the whole response is replaced. The
+/// call survives only if nothing is modified.
 fn loses_calls(response: Option<&Value>) -> bool {
     let calls =
         response.and_then(|r| r.get("tool_calls")).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -121,7 +121,7 @@ fn loses_calls(response: Option<&Value>) -> bool {
     !calls.iter().all(name)
 }
 
-/// A text in place of a tool's result: what the model reads, and what the user reads where that was the same.
+/// Replaces a tool's result with a text, for the model. The user gets it too if both had the same text before.
 fn tell(now: Option<&Value>, text: &str) -> Value {
     let mut result = now.and_then(Value::as_object).cloned().unwrap_or_default();
     if result.get("for_user").is_some_and(|user| Some(user) == result.get("for_llm")) {

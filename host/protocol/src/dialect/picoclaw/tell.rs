@@ -1,7 +1,7 @@
-//! What a hook process of `PicoClaw` is told of an event of another client, and what it says about that.
+//! Translates events of other clients for a hook process of `PicoClaw`, and its answers back.
 //!
-//! Only what every dialect has in common goes over: the tool call and its result, the request to the model and its
-//! answer, and who is meant. The process is none the wiser.
+//! It translates the parts that all dialects have: the tool call and its result, the model request and response, and
+//! the ids. The process sees no difference.
 
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ use crate::{
     output::{HookOutput, Note},
 };
 
-/// Returns true if a hook process can be told of events of this kind, or be asked about them. What can be blocked and has no
-/// request here is left out: a hook that is only told of it would be no gate.
+/// Returns true if a hook process can get events of this kind. Events that can be blocked but have no request in
+/// picoclaw are left out, because a hook that only observes them is no gate.
 pub fn tells(kind: EventKind) -> bool {
     !matches!(
         kind,
@@ -30,7 +30,7 @@ pub fn tells(kind: EventKind) -> bool {
     )
 }
 
-/// The ability of a hook process that events of this kind take, as picoclaw.md#hookhello names them under `modes`.
+/// The mode that a hook process needs for events of this kind: one of `modes` in picoclaw.md#hookhello.
 pub fn mode(kind: EventKind) -> &'static str {
     match kind {
         EventKind::BeforeLlm | EventKind::AfterLlm => "llm",
@@ -40,10 +40,10 @@ pub fn mode(kind: EventKind) -> &'static str {
     }
 }
 
-/// All of them, in the order in which the client names them.
+/// All modes, in the client's order.
 pub const MODES: [&str; 4] = ["observe", "llm", "tool", "approve"];
 
-/// The event as `PicoClaw` would have sent it; `None` where it has nothing to send ([`tells`]).
+/// Translates an event to picoclaw. `None` if picoclaw cannot send it ([`tells`]).
 pub fn tell(event: &Event) -> Option<Event> {
     let told = match &event.input {
         Input::PreToolUse(_) => Input::PreToolUse(PreToolUse::default()),
@@ -64,12 +64,12 @@ pub fn tell(event: &Event) -> Option<Event> {
                 .as_ref()
                 .map(|response| text_of(response).map_or_else(|| response.clone(), |text| answer(&text).into())),
         }),
-        // The client sends no event without a kind.
+        // The client's events always have a kind.
         Input::AgentEvent(happened) => Input::AgentEvent(AgentEvent {
             kind: Some(happened.kind.clone().unwrap_or_default()),
             payload: happened.payload.clone(),
         }),
-        // What only happens, without anybody to be asked.
+        // Events that hooks only observe.
         _ if tells(event.kind()) => Input::AgentEvent(AgentEvent {
             kind: Some(snake(event.kind().name())),
             payload: Some(Value::clone(&event.raw).into()),
@@ -92,21 +92,21 @@ pub fn tell(event: &Event) -> Option<Event> {
     });
     let mut told = Event::new(&DIALECT, context, call, told);
     if told.call.as_ref().is_some_and(|call| call.name.is_empty()) {
-        // picoclaw.md: `tool` is always there, also where a client has left the name out.
+        // picoclaw.md: `tool` is always there, even if a client left out the name.
         told.extra.insert("tool", Value::from(""));
         told.raw = DIALECT.encode_event(&told).into();
     }
     Some(told)
 }
 
-/// What the `result` object of a hook process says, in the words of the event it was told of. `told` is what [`tell`]
-/// made of `event`.
+/// Translates the `result` object of a hook process to an output for `event`. `told` is the result of [`tell`] for that
+/// event.
 ///
 /// # Errors
-/// As [`crate::Dialect::decode_output`].
+/// The errors of [`crate::Dialect::decode_output`].
 pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
     let (mut output, mut notes) = DIALECT.decode_output(told, result)?;
-    // A `modify` repeats what it does not change.
+    // A `modify` repeats the parts that it does not change.
     if let Some(call) = &event.call {
         output.updated_tool.take_if(|tool| *tool == call.name);
         if event.kind() == EventKind::PreToolUse {
@@ -136,29 +136,29 @@ pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput,
     Ok((output, notes))
 }
 
-/// Where the parts of a model's answer stand that is written as Gemini's are.
+/// The parts of a model's response in Gemini's form.
 const PARTS: &str = "/candidates/0/content/parts";
 
-/// The text of a model's answer that is written in parts, each a text or an object with one.
+/// Returns the text of a response in parts. Each part is a string or an object with a `text`.
 fn text_of(response: &Value) -> Option<String> {
     let text = |part: &Value| part.as_str().or_else(|| part.get("text")?.as_str()).unwrap_or_default().to_owned();
     Some(response.pointer(PARTS)?.as_array()?.iter().map(text).collect())
 }
 
-/// The same answer with another text. What else there was in its parts was not seen, and is not passed on.
+/// Replaces the text of such a response. The other fields of its parts are dropped, because the process did not see them.
 fn with_text(response: &Value, text: &str) -> Value {
     let mut response = response.clone();
     if let Some(parts) = response.pointer_mut(PARTS) {
         *parts = json!([text]);
     }
-    // The whole of it once more, for whoever wants no parts.
+    // The response repeats the whole text here.
     if let Some(whole @ Value::String(_)) = response.get_mut("text") {
         *whole = text.into();
     }
     response
 }
 
-/// A model's answer, with the fields of `picoclaw.md#hookafter_llm`.
+/// A model's response, with the fields of `picoclaw.md#hookafter_llm`.
 fn answer(text: &str) -> Value {
     json!({ "role": "assistant", "content": text, "tool_calls": [] })
 }
@@ -174,14 +174,15 @@ fn result(output: Option<&Value>, is_error: bool) -> Value {
     json!({ "for_llm": text, "for_user": "", "silent": false, "is_error": is_error })
 }
 
-/// A rewritten text as what the tool's result was: JSON where it was JSON and still is.
+/// Converts a rewritten text to the type of the old result. It becomes JSON if the old result was not a string and the
+/// text is valid JSON.
 fn value(text: &str, before: Option<&Value>) -> Value {
     let is_text = before.is_none_or(Value::is_string);
     let parsed = (!is_text).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
     parsed.unwrap_or_else(|| text.into())
 }
 
-/// `SessionStart` as `PicoClaw` names what happens: `session_start`.
+/// Converts an event name to snake case, as `PicoClaw` writes it: `session_start`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {

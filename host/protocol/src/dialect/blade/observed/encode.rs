@@ -1,4 +1,4 @@
-//! The verdict as every real program obeys it: one JSON object, plain text, or nothing.
+//! Encodes the verdict in the form that all real programs obey: one JSON object, plain text, or nothing.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::{
     output::{Decision, HookOutput, join},
 };
 
-/// `None`: "Where nobody says anything, nothing is printed."
+/// Returns `None` for nothing: "Where nobody says anything, nothing is printed."
 pub(in super::super) fn encode(event: &Event, output: &HookOutput) -> Option<Value> {
     match event.kind() {
         EventKind::CanUseTool => Some(callback(output)),
@@ -63,7 +63,7 @@ fn object(event: &Event, output: &HookOutput) -> Option<Value> {
     (!wire.is_empty()).then_some(Value::Object(wire))
 }
 
-/// "`{"decision": {"behavior": "block"}, "systemMessage": …}`": the form in which most events take a block.
+/// Writes a block in the form that most events take: "`{"decision": {"behavior": "block"}, "systemMessage": …}`".
 fn put_block(output: &HookOutput, wire: &mut Object) {
     wire.insert("decision".into(), json!({ "behavior": "block" }));
     // decisions.md#blade-observed: "Other hooks' messages to the user follow the reason in `systemMessage`".
@@ -71,7 +71,7 @@ fn put_block(output: &HookOutput, wire: &mut Object) {
 }
 
 /// "On `PreToolUse`, what stands in `hookSpecificOutput` stands beside a `permissionDecision`: `allow` where no hook
-/// decided." It grants nothing.
+/// decided." This `allow` grants nothing.
 fn put_call(output: &HookOutput, extra: &Object, specific: &mut Object) {
     if output.decision.is_none() && (output.updated.is_some() || !extra.is_empty()) {
         specific.insert(MARK.into(), "allow".into());
@@ -103,7 +103,7 @@ fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// All of stdout becomes part of the prompt, so there is as little of it as can be.
+/// Encodes the answer to a prompt. All of stdout becomes part of the prompt, so the answer is as short as possible.
 fn prompt(event: &Event, output: &HookOutput) -> Option<Value> {
     let mut wire = Object::new();
     if output.decision == Some(Decision::Deny) {
@@ -119,7 +119,7 @@ fn prompt(event: &Event, output: &HookOutput) -> Option<Value> {
     Some(Value::Object(wire))
 }
 
-/// "a text that begins like an object gets a line before it": else it would be read as one.
+/// Encodes plain text. "a text that begins like an object gets a line before it", because it would be read as an object.
 fn plain(context: Option<&str>) -> Option<Value> {
     let text = context.filter(|text| !text.trim().is_empty())?;
     let line = if text.trim_start().starts_with('{') { "Hook context:\n" } else { "" };
