@@ -80,7 +80,7 @@ fn output() -> impl Strategy<Value = HookOutput> {
     })
 }
 
-/// The naive form of a value: everything in it with its pointer, an object as itself without its members.
+/// Lists a value's parts with their JSON pointers. An object is listed as `{}`, followed by its members.
 fn leaves(at: &str, value: &Value, into: &mut Vec<(String, Value)>) {
     let Value::Object(members) = value else { return into.push((at.to_owned(), value.clone())) };
     into.push((at.to_owned(), json!({})));
@@ -202,7 +202,7 @@ fn what_is_said_instead() {
         let said = output.decision_kind().zip(output.reason.as_deref());
         assert_eq!(said, expected, "{decision:?} under {powers:?}");
     }
-    // On events that are not questions, `ask` would become a denial after all.
+    // On events that ask for no permission, `ask` would become a denial.
     assert_eq!(
         limited(&may(&[Power::Ask]), "Stop", HookOutput::decided(Decision::Deny, "go on")),
         HookOutput::default()
@@ -232,7 +232,7 @@ fn a_permission_for_a_rewrite_goes_with_the_rewrite() {
     assert_eq!(limited(&whole, "PreToolUse", output).decision, Some(Decision::Allow));
 }
 
-/// What was allowed was another tool, with the same input.
+/// The `allow` was for another tool with the same input.
 #[test]
 fn a_permission_for_another_tool_goes_with_the_tool() {
     let same = event("PreToolUse").call.unwrap().input;
@@ -243,14 +243,14 @@ fn a_permission_for_another_tool_goes_with_the_tool() {
             ..HookOutput::decided(Decision::Allow, "reading is fine")
         };
         assert_eq!(limited(&may(&[Power::Allow]), "PreToolUse", output.clone()), HookOutput::default());
-        // And where the dialect has no other tools, authority or not.
+        // The same holds if the dialect cannot replace tools, with or without an authority.
         let mut everything = output;
         assert!(!express(claude(), &event("PreToolUse"), None, &mut everything).is_empty());
         assert_eq!((everything.decision, everything.updated_tool), (None, None));
     }
 }
 
-/// No opinion on picoclaw's `approve_tool` is an approval.
+/// On picoclaw's `approve_tool`, an empty output is an approval.
 #[test]
 fn a_lost_rewrite_is_no_approval_where_silence_is_one() {
     let picoclaw = dialect::by_name("picoclaw").unwrap();
@@ -267,7 +267,7 @@ fn a_lost_rewrite_is_no_approval_where_silence_is_one() {
     }
 }
 
-/// What makes programs run something else is set by no hook, however it is spelt.
+/// No hook can set variables that make programs run other code, in any spelling.
 #[test]
 fn environment_variables_that_run_something_are_refused() {
     let names = [
@@ -339,7 +339,7 @@ fn environment_variables_that_run_something_are_refused() {
         let notes = Authority::trusted().limit(claude(), &event("PreToolUse"), &mut output);
         assert!(output.env.is_empty() && notes.len() == 1, "{name:?} {notes:?}");
     }
-    // Also where the dialect does not know the field.
+    // The same holds if the dialect does not know the field.
     for extra in [
         json!({ "env": { "PATH": "x", "CI": "1" } }),
         json!({ "hookSpecificOutput": { "Env": { "LD_AUDIT": "x", "CI": "1" } } }),

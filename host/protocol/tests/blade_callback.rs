@@ -1,4 +1,4 @@
-//! What vectors cannot show of the blade-callback dialect: the forms of an event, and last resorts.
+//! Tests of the blade-callback dialect that vectors cannot have: the forms of an event, and replies when hookbox fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{
@@ -96,7 +96,7 @@ fn a_missing_name_or_a_wrong_field_is_an_error_with_its_place() {
     assert!(matches!(DIALECT.decode_event(b"[]", None), Err(DecodeError::Type { .. })));
 }
 
-/// What a component may say and this dialect has no word for.
+/// Decisions of a component that this dialect cannot express.
 #[test]
 fn every_decision_becomes_the_nearest_safer_word() {
     let wire = json!({ "event": "PreToolUse", "toolName": "Bash", "toolInput": {} });
@@ -117,7 +117,7 @@ fn every_decision_becomes_the_nearest_safer_word() {
     }
 }
 
-/// A halt is more than a denial; `canUseTool` has a word for that.
+/// A halt is stricter than a denial. On `canUseTool` it is a denial that interrupts.
 #[test]
 fn a_halt_on_can_use_tool_denies_and_interrupts() {
     let event = decode(&json!({ "event": "canUseTool", "toolName": "Bash", "input": {} }));
@@ -128,7 +128,7 @@ fn a_halt_on_can_use_tool_denies_and_interrupts() {
     assert_eq!(verdict, Some(json!({ "behavior": "deny", "message": "stop", "interrupt": true })));
 }
 
-/// In the SDK there is one callback; several of ours are believed strictest first.
+/// The SDK has one callback. hookbox takes the strictest answer of several.
 #[test]
 fn several_can_use_tool_callbacks_deny_before_they_ask_before_they_allow() {
     let event = decode(&json!({ "event": "canUseTool", "toolName": "Bash", "input": {} }));

@@ -1,4 +1,4 @@
-//! What the next hook of a chain finds of a call that an earlier one rewrote.
+//! The original input of a call that an earlier hook of a chain rewrote.
 #![allow(clippy::unwrap_used)]
 
 use hookbox_protocol::{HookOutput, dialect::by_name};

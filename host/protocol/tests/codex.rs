@@ -1,4 +1,4 @@
-//! What a component can say under codex that a command cannot, and how hookbox's own failures look there.
+//! Tests of codex: outputs that only a component can have, and hookbox's own failures.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{Decision, Dialect, Event, Halt, HookOutput, Scope, degrade::degrade, dialect::codex::DIALECT};
@@ -9,7 +9,7 @@ fn event(name: &str, tool: &str) -> Event {
     DIALECT.decode_event(wire.to_string().as_bytes(), None).unwrap()
 }
 
-/// The wire of what these components say, made sayable as the pipeline does it.
+/// Returns the wire of these components' outputs, degraded as the pipeline does it.
 fn wire(event: &Event, outputs: &[HookOutput]) -> Value {
     let sayable = |output: &HookOutput| {
         let mut output = output.clone();
@@ -81,7 +81,7 @@ fn a_new_result_is_what_the_model_sees() {
     assert_eq!(wire(&done, &[rewrite(json!(""))])["reason"], "a hook denied it");
     let deny = HookOutput::decided(Decision::Deny, "a secret");
     assert_eq!(wire(&done, &[rewrite(json!("KEY=***")), deny])["reason"], "a secret");
-    // A prompt cannot be replaced.
+    // Codex cannot replace a prompt.
     assert_eq!(wire(&event("UserPromptSubmit", ""), &[rewrite(json!("safe"))])["decision"], "block");
 }
 
@@ -118,7 +118,7 @@ fn own_failures_block_in_the_words_of_the_event() {
         let failure = closed(name);
         assert_eq!((failure.exit, &failure.stdout.unwrap()["continue"]), (Some(0), &json!(false)), "{name}");
     }
-    // What cannot be read may be an event that can be blocked.
+    // An invalid event may be one that can be blocked.
     assert_eq!(DIALECT.fail_closed(b"{", None, "out of order").exit, Some(2));
     assert_eq!(DIALECT.fail_open().exit, None);
 }

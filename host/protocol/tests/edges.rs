@@ -1,4 +1,4 @@
-//! Rules at the edges of rewrites, grants and names.
+//! Edge cases of rewrites, grants and names.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -1,4 +1,4 @@
-//! What a component can say under gemini that a command cannot, and how hookbox's own failures look there.
+//! Tests of gemini: outputs that only a component can have, and hookbox's own failures.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-//! Which event a text is that cannot be read.
+//! The event name of an invalid text.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn what_cannot_be_read_still_has_a_name() {
     assert_eq!(seen("claude", br#"{"hook_event_name":"PreToolUse","tool_name":5}"#), Some(("PreToolUse".into(), None)));
 }
 
-/// What a tool's input says of events is not the event's name, however the text is broken behind it.
+/// An event name in a tool's input is not the event's name, whatever fault follows in the text.
 #[test]
 fn a_name_within_something_else_is_not_the_events() {
     let nested = format!(
@@ -48,12 +48,12 @@ fn a_name_within_something_else_is_not_the_events() {
     assert_eq!(seen("claude", nested.as_bytes()), Some(bash()));
     let written = r#"{"prompt":"{\"hook_event_name\":\"Stop\"}","hook_event_name":"UserPromptSubmit",x"#;
     assert_eq!(seen("claude", written.as_bytes()), Some(("UserPromptSubmit".into(), None)));
-    // In an array, or deeper than it should be.
+    // The name is in an array, or nested too deep.
     assert_eq!(seen("claude", br#"[{"hook_event_name":"Stop"}]"#), None);
     assert_eq!(seen("picoclaw", br#"{"params":{"method":"hook.before_tool"}}"#), None);
 }
 
-/// Where two readers could read two names, there is none.
+/// A name is unknown if two readers could read different ones.
 #[test]
 fn two_names_are_none() {
     assert_eq!(seen("claude", br#"{"hook_event_name":"PreToolUse","hook_event_name":"Stop"}"#), None);
@@ -78,12 +78,12 @@ fn every_dialect_has_its_own_places() {
     assert_eq!(named, Glimpse { name: "PreToolUse".into(), tool: Some("Bash".into()) });
 }
 
-/// picoclaw waits for its reply also when the request is broken behind its head.
+/// picoclaw waits for its reply even if the request has a fault after its head.
 #[test]
 fn a_broken_request_gets_its_reply() {
     let dialect = dialect::by_name("picoclaw").unwrap();
     let wire = br#"{"jsonrpc":"2.0","id":4,"method":"hook.approve_tool","params":{"tool":"exec","arguments":{"a":"#;
-    // A byte order mark breaks it before its head.
+    // A byte order mark is a fault before the head.
     for wire in [wire.to_vec(), [b"\xef\xbb\xbf", &wire[..]].concat()] {
         let reply = dialect.fail_closed(&wire, None, "broken").stdout.unwrap();
         assert_eq!(
@@ -116,7 +116,7 @@ fn samples() -> Vec<(&'static dyn Dialect, Vec<u8>, &'static str)> {
     found
 }
 
-/// Where `"key":"name"` stands, when it stands there once, with the byte before it.
+/// Returns the range of `"key":"name"` if it occurs once, with the byte before it.
 fn head(wire: &[u8], key: &str, name: &str) -> Option<std::ops::Range<usize>> {
     let text = std::str::from_utf8(wire).unwrap();
     let quoted = format!("\"{key}\"");
@@ -126,7 +126,7 @@ fn head(wire: &[u8], key: &str, name: &str) -> Option<std::ops::Range<usize>> {
     places.next().is_none().then(|| start.saturating_sub(1)..start + value + name.len() + 2)
 }
 
-/// Every sample, cut off or with one byte changed anywhere: the name is found wherever it is whole.
+/// The name of a sample is found if it is intact. The rest of the sample may be cut off or have one changed byte.
 #[test]
 fn a_broken_sample_keeps_its_name() {
     let mut checked = 0;
@@ -139,7 +139,7 @@ fn a_broken_sample_keeps_its_name() {
             if at >= head.end {
                 assert_eq!(cut.as_deref(), Some(&*name), "cut at {at}");
             }
-            // A long sample at every eleventh byte: the walk is the same.
+            // Long samples are changed at every eleventh byte, to save time.
             if wire.len() > 800 && at % 11 != 0 {
                 continue;
             }
@@ -172,7 +172,7 @@ proptest! {
         }
     }
 
-    /// What can be read is seen as it is read.
+    /// A glimpse of a valid event has the event's name and tool.
     #[test]
     fn what_is_read_and_what_is_seen_are_the_same(pieces in vec(prop::sample::select(&[
         "{", "}", "[", "]", ",", ":", "\"", "\\", "\"hook_event_name\"", "\"Stop\"", "\"PreToolUse\"", "\"tool_name\"", "\"Bash\"",

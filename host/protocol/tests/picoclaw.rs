@@ -1,4 +1,4 @@
-//! What vectors cannot show of the picoclaw dialect: errors, sizes, events that never came over a wire, last resorts.
+//! Tests of the picoclaw dialect that vectors cannot have: errors, sizes, typed events, and replies when hookbox fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{
@@ -22,7 +22,7 @@ fn said(event: &Event, result: &Value) -> HookOutput {
     DIALECT.decode_output(event, result.as_object().unwrap()).unwrap().0
 }
 
-/// The `result` of the reply, and the kinds of notes, when one hook printed this.
+/// Returns the `result` of the reply and the kinds of notes for the output of one hook.
 fn reply(event: &Event, result: &Value) -> (Value, Vec<NoteKind>) {
     let outcome = DIALECT.merge(event, &[said(event, result)]);
     let line = DIALECT.encode_outcome(event, &outcome.output).unwrap();
@@ -186,7 +186,7 @@ fn an_event_that_never_came_over_a_wire_is_written_as_the_client_would() {
         assert_eq!(line, json!({ "jsonrpc": "2.0", "id": 1, "method": event.name, "params": params }));
         let back = decode(&line);
         assert_eq!((&back.context, &back.call, &back.input), (&event.context, &event.call, &event.input));
-        // With or without its line, the reply has an id to go to.
+        // The reply has an id, with or without the event's line.
         for event in [&event, &Event { raw: line.into(), ..event.clone() }] {
             assert_eq!(DIALECT.encode_outcome(event, &HookOutput::default()).unwrap()["id"], 1);
         }
@@ -216,7 +216,7 @@ fn a_rewrite_keeps_the_origin_of_an_event_that_never_came_over_a_wire() {
     assert_eq!(*event.raw, expected);
 }
 
-/// What a component says is checked no sooner than here, and a rewrite is made whole or not at all.
+/// A component's output is checked only here. A rewrite is applied as a whole or not at all.
 #[test]
 fn a_rewrite_the_client_could_not_read_changes_nothing_and_is_told_of() {
     let mut event = request("hook.before_tool", &json!({ "tool": "exec", "arguments": {} }));
@@ -274,7 +274,7 @@ fn a_block_too_long_for_the_client_keeps_blocking() {
     assert_eq!((result, notes), (json!({ "approved": true }), vec![NoteKind::Dropped]));
 }
 
-/// The limit counts bytes of the line as it is written, escapes and newline among them.
+/// The limit counts the bytes of the written line, including escapes and the newline.
 #[test]
 fn the_longest_line_the_client_reads_is_not_cut() {
     let event = request("hook.before_tool", &json!({ "tool": "exec" }));
@@ -285,7 +285,7 @@ fn the_longest_line_the_client_reads_is_not_cut() {
     }
 }
 
-/// A component may give a text for a tool's result; the client wants an object.
+/// A component may return a tool's result as a text, but the client needs an object.
 #[test]
 fn a_text_in_place_of_a_result_is_what_the_model_reads() {
     let merge = |result: Value| {
@@ -302,7 +302,7 @@ fn a_text_in_place_of_a_result_is_what_the_model_reads() {
 #[test]
 fn own_failures_block_by_method() {
     let line = |method: &str, id: Value| {
-        // Broken on purpose behind the head: the same parameter twice.
+        // The line has a fault after its head: a repeated parameter.
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"tool":"a","tool":"b"}}}}"#)
     };
     let resort =

@@ -1,4 +1,4 @@
-//! What hook processes are told of other clients' events, and that nothing of it is lost on the way.
+//! Translation of other clients' events for hook processes, without losses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_protocol::{
@@ -17,7 +17,7 @@ fn event(dialect: &str, wire: &Value) -> Event {
     dialect.decode_event(wire.to_string().as_bytes(), None).unwrap()
 }
 
-/// What the process would read of the line is what was told.
+/// Asserts that the process decodes the event that was sent.
 fn arrives(told: &Event) {
     let line = DIALECT.encode_event(told);
     assert_eq!(line, *told.raw);
@@ -78,7 +78,7 @@ fn a_result_is_told_as_text_and_comes_back_as_what_it_was() {
     }
 }
 
-/// Gemini CLI writes a model's answer in parts.
+/// Gemini CLI writes a model's response in parts.
 #[test]
 fn an_answer_in_parts_is_told_as_its_text_and_comes_back_in_parts() {
     let response = |text: &str, parts: Value| {
@@ -96,7 +96,7 @@ fn an_answer_in_parts_is_told_as_its_text_and_comes_back_in_parts() {
     assert_eq!((changed.0.updated, changed.1), (Some(response("[gone]", json!(["[gone]"]))), Vec::new()));
     let silent = says(&event, &rewrite(json!({ "tool_calls": [] })));
     assert_eq!(silent, (HookOutput::default(), vec![NoteKind::Dropped]));
-    // What is not text has none.
+    // Such a response has no text.
     let wire = json!({ "hook_event_name": "AfterModel", "llm_response": { "choices": [] } });
     let event = self::event("gemini", &wire);
     assert_eq!(tell(&event).unwrap().raw["params"]["response"], json!({ "choices": [] }));
@@ -137,14 +137,14 @@ fn answers_say_in_another_dialect_what_they_say_in_their_own() {
     let asked = event("claude", &asked);
     assert_eq!(says(&asked, &json!({ "approved": true })).0.decision, Some(Decision::Allow));
     assert_eq!(says(&asked, &json!({})).0.decision, Some(Decision::Deny));
-    // Not this protocol's: a failed handler's.
+    // The answer does not follow the protocol, so the hook failed.
     assert!(said(&call, &tell(&call).unwrap(), json!({ "action": 7 }).as_object().unwrap()).is_err());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(12), ..ProptestConfig::default() })]
 
-    /// Every neutral event arrives as it was told.
+    /// The process decodes every neutral event as it was sent.
     #[test]
     fn what_is_told_arrives(
         kind in prop::sample::select(EventKind::ALL), tool in ".*", input in any_json(), output in any_json(),

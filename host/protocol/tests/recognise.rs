@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-//! Every recorded line, held against the marks of every dialect.
+//! Recognition of every recorded line by the marks of all dialects.
 
 use std::path::{Path, PathBuf};
 
 use hookbox_protocol::dialect::{self, Caller, caller, recognise, recognised};
 use serde_json::{Value, json};
 
-/// Folders of samples, and the dialects their clients speak.
+/// Folders of samples, with the dialects of their clients.
 const FOLDERS: &[(&str, &str)] = &[
     ("claude", "claude"),
     ("claude_sdk_callback", "claude"),
@@ -48,7 +48,7 @@ fn a_recorded_line_is_its_own_clients_and_nobody_elses() {
         for path in files(&samples().join(folder)) {
             let found = names(&std::fs::read(&path).expect("readable"));
             assert!(found.contains(own), "{}: {found:?}", path.display());
-            // What says too little to be told apart is left open, among clients that share Claude's fields.
+            // An ambiguous line may fit several clients, if they share Claude's fields.
             told += usize::from(found == [*own]);
             let shares = |name: &&str| ["claude", "codebuddy", "codex", "opencode"].contains(name);
             assert!(found.len() == 1 || found.iter().all(shares), "{}: {found:?}", path.display());
@@ -135,7 +135,7 @@ fn a_dialect_yields_only_to_what_no_other_client_sends() {
             "claude",
             json!({ "hook_event_name": "Stop", "turn_id": "t", "transcript_path": "/h/.claude/projects/p/s.jsonl" }),
         ),
-        // What proves two things proves nothing.
+        // Proof of two clients is no proof.
         ("codebuddy", json!({ "hook_event_name": "Stop", "turn_id": "t", "prompt_id": "p" })),
     ];
     for (configured, payload) in own {
@@ -182,7 +182,7 @@ fn the_environment_breaks_ties_only() {
     assert!(told("blade", bare, &[]).contains("claude|codebuddy"));
     let nobodys = br#"{"hook_event_name":"BrandNewEvent","session_id":"s","cwd":"/p"}"#;
     assert_eq!(told("blade", nobodys, &["CODEBUDDY_PROJECT_DIR"]), "own");
-    // An agent inside another inherits its environment, and is known by its payload all the same.
+    // A nested agent inherits the environment, but its payload identifies it.
     let copilot = br#"{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":{}}"#;
     assert_eq!(told("claude", copilot, &["CLAUDECODE"]), "copilot");
 }

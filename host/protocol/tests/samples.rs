@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-//! Every line recorded from a real client decodes, and encodes to what it was.
+//! Decoding and encoding returns every line that was recorded from a real client.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn lossless(folder: &str, dialect: &str, at_least: usize) {
         let event = dialect.decode_event(&wire, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let original: Value = serde_json::from_slice(&wire).expect("JSON");
         assert_eq!(dialect.encode_event(&event), original, "{}", path.display());
-        // Hooks find all of it, some of it under a second name.
+        // Hooks find all fields, some of them under a second name too.
         let found = event.raw.as_object().expect("an object");
         let all = original.as_object().expect("an object");
         assert!(all.iter().all(|(key, value)| found.get(key) == Some(value)), "{}", path.display());
