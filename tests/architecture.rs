@@ -1,4 +1,4 @@
-//! The invariants of ARCHITECTURE.md that the compiler does not hold.
+//! The invariants of ARCHITECTURE.md that the compiler does not check.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -23,7 +23,7 @@ fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The crates that a package is built from.
+/// Returns the crates that a package depends on.
 fn tree(package: &str, features: &[&str]) -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--format", "{p}", "-p", package]);
@@ -70,7 +70,7 @@ fn the_pipeline_shows_the_steps_of_an_event() {
     assert!(steps.iter().all(|step| text.contains(step)), "a step is missing in pipeline.rs");
 }
 
-/// Each promise of docs/security.md is linked to its test.
+/// Each promise of docs/security.md links to its test.
 #[test]
 fn every_promise_has_its_test() {
     let page = fs::read_to_string(root().join("docs/security.md")).unwrap();
@@ -83,7 +83,7 @@ fn every_promise_has_its_test() {
             continue;
         }
         let text = fs::read_to_string(file).unwrap();
-        // A function, or a row of `hostile!`.
+        // A test is a function or a row of `hostile!`.
         let defined = text.contains(&format!("fn {name}(")) || text.contains(&format!("\n    {name}:"));
         assert!(defined, "{path} has no test {name}");
         tests += 1;
@@ -91,8 +91,8 @@ fn every_promise_has_its_test() {
     assert!(tests > 40, "{tests}");
 }
 
-/// `host/cli/src/user_file.rs` is the one place that writes files of the user. What a build keeps in its own folder, and
-/// temporary files, are written where they are made.
+/// Only `host/cli/src/user_file.rs` writes files of the user. Other code may write temporary files and the files of its
+/// own build folder.
 #[test]
 fn files_of_the_user_are_written_in_one_place() {
     let dir = root().join("host/cli/src");

@@ -7,7 +7,8 @@ use hookbox_testing::authority_laws::{
 use proptest::{collection::vec, prelude::*, test_runner::RngSeed};
 
 proptest! {
-    // The same cases every time, so that a test says something of the change at hand; `just fuzz` looks for new ones.
+    // The cases are the same in every run, so that a failure comes from the change under test. `just fuzz` looks for
+    // new ones.
     #![proptest_config(ProptestConfig {
         cases: 256,
         failure_persistence: None,

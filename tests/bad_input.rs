@@ -1,4 +1,4 @@
-//! Whatever comes in on stdin: a clear error on stderr, a documented exit code, nothing on stdout, no panic.
+//! Invalid input on stdin: a clear error on stderr, a documented exit code, an empty stdout and no panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -23,7 +23,7 @@ fn config(dir: &Path, fail_closed: bool) -> std::path::PathBuf {
     let path = dir.join("hooks.json");
     let mut hook = json!({ "type": "command", "command": "cat >/dev/null; echo '{}'" });
     if !fail_closed {
-        // Said, so that nothing is left to warn of.
+        // An explicit policy avoids the warning about a missing one.
         hook["onFailure"] = json!("ignore");
     }
     let hooks = json!({ "PreToolUse": [{ "hooks": [hook] }] });
@@ -133,7 +133,7 @@ fn a_client_that_blocks_on_our_own_codes_gets_another() {
     }
 }
 
-/// Whoever can take the configuration away does not take the gate away.
+/// A missing configuration does not open the gate.
 #[test]
 fn the_command_line_can_fail_closed_without_a_configuration() {
     let dir = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn the_command_line_can_fail_closed_without_a_configuration() {
     assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stdout)), (Some(0), "{}\n"));
 }
 
-/// An event that cannot be blocked is not blocked, also when its name came with the command line.
+/// An event that cannot be blocked is not blocked, even if its name comes from the command line.
 #[test]
 fn what_cannot_be_blocked_is_not_when_the_configuration_is_fail_closed() {
     let dir = tempfile::tempdir().unwrap();
@@ -167,8 +167,8 @@ fn what_cannot_be_blocked_is_not_when_the_configuration_is_fail_closed() {
     }
 }
 
-/// A hook that cannot be loaded takes no other hook's word away; and where the others do not object, it does not look as
-/// if all were well.
+/// A hook that cannot be loaded does not suppress another hook's decision. It still counts as failed if the other hooks
+/// do not object.
 #[test]
 fn a_hook_that_cannot_be_loaded_does_not_open_the_gate() {
     let dir = tempfile::tempdir().unwrap();
@@ -240,7 +240,7 @@ fn a_large_event_that_is_valid_is_judged() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// What a client may well send, and what it has typed in its own way, keeps no hook from running.
+/// Unusual but valid events, and fields of unexpected types, do not keep hooks from running.
 #[test]
 fn an_event_that_is_odd_is_judged() {
     let dir = tempfile::tempdir().unwrap();

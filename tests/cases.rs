@@ -1,4 +1,4 @@
-//! `hookbox test`: what holds is ok, what differs is shown with its place; and `hookbox bench`.
+//! `hookbox test`, which passes correct cases and shows differences with their place, and `hookbox bench`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{fs, path::Path, process::Command};
@@ -12,7 +12,7 @@ fn test(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), said)
 }
 
-/// An example as its author has it, built.
+/// An example with its component, in the layout of its author's folder.
 fn example(name: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::copy(examples::component(name), dir.path().join(format!("{name}.wasm"))).unwrap();
@@ -87,7 +87,7 @@ fn what_differs_is_shown_with_its_place() {
     }
 }
 
-/// Comments and layout stay, and what an author must not take over unseen: failures and fuel.
+/// An update keeps comments and layout. It does not accept failures or a different fuel use.
 #[test]
 fn update_writes_what_was_found_and_nothing_else() {
     let dir = example("rate-limit");
@@ -130,7 +130,7 @@ fn update_writes_what_was_found_and_nothing_else() {
     assert_eq!(read(dir.path()), with_fault, "what holds is left alone");
 }
 
-/// Events of a case share its state; cases share none, and no run leaves any.
+/// The events of a case share its state. Different cases and runs share nothing.
 #[test]
 fn a_case_is_a_story_of_its_own() {
     let dir = example("rate-limit");
@@ -152,7 +152,7 @@ fn a_case_is_a_story_of_its_own() {
     assert_eq!(code, Some(0), "{said}");
 }
 
-/// A case brings what the shipped configuration has not: another dialect, other settings, other grants.
+/// A case can override the shipped configuration: its dialect, settings and grants.
 #[test]
 fn a_case_may_have_a_configuration_of_its_own() {
     let dir = example("rate-limit");
@@ -186,7 +186,7 @@ fn a_case_may_have_a_configuration_of_its_own() {
     assert_eq!(code, Some(0), "{said}");
 }
 
-/// A server that nobody reaches and a model that nobody pays, with what has to be asked of them.
+/// Canned responses replace an HTTP server and a model, and the expected requests are checked.
 #[test]
 fn answers_stand_in_for_servers_and_the_model() {
     let dir = tempfile::tempdir().unwrap();
@@ -281,7 +281,7 @@ fn answers_stand_in_for_servers_and_the_model() {
     }
 }
 
-/// A case whose event has a misspelt name is a mistake, not one that no hook has anything to say about.
+/// A misspelt event name in a case is an error. It does not count as an event without hooks.
 #[test]
 fn a_misspelt_event_name_is_told() {
     let dir = example("command-guard");
@@ -297,7 +297,7 @@ fn a_misspelt_event_name_is_told() {
     assert!(said.contains("unknown event `PreTolUse` (did you mean `PreToolUse`?)"), "{said}");
 }
 
-/// `hookbox bench` and the advice of `hookbox inspect`, which are calls of the same kind.
+/// `hookbox bench`, and the advice of `hookbox inspect`, which makes the same kind of calls.
 #[test]
 fn what_a_call_costs_is_measured() {
     let dir = example("command-guard");
@@ -318,7 +318,7 @@ fn what_a_call_costs_is_measured() {
     assert_eq!((&report["decision"], &report["runs"]), (&"deny".into(), &5.into()));
     let of = |key: &str| report[key].as_u64().unwrap();
     assert!(0 < of("minNs") && of("minNs") <= of("p50Ns") && of("p50Ns") <= of("maxNs"), "{json}");
-    // Rust's allocator has 17 pages to begin with.
+    // Rust's allocator starts with 17 pages.
     assert!(of("fuel") > 1_000 && of("memoryBytes") > 1 << 20, "{json}");
 
     fs::write(dir.path().join("earlier.json"), &json).unwrap();

@@ -1,4 +1,4 @@
-//! What is quoted stands in `docs/spec`: by the vectors, by `explain`, and by the comments of the code.
+//! Quotations of `docs/spec` are verbatim: those of the vectors, of `explain`, and of comments in the code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -22,7 +22,7 @@ fn every_vector_quotes_the_specification() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Every clause a merge can give, also those that no vector comes to.
+/// Checks every clause that a merge can return, including those without a vector.
 #[test]
 fn every_clause_of_the_code_quotes_the_specification() {
     let pages = Pages::read();
@@ -87,7 +87,7 @@ fn what_is_not_said_is_not_found() {
     comment(r#""`decision:"allow"` + `reason` (the real client's form)""#).unwrap_err();
 }
 
-/// Rust and WIT files under a folder of the repository, without what was built there.
+/// Returns the Rust and WIT files under a folder, without build output.
 fn sources(folder: &str) -> Vec<PathBuf> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)];
     let mut found = Vec::new();
@@ -104,7 +104,7 @@ fn sources(folder: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The comments of a file, the lines of each joined, with the number of the first.
+/// Returns the comments of a file. The lines of a comment are joined, with the number of the first line.
 fn comments(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut last = None;
@@ -120,7 +120,7 @@ fn comments(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The string literals of a line.
+/// Returns the string literals of a line.
 fn literals(line: &str) -> Vec<String> {
     let (mut found, mut chars, mut open) = (Vec::new(), line.chars(), None::<String>);
     while let Some(c) = chars.next() {

@@ -1,4 +1,4 @@
-//! Whole command-line transcripts: what a person sees.
+//! Whole command-line transcripts, as a user sees them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use hookbox_testing::examples;
@@ -7,7 +7,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 use hookbox_testing::process::fed;
 use insta::{assert_snapshot, with_settings};
 
-/// Runs `hookbox` in a folder and shows everything that came of it.
+/// Runs `hookbox` in a folder and shows its exit code and output.
 fn transcript(dir: &Path, args: &[&str], stdin: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
     let output = fed(command.args(args).current_dir(dir).env("XDG_STATE_HOME", dir), stdin.as_bytes());
@@ -19,7 +19,7 @@ fn transcript(dir: &Path, args: &[&str], stdin: &str) -> String {
     )
 }
 
-/// What differs from machine to machine and from build to build.
+/// Patterns for output that differs between machines and builds.
 const VOLATILE: &[(&str, &str)] = &[
     (r"/[^ ]*/\.tmp\w+/", "[DIR]/"),
     (r"\s+\d+(\.\d+)? (µs|ms|s)\b", " [TIME]"),
@@ -83,7 +83,7 @@ fn run_reports_every_hook() {
     );
 }
 
-/// A client starts us for every event: what is wrong with the file is told when it is new.
+/// Clients start hookbox for every event, so warnings about a file are printed only when the file is new.
 #[test]
 fn warnings_are_told_once_for_each_state_of_the_file() {
     let dir = project();
@@ -101,7 +101,7 @@ fn warnings_are_told_once_for_each_state_of_the_file() {
     }
 }
 
-/// `rm -rf /` behind a megabyte of words is `rm -rf /`.
+/// A megabyte of words around `rm -rf /` does not hide it.
 #[test]
 fn padding_exhausts_no_guard() {
     let dir = project();
@@ -110,8 +110,8 @@ fn padding_exhausts_no_guard() {
     assert!(text.contains("`rm -rf` is not allowed here"), "{}", &text[..1000.min(text.len())]);
 }
 
-/// A line for every verdict, with what was judged and by what. The event's and the configuration's digests are those of
-/// `sha256sum`.
+/// A record has a line for every verdict, with the digests of the event and the configuration. The digests equal those
+/// of `sha256sum`.
 #[test]
 fn record_tells_what_was_judged_by_what() {
     let dir = project();
@@ -131,7 +131,7 @@ fn record_tells_what_was_judged_by_what() {
     assert_transcript!("record_unwritable", into_a_folder);
 }
 
-/// A link in a project may lead to any file of its user.
+/// A link in a project may point to any file of the user.
 #[test]
 fn a_record_goes_through_no_link() {
     let dir = project();
@@ -146,7 +146,7 @@ fn a_record_goes_through_no_link() {
     }
 }
 
-/// Also where a full disk cut the one before it.
+/// A new record starts on its own line even if a full disk cut off the one before it.
 #[test]
 fn a_record_is_its_users_alone_and_stands_on_a_line_of_its_own() {
     let dir = project();
@@ -189,7 +189,7 @@ fn explain_names_the_clause() {
     );
 }
 
-/// `--event` is a name everywhere, and a file where a value can only be one, as older versions had it.
+/// `--event` is always a name. It is also a file where only a value makes sense, as in older versions.
 #[test]
 fn an_option_for_an_event_means_one_thing() {
     let dir = project();
@@ -265,7 +265,7 @@ fn check_tells_everything_at_once() {
     assert_transcript!("check_components", transcript(dir.path(), &["check"], ""));
 }
 
-/// A component that is not there is among the errors, also where the file itself is wrong.
+/// A missing component is reported together with the errors of the file.
 #[test]
 fn check_reports_missing_components_beside_other_errors() {
     let dir = project();

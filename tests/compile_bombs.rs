@@ -1,5 +1,5 @@
-//! Components made to exhaust whoever compiles them: some kilobytes that take minutes, or all the memory there is. The
-//! `hookbox` program compiles in a process of its own, so the bomb ends that, and the host goes on.
+//! Components that exhaust their compiler: a few kilobytes take minutes or all memory. `hookbox` compiles in a separate
+//! process, so that only this process ends.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -15,20 +15,20 @@ use hookbox_testing::process::fed;
 use tokio::time::timeout;
 
 const HOOKBOX: &str = env!("CARGO_BIN_EXE_hookbox");
-/// Little, so that the tests are quick; what an ordinary hook takes is a tenth of it.
+/// Low limits, so that the tests are fast. An ordinary hook takes a tenth of them.
 const LIMITS: CompileLimits = CompileLimits { seconds: 2, memory_mib: 256 };
 
-/// A component with this core module.
+/// Makes a component with this core module.
 fn component(module: &str) -> Vec<u8> {
     wat::parse_str(format!("(component (core module {module}))")).unwrap()
 }
 
-/// So many parameters, results or variables.
+/// Writes this number of parameters, results or variables.
 fn many(kind: &str, times: usize) -> String {
     format!("({kind}{})", " i32".repeat(times))
 }
 
-/// Each block hands a thousand values on to the next.
+/// Each block passes a thousand values to the next one.
 fn values_through_blocks() -> Vec<u8> {
     component(&format!(
         "(type $many (func {} {})) (func {} {} {} {})",
@@ -53,7 +53,7 @@ fn variables_through_loops() -> Vec<u8> {
     ))
 }
 
-/// Each call hands two hundred values around.
+/// Each call passes two hundred values.
 fn values_through_calls() -> Vec<u8> {
     component(&format!(
         "(func $f {} {} unreachable) (func {} {} {})",
@@ -91,7 +91,7 @@ fn load(engine: &Engine, bytes: &[u8]) -> LoadError {
     Component::new(engine, bytes, &Permissions::default(), Path::new(".")).unwrap_err()
 }
 
-/// The bomb is refused, and the engine still loads what is none.
+/// Asserts that the bomb is refused, and that the engine still loads ordinary components.
 fn defused(bomb: &[u8]) {
     let engine = engine();
     let error = load(&engine, bomb);
@@ -118,7 +118,7 @@ fn a_compiler_that_is_not_there_is_named() {
     assert!(load(&engine, &honest()).to_string().contains("cannot run /nowhere/hookbox"));
 }
 
-/// A process with one thread still has to say what is known when its client's time ends.
+/// A process with one thread must still answer when its client's timeout ends.
 #[tokio::test]
 async fn nobody_is_held_up_by_what_is_being_compiled() {
     let engine = engine_of(HOOKBOX, CompileLimits { memory_mib: 2048, ..LIMITS }, None);
@@ -131,7 +131,7 @@ async fn nobody_is_held_up_by_what_is_being_compiled() {
     assert!(matches!(first.await, Err(LoadError::TooComplex(_))));
 }
 
-/// The second time nothing is tried: a client does not wait that long for every event. Other limits are another try.
+/// A bomb is not compiled again, because a client does not wait that long for every event. Other limits cause a new attempt.
 #[test]
 fn a_bomb_is_remembered() {
     let cache = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn a_bomb_is_remembered() {
     assert!(third.contains("cannot run /nowhere/hookbox"), "{third}");
 }
 
-/// A memory that begins with a byte here and there: at 16 MiB of image each, 5 KB were 800 MiB of cache.
+/// A memory with single bytes of data, far apart. With 16 MiB of image each, 5 KB used to become 800 MiB of cache.
 fn sparse_memories(count: usize) -> Vec<u8> {
     let module = "(core module (memory 250) (data (i32.const 0) \"a\") (data (i32.const 16000000) \"b\"))";
     wat::parse_str(format!("(component {})", module.repeat(count))).unwrap()
@@ -162,26 +162,27 @@ fn private_folder() -> tempfile::TempDir {
 fn sparse_memories_make_no_large_image() {
     let cache = private_folder();
     let engine = engine_of(HOOKBOX, LIMITS, Some(cache.path().into()));
-    // It handles nothing, which shows only once it is compiled.
+    // The component handles no event, which is only known after compilation.
     assert!(load(&engine, &sparse_memories(8)).to_string().starts_with("handles no event"));
     let sizes = std::fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
     let bytes: u64 = sizes.sum();
     assert!(bytes < 16 << 20, "{bytes} bytes for {} of a component", sparse_memories(8).len());
 }
 
-/// Looked at before anything is compiled: the compiler is not even there.
+/// Checked before compilation: this engine has no compiler at all.
 #[test]
 fn what_no_pool_has_room_for_is_not_compiled() {
     let engine = engine_of("/nowhere/hookbox", LIMITS, None);
     assert!(load(&engine, &sparse_memories(9)).to_string().contains("too many memories"));
     let tables = format!("(component (core module {}))", "(table 1 funcref)".repeat(33));
     assert!(load(&engine, &wat::parse_str(tables).unwrap()).to_string().contains("too many tables"));
-    // Each of them fits, all of them do not.
+    // Each memory fits into the pool, but not all of them together.
     let large = format!("(component {})", "(core module (memory 5000))".repeat(8));
     assert!(matches!(load(&engine, &wat::parse_str(large).unwrap()), LoadError::Memory { mib: 2500, .. }));
 }
 
-/// What the pool refuses only after it was compiled, and what is not a component, is not compiled for every event.
+/// Components that the pool refuses after compilation, and files that are not components, are not compiled again for
+/// every event.
 #[test]
 fn what_does_not_load_is_remembered() {
     let cache = private_folder();
@@ -197,7 +198,7 @@ fn what_does_not_load_is_remembered() {
     }
 }
 
-/// The gate stays shut: a configuration that says `failClosed` blocks when its hook is a bomb.
+/// With `failClosed`, a hook that is a bomb blocks.
 #[test]
 fn a_bomb_in_a_configuration_blocks_where_failures_do() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The merge vectors are normative. Each of them runs through every front end; a front end is one line in [`FRONT_ENDS`].
+//! The merge vectors, which are normative. Each of them runs through every front end of [`FRONT_ENDS`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -19,7 +19,7 @@ use hookbox_testing::{
 };
 use serde_json::Value;
 
-/// What a front end made of a vector.
+/// The result of a vector in a front end.
 struct Made {
     wire: Option<Value>,
     notes: BTreeSet<String>,
@@ -63,10 +63,10 @@ fn library(config: &Path, vector: &Vector) -> Made {
 fn command_line(config: &Path, vector: &Vector) -> Made {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
     command.args(["run", "--diagnostics", "json", "--config"]).arg(config);
-    // What is remembered there is nobody's business after the test.
+    // State of this run must not remain after the test.
     command.env("XDG_STATE_HOME", config.parent().unwrap());
     command.args(vector.named.iter().flat_map(|name| ["--event", name]));
-    // Without a newline, as some clients send it.
+    // Without a newline at the end, as some clients send it.
     let output = fed(&mut command, vector.event.to_string().as_bytes());
     let stderr = String::from_utf8(output.stderr).unwrap();
     if vector.feedback.is_some() {
@@ -89,7 +89,7 @@ fn command_line(config: &Path, vector: &Vector) -> Made {
     Made { wire, notes, clause, feedback: None }
 }
 
-/// One JSON object, or plain text as it stands, without the newline that ends the last line.
+/// Reads stdout as JSON, or else as plain text without the newline of the last line.
 fn read_stdout(stdout: Vec<u8>) -> Value {
     serde_json::from_slice(&stdout).unwrap_or_else(|_| {
         let text = String::from_utf8(stdout).unwrap();
@@ -138,7 +138,7 @@ fn check(dialect: &str, vector: &Vector, front: &FrontEnd) -> Result<(), String>
     if vector.feedback != made.feedback {
         return Err(format!("the model should be told {:?}, and is told {:?}", vector.feedback, made.feedback));
     }
-    // Where a client reads stderr, silence is complete.
+    // A client that reads stderr gets nothing at all.
     let silent = made.wire.is_none() && made.clause.is_empty();
     let clause = if silent { &vector.clause } else { &made.clause };
     PAGES.check(clause).map_err(|why| format!("the clause of the verdict: {why}"))?;
@@ -152,7 +152,8 @@ fn check(dialect: &str, vector: &Vector, front: &FrontEnd) -> Result<(), String>
     Ok(())
 }
 
-/// Returns true if this is what was expected; the text `*` stands for any text that is not empty, as in a failure's reason.
+/// Returns true if the value is the expected one. The text `*` stands for any text that is not empty, such as a
+/// failure's reason.
 fn fits(expected: Option<&Value>, found: Option<&Value>) -> bool {
     match (expected, found) {
         (Some(Value::String(any)), Some(Value::String(text))) if any == "*" => !text.is_empty(),
@@ -189,7 +190,7 @@ fn names_are_unique_and_silence_says_who_ran() {
         for vector in &file.vectors {
             let place = format!("{} «{}»", file.path.display(), vector.name);
             assert!(names.insert(&vector.name), "{place}: two vectors are called so");
-            // Nothing on the wire is also what hooks come to that were never asked.
+            // An empty wire is also the result without any hooks.
             assert!(!vector.expect.is_null() || vector.ran.is_some(), "{place}: `ran` says who ran");
         }
     }

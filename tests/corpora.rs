@@ -1,4 +1,4 @@
-//! The seeds of the fuzz targets, as ordinary tests; and the targets are what they are thought to be.
+//! The seeds of the fuzz targets as ordinary tests, and checks of the list of targets.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
 use hookbox_testing::fuzzing;
 use proptest::{collection::vec, prelude::*};
 
-/// A target, and what it runs.
+/// A target's name and its function.
 type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
@@ -42,7 +42,7 @@ fn every_seed_holds() {
             run(&fs::read(folder.join(seed)).unwrap());
         }
     }
-    // A component that is one, whole and broken.
+    // A valid component, intact and with changed bytes.
     let frozen = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frozen/guest-0.2.0.wasm")).unwrap();
     for at in (0..frozen.len()).step_by(frozen.len() / 40) {
         let mut broken = frozen.clone();
@@ -53,7 +53,7 @@ fn every_seed_holds() {
     fuzzing::component(&frozen);
 }
 
-/// What is run here is what the target of that name runs; that it compiles, every build of the workspace sees.
+/// The list has exactly the fuzz targets, each with seeds. The workspace's build compiles the targets.
 #[test]
 fn every_target_has_its_seeds() {
     let known: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();

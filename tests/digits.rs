@@ -1,4 +1,4 @@
-//! No digit of a number changes on its way through hookbox: the tool gets what the client or a hook wrote.
+//! Numbers keep all their digits on the way through hookbox: the tool gets those of the client or of a hook.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use std::{fs, path::Path, process::Command};
@@ -9,23 +9,23 @@ use hookbox_testing::{
 };
 use serde_json::{Value, json};
 
-/// More than 64 bits or a double hold.
+/// A number that fits neither 64 bits nor a double.
 const BIG: &str = "123456789012345678901234567890";
-/// Another number, though the same double.
+/// A different number that is the same double.
 const OTHER: &str = "123456789012345678901234567891";
 
-/// The arguments of the call. In `old` stands the same double as in `kept`.
+/// The arguments of the call. `old` and `kept` are the same double.
 const CALLED: &str = r#"{"old":OTHER,"kept":BIG,"changed":BIG,"cut":1.50,"list":[BIG]}"#;
-/// What a hook makes of them, in a language that has doubles, and once by hand.
+/// The rewrite of a hook in a language with doubles. One number is changed by hand.
 const SAID: &str = r#"{"old":1.2345678901234568e+29,"kept":123456789012345680000000000000,"changed":OTHER,"cut":1.5,"list":[1.2345678901234568e29],"new":BIG1}"#;
-/// What the tool gets.
+/// The arguments that the tool gets.
 const CALLS: &str = r#"{"old":OTHER,"kept":BIG,"changed":OTHER,"cut":1.50,"list":[BIG],"new":BIG1}"#;
 
 fn filled(text: &str) -> String {
     text.replace("OTHER", OTHER).replace("BIG", BIG)
 }
 
-/// A component that allows, and rewrites the call so. The places are those of `pre-tool-use`'s output.
+/// A component that allows the call with this rewrite. The offsets are those of `pre-tool-use`'s output.
 fn rewriter() -> Vec<u8> {
     let said = filled(SAID);
     let body = format!(
@@ -92,7 +92,7 @@ fn a_rewrite_keeps_the_digits_of_what_it_hands_on() {
     }
 }
 
-/// A hook that sees what another one rewrote sees these digits, and what it may not change keeps them.
+/// A hook gets these digits in the rewrite of an earlier one, and cannot change those that it has no authority for.
 #[test]
 fn digits_go_from_hook_to_hook() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The tables in `docs/` are generated from the code, and current. `UPDATE_DOCS=1` writes them anew.
+//! The generated tables in `docs/` are up to date. `UPDATE_DOCS=1` writes them again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{fmt::Write, fs, path::Path};
@@ -54,7 +54,7 @@ fn degradation() {
     current("degradation.md", &text);
 }
 
-/// Rewrites of a request to the model that newer versions of the client undo, as `PicoClaw` 0.2.8 sends it.
+/// Rewrites of a model request that newer clients undo, in the form of `PicoClaw` 0.2.8.
 fn model_requests(dialect: &dyn Dialect) -> String {
     let (system, prompt, tool) = (json!({"role": "system"}), json!({"role": "user"}), json!({"type": "function"}));
     let params = json!({"context": {}, "messages": [system, prompt], "tools": [tool]});
@@ -96,7 +96,7 @@ fn cell(spec: &EventSpec, kind: DecisionKind) -> &'static str {
     }
 }
 
-/// Nothing but an allow itself may come out as an allow.
+/// Returns true unless a decision other than `allow` becomes `allow`.
 fn safer(from: DecisionKind, to: &str) -> bool {
     to != "allow" || from == DecisionKind::Allow
 }
@@ -143,7 +143,7 @@ fn failures() {
     current("failures.md", &text);
 }
 
-/// The behaviour in bold where the dialect starts from it, or with the few causes that start from it there.
+/// The policy in bold if it is the dialect's default, or with the causes for which it is the default.
 fn started_from(dialect: &dyn Dialect, spec: &EventSpec, policy: FailurePolicy, word: &str) -> String {
     let causes = Cause::ALL.iter().filter(|cause| dialect.default_policy(spec.kind, **cause) == policy);
     let causes: Vec<String> = causes.map(|cause| format!("**{}**", cause.word())).collect();
@@ -154,7 +154,7 @@ fn started_from(dialect: &dyn Dialect, spec: &EventSpec, policy: FailurePolicy, 
     }
 }
 
-/// How the client is told that an event is blocked because it cannot be read.
+/// Describes the reply that blocks an event which cannot be read.
 fn unread(dialect: &dyn Dialect, spec: &EventSpec) -> String {
     if !spec.blockable {
         return "nothing".into();

@@ -1,4 +1,4 @@
-//! Every guest example does what its cases say, through `hookbox test`, with the configuration it is shipped with.
+//! Every example passes its cases through `hookbox test`, with its shipped configuration.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use hookbox_testing::examples;

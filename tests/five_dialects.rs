@@ -1,6 +1,6 @@
-//! One hook under every agent: the same component, five configurations, five correct outputs.
+//! One component under every agent: five configurations and five correct outputs.
 //!
-//! Where a dialect does not have the event, the row has its nearest one, and says what becomes of the hook there.
+//! If a dialect does not have the event, the row has the nearest one and the hook's status there.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
@@ -15,9 +15,9 @@ struct Row {
     dialect: &'static str,
     event: Value,
     expect: Value,
-    /// `ran`, or `not handled` where the component does not export the event.
+    /// `ran`, or `not handled` if the component does not export the event.
     becomes: &'static str,
-    /// Words that the notes about the hook must have: what was lost on the way.
+    /// Words that the notes about the hook must have, for parts that are lost.
     lost: &'static [&'static str],
 }
 
@@ -38,7 +38,7 @@ impl Row {
         ["hook_event_name", "event", "method"].iter().find_map(|key| self.event[*key].as_str()).unwrap()
     }
 
-    /// The example's configuration in the dialect's own shape.
+    /// The example's configuration in the dialect's form.
     fn config(&self, handler: &Value) -> Value {
         let name = self.event_name();
         let hooks = match dialect::by_name(self.dialect).unwrap().shape() {
@@ -79,7 +79,7 @@ async fn judge(config: &Value, event: &Value) -> (Value, &'static str, Vec<Strin
     let host = build(&path).await;
     let verdict = host.dispatch(event.to_string()).await.unwrap();
     let (becomes, notes) = match &verdict.hooks[0].status {
-        // It is configured for an event that it does not export: left out is failed.
+        // The configuration names an event that the component does not export, so the hook failed.
         Status::Ran(ran)
             if ran.result.as_ref().is_err_and(|failure| failure.message.contains("does not handle it")) =>
         {
@@ -125,7 +125,7 @@ fn specific(name: &str, mut fields: Value) -> Value {
     json!({ "hookSpecificOutput": fields })
 }
 
-/// A denied tool, as each dialect says it: claude, codebuddy, blade, blade-callback, picoclaw.
+/// A denied tool in each dialect: claude, codebuddy, blade, blade-callback, picoclaw.
 fn denials(reason: &str) -> [Value; 5] {
     let denied = specific("PreToolUse", json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }));
     let mut both = denied.clone();
@@ -135,13 +135,13 @@ fn denials(reason: &str) -> [Value; 5] {
         // decisions.md#the-real-codebuddy: "emit both that and the seed's `decision:"block"`".
         both,
         denied,
-        // `skip` leaves the call out; there is no word for deny.
+        // `skip` leaves out the call, because the dialect has no denial.
         json!({ "action": "skip", "reason": reason }),
         reply(json!({ "action": "deny_tool", "reason": reason })),
     ]
 }
 
-/// A call in the five dialects: one tool everywhere but under picoclaw.
+/// A call in the five dialects. Only picoclaw has another tool.
 fn calls(tool: &str, [input, of_callback]: [Value; 2], (pico_tool, pico_input): (&str, Value)) -> [Value; 5] {
     let call = flat("PreToolUse", json!({ "tool_name": tool, "tool_input": input }));
     [
@@ -200,7 +200,7 @@ async fn secret_redactor() {
             flat("PostToolUse", claude.clone()),
             specific("PostToolUse", json!({ "updatedToolOutput": clean, "additionalContext": told })),
         ),
-        // It cannot replace a result: the model must not read it then.
+        // codebuddy cannot replace a result, so the model must not read it.
         spec("codebuddy", flat("PostToolUse", claude), blocked).loses(&["no place for a rewrite; it says deny"]),
         spec(
             "blade",
@@ -238,7 +238,7 @@ async fn path_rewriter() {
         reply(json!({ "action": "modify", "call": call })),
     ];
     let mut specs = specs(events, expected);
-    // The rewrite stands by itself where the dialect has no allow.
+    // A dialect without `allow` has only the rewrite.
     for index in [1, 3, 4] {
         specs[index].lost = &["cannot say allow"];
     }
@@ -265,7 +265,7 @@ async fn context_injector() {
             json!({ "action": "continue" }),
         )
         .loses(&["no place for context"]),
-        // It has no event for a prompt: the nearest one is another, which the component does not export.
+        // picoclaw has no event for a prompt. The component does not export the nearest one.
         spec(
             "picoclaw",
             line("hook.before_llm", json!({ "model": "m", "messages": [] })),
@@ -280,7 +280,7 @@ async fn context_injector() {
     let start = flat("SessionStart", json!({ "source": "startup" }));
     let specs = vec![
         spec("claude", start.clone(), told.clone()),
-        // The specification does not have it: a generic event, which the component does not export.
+        // The specification does not have the event. It is a generic one, which the component does not export.
         spec("codebuddy", start.clone(), json!({})).not_handled(),
         spec("blade", start, told),
         spec("blade-callback", callback("SessionStart", json!({})), json!({ "action": "continue" }))

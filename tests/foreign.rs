@@ -1,4 +1,4 @@
-//! A client that runs the hooks in another one's settings sends its own payloads there. A hook that denies holds all the same.
+//! A client that runs the hooks of another client's settings sends its own payloads. A hook that denies blocks all the same.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -30,7 +30,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A configuration in which every event that can be blocked has a hook that blocks: a command that is not there.
+/// A configuration in which every event that can be blocked has a hook that fails and blocks: its command does not exist.
 fn blocks_everything(dialect: &dyn Dialect) -> Value {
     let handler = json!({ "type": "command", "command": "./no-such-command", "args": [], "onFailure": "block" });
     let blockable = dialect.specs().iter().filter(|spec| spec.blockable).map(|spec| spec.name);
@@ -54,8 +54,8 @@ fn run(config: &Path, wire: &[u8], args: &[&str]) -> Output {
     fed(command.args(["run", "--config"]).arg(config).args(args), wire)
 }
 
-/// Returns true if the client takes this for a refusal. What it is told is in the words of the configured profile, or of the one that
-/// the program obeys.
+/// Returns true if the client takes the output for a refusal. The output is in the configured profile, or in the one
+/// that the program obeys.
 fn holds(configured: &dyn Dialect, client: &dyn Dialect, wire: &[u8], output: &Output) -> bool {
     let base = client.name();
     if configured.name().split('@').next() == Some(base) {
@@ -67,7 +67,7 @@ fn holds(configured: &dyn Dialect, client: &dyn Dialect, wire: &[u8], output: &O
 fn refuses(client: &dyn Dialect, wire: &[u8], output: &Output) -> bool {
     let event = client.decode_event(wire, None).unwrap();
     let Ok(Value::Object(printed)) = serde_json::from_slice(&output.stdout) else { return false };
-    // PicoClaw's answer stands in a reply.
+    // PicoClaw's answer is in the result of a reply.
     let printed = printed.get("result").and_then(Value::as_object).cloned().unwrap_or(printed);
     client.decode_output(&event, &printed).is_ok_and(|(said, _)| {
         let refused = matches!(said.decision_kind(), Some(DecisionKind::Deny | DecisionKind::Skip));
@@ -82,10 +82,10 @@ fn a_recorded_payload_never_turns_a_deny_into_an_allow() {
     let mut work = Vec::new();
     for path in samples {
         let wire = fs::read(&path).unwrap();
-        // What bears nobody's mark is taken for the configured client's.
+        // A payload without marks counts as one of the configured client.
         let [client] = recognise(&wire)[..] else { continue };
         let event = client.decode_event(&wire, None).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        // Not every dialect has each event that can be blocked, but all have these.
+        // Not all dialects have all events that can be blocked, but all have these.
         let gate = ["PreToolUse", "UserPromptSubmit"].contains(&event.kind().name());
         if gate && client.spec_of(&event).blockable {
             work.extend(dialect::ALL.iter().map(|configured| (path.clone(), wire.clone(), client, *configured)));

@@ -1,4 +1,4 @@
-//! Components of earlier releases, checked in as they were built, load and decide from now on (docs/contract.md).
+//! Components of earlier releases, checked in as binaries, still load and decide (docs/contract.md).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{fs, path::PathBuf, process::Command};

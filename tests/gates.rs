@@ -1,5 +1,5 @@
-//! What a failure of ours becomes: dialect × event × way to be broken. A gate that the configuration wants shut stays shut,
-//! in the words of its client; one that it does not say so of stays as it was.
+//! The reply when hookbox itself fails, for each dialect, event and kind of fault. Events are blocked in the client's
+//! form if the configuration asks for it, and only then.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{fs, path::Path, process::Command};
@@ -7,16 +7,16 @@ use std::{fs, path::Path, process::Command};
 use hookbox_testing::{examples, process::fed};
 use serde_json::{Value, json};
 
-/// How a client is told to block.
+/// The form of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Block {
     /// Exit code 2 with the reason on stderr, and an empty stdout.
     Code,
-    /// Exit code 2, and these words on stdout: `""` is the reason, `0` the id of the request.
+    /// Exit code 2, and this text on stdout. `""` stands for the reason, `0` for the id of the request.
     Words(&'static str),
-    /// As `Words`, with exit code 0, because there 2 says something else or nothing.
+    /// The same as `Words` with exit code 0, because code 2 does not block there.
     Zero(&'static str),
-    /// It cannot be blocked.
+    /// The event cannot be blocked.
     Never,
 }
 use Block::{Code, Never, Words, Zero};
@@ -28,7 +28,7 @@ const TURN: Block = Words(r#"{"id":0,"jsonrpc":"2.0","result":{"action":"abort_t
 const HALT: Block = Zero(r#"{"continue":false,"systemMessage":""}"#);
 const BLOCK: Block = Zero(r#"{"decision":"block","reason":""}"#);
 
-/// What each client is told, by the pages in `docs/spec/`.
+/// The reply to each client, by the pages in `docs/spec/`.
 fn table() -> Vec<(&'static str, Vec<(&'static str, Block)>)> {
     let claude = vec![
         ("PreToolUse", Code),
@@ -121,7 +121,7 @@ fn table() -> Vec<(&'static str, Vec<(&'static str, Block)>)> {
     ]
 }
 
-/// The beginning of an event of this name about the tool `Bash`, up to where its fields go on.
+/// The start of an event with this name and the tool `Bash`, before its other fields.
 fn head(dialect: &str, event: &str) -> String {
     match dialect.trim_end_matches("@observed") {
         "picoclaw" => format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{event}","params":{{"tool":"Bash""#),
@@ -130,11 +130,11 @@ fn head(dialect: &str, event: &str) -> String {
     }
 }
 
-/// What makes an event unreadable behind its head.
+/// Faults after the head that make an event invalid.
 const BROKEN: [&[u8]; 5] =
     [b",\"a\":[1,", b",\"a\":1,\"a\":2}}", b",\"a\":\"\xff\"}}", b",\"a\":\"\0\"}}", b"}} trailing"];
 
-/// A configuration with one hook, of this event and with these options. Its command would say nothing.
+/// A configuration with one hook for this event and with these options. Its command gives an empty answer.
 fn config(dialect: &str, event: &str, top: &Value, options: &Value) -> Value {
     let mut hook = options.clone();
     if hook.get("type").is_none() {
@@ -178,7 +178,7 @@ fn run(dir: &Path, options: &[&str], wire: &[u8]) -> Told {
     Told { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// Asserts that the client was told to block, in its words, and why.
+/// Asserts that the reply blocks in the client's form and has the reason.
 fn assert_blocked(told: &Told, block: Block, place: &str) {
     let (code, words) = match block {
         Code => (2, None),
@@ -208,15 +208,15 @@ fn assert_blocked(told: &Told, block: Block, place: &str) {
     }
 }
 
-/// Asserts that the client was told nothing, and how it takes that for nothing.
+/// Asserts that the reply does not block.
 fn assert_open(told: &Told, dialect: &str, code: i32, place: &str) {
-    // Clients that block on our own codes are told by another one.
+    // Clients that block on hookbox's own codes get another one.
     let code = if matches!(dialect, "copilot" | "gemini") { 0 } else { code };
     assert_eq!((told.code, &*told.stdout), (Some(code), ""), "{place}: {}", told.stderr);
     assert_eq!(told.stderr.is_empty(), dialect == "gemini", "{place}: {}", told.stderr);
 }
 
-/// One folder for each dialect, all at once.
+/// Runs the test for each dialect in its own folder, all at the same time.
 fn each(test: impl Fn(&Path, &'static str, &'static str, Block) + Sync) {
     std::thread::scope(|scope| {
         for (dialect, events) in table() {
@@ -290,7 +290,7 @@ fn an_event_that_cannot_be_read_opens_nothing_it_was_not_to_shut() {
     });
 }
 
-/// Ends of an event that are beyond a limit of its reader, and that a model can write.
+/// Ends of an event that exceed a limit of its reader. A model can produce them.
 fn beyond_limits() -> [String; 3] {
     let (deep, many) = ("[".repeat(1001), "0,".repeat(250_000));
     [format!(",\"a\":{deep}"), format!(",\"a\":{deep}{}}}}}", "]".repeat(1001)), format!(",\"a\":[{many}0]}}}}")]
@@ -312,7 +312,7 @@ fn an_event_beyond_the_readers_limits_does_not_open_a_gate() {
                 | "approve_tool"
                 | "canUseTool"
         );
-        // Reading 250,000 values takes its time.
+        // Reading 250,000 values is slow.
         let tried = if dialect == "claude" { 3 } else { 1 };
         for (number, end) in beyond_limits().into_iter().enumerate().take(tried) {
             let wire = [head(dialect, event).as_bytes(), end.as_bytes()].concat();
@@ -325,12 +325,12 @@ fn an_event_beyond_the_readers_limits_does_not_open_a_gate() {
             } else if told.code == Some(2) {
                 panic!("{place}: {}", told.stderr);
             }
-            // A policy that is written goes before.
+            // An explicit policy overrides the default.
             let mut ignored = gate.clone();
             ignored["onFailure"] = "ignore".into();
             write(dir, &config(dialect, event, &json!({}), &ignored));
             assert_open(&run(dir, &[], &wire), dialect, 65, &place);
-            // A command is not a gate that only holds back; Copilot and PicoClaw's approvals block by themselves.
+            // A command is not restricted to denying. Copilot and PicoClaw's approvals block by default.
             if dialect != "copilot" && event != "hook.approve_tool" {
                 write(dir, &config(dialect, event, &json!({}), &json!({})));
                 assert_open(&run(dir, &[], &wire), dialect, 65, &format!("{place}: a command"));
@@ -361,13 +361,13 @@ fn a_hook_of_another_tool_has_no_say_in_a_broken_event() {
         );
         let wire = [head("claude", "PreToolUse").as_bytes(), BROKEN[0]].concat();
         assert_eq!(run(dir.path(), &[], &wire).code, Some(code), "{matcher}");
-        // Which tool it is about nobody can tell.
+        // The tool is unknown, because the event has two.
         let twice = br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Edit"}"#;
         assert_eq!(run(dir.path(), &[], twice).code, Some(2), "{matcher}");
     }
 }
 
-/// An ask is the client's to put to its user: it is a verdict like any other.
+/// An `ask` is a verdict like any other. The client asks its user.
 #[test]
 fn a_hook_that_fails_into_an_ask_asks() {
     let dir = tempfile::tempdir().unwrap();
@@ -379,7 +379,7 @@ fn a_hook_that_fails_into_an_ask_asks() {
     }
 }
 
-/// Of which event a text is, nobody can tell: it may be the one that a hook is to guard.
+/// A text without an event name may be the event that a hook guards.
 #[test]
 fn a_text_that_may_be_any_event_is_not_let_past_a_gate() {
     let dir = tempfile::tempdir().unwrap();
@@ -399,7 +399,7 @@ fn a_text_that_may_be_any_event_is_not_let_past_a_gate() {
     }
 }
 
-/// A configuration that is missing, broken or not UTF-8, with the event in hand.
+/// A configuration that is missing, invalid or not UTF-8, with a readable event.
 #[test]
 fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
     each(|dir, dialect, event, block| {
@@ -445,7 +445,7 @@ fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
     });
 }
 
-/// Under exit code 2 the client gives stderr to the model: the reason stands first, and warnings after it.
+/// With exit code 2 the client gives stderr to the model. The reason comes first, and warnings follow.
 #[test]
 fn the_reason_is_the_first_thing_on_stderr() {
     let dir = tempfile::tempdir().unwrap();
@@ -464,7 +464,7 @@ fn the_reason_is_the_first_thing_on_stderr() {
     }
 }
 
-/// `--fail-closed` says what `failClosed` would say, and to every rule that asks for it.
+/// `--fail-closed` is the same as `failClosed`, for every rule that depends on it.
 #[test]
 fn the_command_line_says_what_a_failure_counts_as() {
     let dir = tempfile::tempdir().unwrap();
@@ -475,7 +475,7 @@ fn the_command_line_says_what_a_failure_counts_as() {
     let told = run(dir.path(), &[], wire);
     assert!(told.stderr.contains("nothing says what a failure counts as"), "{}", told.stderr);
 
-    // A `failureBehavior` says nothing about timeouts, and so leaves them to `--fail-closed`.
+    // A `failureBehavior` does not cover timeouts, so `--fail-closed` applies to them.
     let slow = json!({ "type": "command", "command": "sleep 60", "timeoutMs": 50 });
     let hooks = json!({ "failureBehavior": "ask", "PreToolUse": [{ "hooks": [slow] }] });
     write(dir.path(), &json!({ "dialect": "blade", "hooks": hooks }));
@@ -497,7 +497,7 @@ fn a_name_that_contradicts_the_event_opens_no_gate() {
     }
 }
 
-/// The event's name may come with the command line.
+/// The event's name may come from the command line.
 #[test]
 fn a_name_that_is_given_counts_where_the_event_is_broken() {
     let dir = tempfile::tempdir().unwrap();
@@ -542,7 +542,7 @@ fn what_is_left_out_has_failed() {
             (json!({ "type": "wasm", "component": "tasks.wasm" }), "does not handle it"),
         ] {
             if event == "TaskCompleted" {
-                // The one that the component handles.
+                // The component handles this event.
                 continue;
             }
             for (top, own, shut) in [
@@ -565,7 +565,7 @@ fn what_is_left_out_has_failed() {
     });
 }
 
-/// The approver's own default: it denies.
+/// By default, an approver that fails denies.
 #[test]
 fn an_approver_that_is_left_out_does_not_approve() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
-//! Every guide in `docs/` works as written. A block ` ```go file=main.go ` is a file; in a `console` block each line
-//! that begins with `$` is a command, and the lines below it are in what it prints, up to a `…`. Who is asked says yes.
+//! Every guide in `docs/` works as written. A block ` ```go file=main.go ` is a file. In a `console` block, each line
+//! that starts with `$` is a command, and the lines below it are part of its output, up to a `…`. Questions are
+//! answered with yes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{env, ffi::OsString, fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
@@ -10,12 +11,12 @@ fn follow(guide: &str) {
     follow_with(guide, None);
 }
 
-/// Of a guide that begins where the reader has hooks already, and that writes into a home.
+/// Follows a guide whose reader already has hooks and that writes into a home folder.
 fn follow_with(guide: &str, hooks: Option<fn(&Path)>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let text = fs::read_to_string(root.join("docs").join(guide)).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    // The folder's name is in what Go prints.
+    // The folder's name is part of Go's output.
     let folder = dir.path().join("guard");
     fs::create_dir(&folder).unwrap();
     if let Some(lay_out) = hooks {
@@ -61,14 +62,14 @@ fn follow_with(guide: &str, hooks: Option<fn(&Path)>) {
     assert!(commands > 0, "{guide} has no commands");
 }
 
-/// The PATH with the program of this build first.
+/// Returns the PATH with this build's program first.
 fn path_with_hookbox() -> OsString {
     let program = Path::new(env!("CARGO_BIN_EXE_hookbox")).parent().unwrap();
     let rest = env::var_os("PATH").unwrap();
     env::join_paths([program.to_owned()].into_iter().chain(env::split_paths(&rest))).unwrap()
 }
 
-/// The hooks that the guides of the clients are about: examples of ours, and scripts that have nothing to say.
+/// Writes the hooks that the guides of the clients use: examples, and scripts with empty answers.
 fn with_hooks(folder: &Path) {
     fs::create_dir(folder.join("hooks")).unwrap();
     let components = [
@@ -86,7 +87,7 @@ fn with_hooks(folder: &Path) {
     }
 }
 
-/// No guide is forgotten, and no command of it stands where nobody runs it.
+/// Every guide has a test, and every command of a guide runs.
 #[test]
 fn every_guide_is_followed() {
     let own = include_str!("guides.rs");
@@ -117,7 +118,7 @@ fn clients() {
     }
 }
 
-/// The program of the page is the example, and does what the page says. The lines of the README are lines of it.
+/// The page's program is the example and gives the page's output. The README has lines of it.
 #[test]
 fn embedding() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
@@ -135,7 +136,7 @@ fn embedding() {
     }
 
     let mut cargo = Command::new(env!("CARGO"));
-    // Of the whole workspace, so that it has the features that this test was built with.
+    // Built for the whole workspace, so that it has the same features as this test.
     cargo
         .args(["build", "--quiet", "--workspace", "--example", "embedding"])
         .arg("--target-dir")

@@ -1,5 +1,5 @@
-//! The verdict always arrives: before the client stops waiting, whatever cannot be written, whatever blocks, whatever is
-//! short. And nothing of ours outlives us.
+//! The verdict arrives before the client's timeout, even if output cannot be written, an operation blocks, or a
+//! resource is exhausted. All processes of hookbox end with it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 #[path = "in_time/limits.rs"]
@@ -44,7 +44,7 @@ fn hookbox(dir: &Path) -> Command {
     command
 }
 
-/// Runs under a limit of the shell's.
+/// Runs with a resource limit of the shell.
 fn limited(dir: &Path, limit: &str) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" run --config hooks.json"), HOOKBOX]).current_dir(dir);
@@ -82,7 +82,7 @@ fn a_hook_that_is_not_done_in_the_clients_time_counts_as_timed_out() {
     }
 }
 
-/// Compiling counts too, also of many at once that find nothing compiled.
+/// Compilation counts against the timeout, even if many components are compiled at the same time.
 #[test]
 fn compiling_ends_with_the_clients_time() {
     let entry = json!({ "type": "wasm", "component": "bomb.wasm" });
@@ -99,7 +99,7 @@ fn compiling_ends_with_the_clients_time() {
     });
 }
 
-/// An event of many members is given to a hook in time that grows with it, not with its square.
+/// The time to pass an event to a hook is linear in its number of members.
 #[test]
 fn an_event_of_many_members_is_given_in_time() {
     let hook = json!({ "type": "wasm", "component": "hook.wasm", "timeout": 50 });
@@ -120,7 +120,7 @@ fn an_event_of_many_members_is_given_in_time() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains("failed"), "{}", said(&output));
 }
 
-/// A client that was told nothing goes on, unless the exit code tells it.
+/// A client that gets no verdict goes on, unless the exit code blocks.
 #[test]
 fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
     let says = |decision: &str| json!({ "type": "command", "command": format!("echo '{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"{decision}\"}}}}'"), "onFailure": "ignore" });
@@ -142,7 +142,7 @@ fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
     }
 }
 
-/// A stdout that is closed, or leads nowhere, says nothing to anybody. Nothing to say needs nobody to hear it.
+/// Verdicts to a stdout that is closed or /dev/null. An empty verdict needs no reader.
 #[test]
 fn a_verdict_that_nobody_reads_blocks_where_it_or_a_failure_does() {
     for (command, closed, code) in [("true", false, 0), ("true", true, 2), ("echo no >&2; exit 2", false, 2)] {
@@ -159,7 +159,7 @@ fn a_verdict_that_nobody_reads_blocks_where_it_or_a_failure_does() {
     }
 }
 
-/// What nobody can be told takes no verdict along.
+/// Diagnostics that cannot be written do not change the verdict.
 #[test]
 fn a_stderr_that_cannot_be_written_changes_nothing() {
     let hooks = [json!({ "type": "command", "command": "echo no >&2; exit 2" })];
@@ -179,17 +179,17 @@ fn a_stderr_that_cannot_be_written_changes_nothing() {
     }
 }
 
-/// A disk without room.
+/// A full disk.
 fn full() -> Stdio {
     fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
 }
 
-/// A pipe that nobody reads any more.
+/// A pipe without a reader.
 fn closed() -> Stdio {
     std::io::pipe().unwrap().1.into()
 }
 
-/// What a client left us of a stack says nothing of what we have.
+/// hookbox does not depend on the stack size that it inherits from the client.
 #[test]
 fn a_small_stack_is_enough() {
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "command", "command": "true" })]);
@@ -199,7 +199,7 @@ fn a_small_stack_is_enough() {
     }
 }
 
-/// An option that this version does not know opens no gate that is to be shut.
+/// Unknown options fail closed.
 #[test]
 fn words_that_cannot_be_understood_block_where_failures_do() {
     let dir = folder(&json!({ "failClosed": true }), &[]);
@@ -217,7 +217,7 @@ fn words_that_cannot_be_understood_block_where_failures_do() {
     }
 }
 
-/// Whoever sets a variable before an agent starts another opens no gate of that one with it.
+/// An environment variable from before an agent's start does not open a gate of that agent.
 #[test]
 fn a_command_that_is_not_started_denies_before_a_tool_runs() {
     let command = |more: Value| {
@@ -235,7 +235,7 @@ fn a_command_that_is_not_started_denies_before_a_tool_runs() {
     }
 }
 
-/// Whatever file is asked for, a pipe in its place is not waited for.
+/// hookbox does not wait for a named pipe that replaces any of its files.
 #[test]
 fn a_pipe_in_a_files_place_is_not_waited_for() {
     let quiet = json!({ "type": "command", "command": "true", "onFailure": "ignore" });
@@ -251,7 +251,7 @@ fn a_pipe_in_a_files_place_is_not_waited_for() {
     }
 }
 
-/// Whoever wrote a file, reading it takes little time and memory.
+/// Reading a huge file takes little time and memory.
 #[test]
 fn a_file_without_end_is_not_read_to_its_end() {
     let dir = folder(&json!({}), &[json!({ "type": "wasm", "component": "big.wasm", "onFailure": "block" })]);
@@ -269,7 +269,7 @@ fn a_file_without_end_is_not_read_to_its_end() {
     assert_eq!(fed(&mut hookbox(dir.path()), CALL).status.code(), Some(2));
 }
 
-/// Nor does a component wait with us that opens one in a folder it may read.
+/// A component cannot block hookbox by opening a named pipe in a granted folder.
 #[test]
 fn a_pipe_in_a_granted_folder_is_not_waited_for() {
     let hook = json!({ "type": "wasm", "component": "hook.wasm", "permissions": { "read": { "/data": "data" } } });
@@ -289,7 +289,7 @@ fn a_pipe_in_a_granted_folder_is_not_waited_for() {
     assert!(output.status.success() && said(&output).contains(r#""deny""#), "{}", said(&output));
 }
 
-/// A name server that never answers holds up neither the verdict nor our end.
+/// A name server that never answers delays neither the verdict nor the exit.
 #[test]
 fn a_silent_name_server_is_not_waited_for() {
     let Ok(server) = UdpSocket::bind("127.53.53.53:53") else {
@@ -311,20 +311,20 @@ fn a_silent_name_server_is_not_waited_for() {
         return;
     }
     assert!(output.status.success() && said(&output).contains("(timeout: "), "{}", said(&output));
-    // The name server has 150 seconds.
+    // The name server would take 150 seconds.
     assert!(begin.elapsed() < Duration::from_secs(100), "{}", said(&output));
 }
 
-/// A machine that gives no thread: what needs one is a failed hook, and takes no other hook's word along.
+/// The system refuses threads. A hook that needs one fails, and other hooks still decide.
 #[test]
 fn no_thread_to_be_had() {
     let wasm = json!({ "type": "wasm", "component": "hook.wasm" });
     let denies = json!({ "type": "command", "command": "echo no >&2; exit 2" });
     let without = |dir: &Path, options: &[&str]| {
-        // Of so large a stack there is none.
+        // No thread can have so large a stack.
         fed(hookbox(dir).args(options).env("RUST_MIN_STACK", (1_u64 << 62).to_string()), CALL)
     };
-    // An engine has a clock, and a name is looked up beside everything else.
+    // An engine needs a thread for its clock, and a lookup of a name needs one too.
     let http = json!({ "type": "http", "url": "http://localhost:9/" });
     for (needs, told) in [(wasm, "no thread"), (http, "panicked")] {
         for (closed, hooks) in [(true, vec![needs.clone()]), (false, vec![needs.clone(), denies.clone()])] {
@@ -336,7 +336,7 @@ fn no_thread_to_be_had() {
             assert!(stopped && said(&output).contains(told), "{hooks:?}: {}", said(&output));
         }
     }
-    // One that is compiled already needs a thread when it computes for long.
+    // A compiled component needs a thread if it computes for long.
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "hook.wasm" })]);
     let endless = gate("(loop $again (br $again))", "");
     fs::write(dir.path().join("hook.wasm"), encode(&endless, GATE, "")).unwrap();
@@ -344,7 +344,7 @@ fn no_thread_to_be_had() {
     let output = without(dir.path(), &[]);
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""deny""#), "{}", said(&output));
     assert!(said(&output).contains("busy: the system refused what it needs"), "{}", said(&output));
-    // Looking up the daemon's name takes one too.
+    // A lookup of the daemon's name needs a thread too.
     let dir = folder(&json!({}), &[]);
     let mut away = Command::new(HOOKBOX);
     away.args(["run", "--connect", "http://localhost:9", "--tenant", "acme", "--fail-closed"])
@@ -365,12 +365,12 @@ fn what_runs_short_blocks_where_failures_do() {
         let output = limited(dir.path(), limit);
         let told = String::from_utf8_lossy(&output.stdout);
         let blocked = output.status.code() == Some(2) || output.status.success() && told.contains(r#""deny""#);
-        // A limit that holds nobody up leaves the verdict as it is.
+        // A limit that affects no hook does not change the verdict.
         assert!(blocked || output.status.success() && told == "{}\n" && *hook == quiet, "{limit}: {}", said(&output));
     }
 }
 
-/// What the process may not have is told as that, and not as a fault of the component.
+/// A limit of the process is reported as such, and not as a fault of the component.
 #[test]
 fn a_limit_of_the_process_is_told_as_one() {
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "hook.wasm" })]);
@@ -378,9 +378,9 @@ fn a_limit_of_the_process_is_told_as_one() {
     let spaces = (1..24).map(|step| format!("-v {}", step << 18));
     let mut told_of = 0;
     for limit in files.chain(spaces).chain(["-f 0".to_owned(), "-u 0".to_owned()]) {
-        // Once compiled, and once not.
+        // The component is already compiled in one run and not in the other.
         for compiled in [false, true] {
-            // Another component each time, so that nothing is known of it.
+            // A different component in each run, so that nothing is cached.
             let module = gate("", &format!(r#"(data (i32.const 8192) "{limit}{compiled}")"#));
             fs::write(dir.path().join("hook.wasm"), encode(&module, GATE, "")).unwrap();
             if compiled {
@@ -397,7 +397,7 @@ fn a_limit_of_the_process_is_told_as_one() {
     assert!(told_of > 1, "{told_of}");
 }
 
-/// What a hook process still does with an event that it was only told of is not waited for.
+/// The verdict does not wait for a hook process that only observes the event.
 #[test]
 fn the_verdict_goes_before_what_a_process_still_does() {
     let script = r#"
@@ -428,7 +428,7 @@ open("ended", "w").close()
     assert!(dir.path().join("ended").exists(), "it had the time to end by itself");
 }
 
-/// A hook of ours ends with us, whatever ends us, and so does what it started.
+/// A command ends with hookbox, together with its child processes, whatever ends hookbox.
 #[test]
 fn commands_end_with_us() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL] {
@@ -448,7 +448,7 @@ fn commands_end_with_us() {
     }
 }
 
-/// Starts with 4: with less, no program finds its libraries.
+/// The limits start with 4, because programs cannot load their libraries with fewer files.
 #[test]
 fn no_limit_on_open_files_panics_or_opens_a_gate() {
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "command", "command": "echo no >&2; exit 2" })]);
@@ -512,7 +512,7 @@ fn records_of_runs_at_once_are_whole_lines() {
     assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{text}");
 }
 
-/// What nobody waits for any more is gone too.
+/// Returns true if a process no longer exists or is a zombie.
 fn gone(pid: Pid) -> bool {
     assert!(Path::new("/proc/self/stat").exists(), "processes are looked for there");
     let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();

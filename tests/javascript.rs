@@ -1,4 +1,4 @@
-//! Hooks in JavaScript and TypeScript: built as their authors would, and run.
+//! Hooks in JavaScript and TypeScript, built in their authors' way and run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -25,7 +25,7 @@ fn hookbox() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hookbox"))
 }
 
-/// Builds a folder; whether that worked, and what was said.
+/// Builds a folder. Returns true if that succeeded, and the messages.
 fn build(hook: &Path, output: &Path) -> (bool, String) {
     let built = hookbox().arg("build").arg(hook).arg("-o").arg(output).output().unwrap();
     assert_eq!(built.stdout, b"", "stdout is kept free");
@@ -46,7 +46,7 @@ fn the_sdk_holds_its_own_tests() {
     npm(node::sdk_installed(), &["test"]);
 }
 
-/// As a registry would have it, without what is beside it here.
+/// The SDK works from a packed archive, without the other files of the repository.
 #[test]
 fn the_sdk_works_from_its_package() {
     let dir = tempfile::tempdir().unwrap();
@@ -73,7 +73,7 @@ fn the_sdk_works_from_its_package() {
     assert!(said.contains("nothing changed"), "{said}");
 }
 
-/// Each with its own tests, and the cases of the example that it is a version of.
+/// Each example passes its own tests, and the cases of the example that it is a version of.
 #[test]
 fn examples_do_what_their_cases_say() {
     for (name, of) in [
@@ -93,7 +93,7 @@ fn examples_do_what_their_cases_say() {
     }
 }
 
-/// The author sees the language's own error with file and line, and what to do; there is no component.
+/// The author gets the language's own error with file and line, and advice. There is no component.
 #[test]
 fn errors_are_told_with_their_place_and_leave_no_component() {
     let typed = r#"{"compilerOptions": {"module": "nodenext", "strict": true, "noEmit": true}}"#;
@@ -162,7 +162,7 @@ fn errors_are_told_with_their_place_and_leave_no_component() {
     assert!(String::from_utf8_lossy(&built.stderr).contains("https://nodejs.org"));
 }
 
-/// Also when the hook was built before they could be.
+/// Types are checked even if the hook was built before without the compiler.
 #[test]
 fn types_are_checked_as_soon_as_they_can_be() {
     let dir = tempfile::tempdir().unwrap();
@@ -195,7 +195,7 @@ fn packages_that_are_not_there_are_asked_for() {
     assert!(said.contains("to install it:   npm install --ignore-scripts @hookbox/guest"), "{said}");
 }
 
-/// A file that is changed is built again, and neither a mistake in it nor an update of hookbox ends anything.
+/// A changed file is built again. Errors in it and updates of hookbox do not end the watch.
 #[test]
 fn a_hook_is_built_again_when_it_changes() {
     let dir = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn a_hook_is_built_again_when_it_changes() {
     watching.wait().unwrap();
 }
 
-/// What a lockfile of ours brings is what was there when it was written.
+/// Lock files pin every package to its hash.
 #[test]
 fn npm_installs_nothing_without_its_hash() {
     let folders = ["host/cli/src/commands/build/javascript", "sdk-guest/js", "tests/sdk/js", "tests/guests/js-probe"];
@@ -234,16 +234,16 @@ fn npm_installs_nothing_without_its_hash() {
         let lock: Value =
             serde_json::from_slice(&fs::read(root().join(folder).join("package-lock.json")).unwrap()).unwrap();
         for (name, package) in lock["packages"].as_object().unwrap() {
-            // What begins with `../` is in this project, and a link leads to it.
+            // Names with `../` are folders of this project, and links point to them.
             let ours = name.is_empty() || name.starts_with("../") || package["link"] == true;
             assert!(ours || package["integrity"].is_string(), "{folder}: {name}");
         }
     }
 }
 
-// ---- what works in JavaScript ----
+// ---- features that work in JavaScript ----
 
-/// Runs the probe with a tool of this name; its context, and stderr.
+/// Runs the probe with a tool of this name. Returns its context and stderr.
 fn probe(tool: &str) -> (String, String) {
     probe_with(tool, &json!({"command": "ls"}))
 }
@@ -290,7 +290,7 @@ fn clocks_and_randomness_are_those_of_the_call() {
     for (first, second) in first.split(' ').zip(second.split(' ')).take(2) {
         assert_ne!(first, second);
     }
-    // What is drawn on import is drawn in the build.
+    // Random numbers that a module takes on import are fixed by the build.
     assert_eq!(first.split(' ').nth(2), second.split(' ').nth(2));
 }
 

@@ -1,4 +1,4 @@
-//! Hooks in other languages than Rust: built as their authors would, and run.
+//! Hooks in languages other than Rust, built in their authors' way and run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -24,7 +24,7 @@ fn hookbox() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hookbox"))
 }
 
-/// Builds a folder or a module; returns what was said.
+/// Builds a folder or a module. Returns the messages.
 fn build(hook: &Path, output: &Path) -> String {
     let built = hookbox().arg("build").arg(hook).arg("-o").arg(output).output().unwrap();
     let said = String::from_utf8_lossy(&built.stderr).into_owned();
@@ -68,7 +68,7 @@ fn the_go_sdk_holds_its_own_tests() {
     go(&sdk, &["test", "./..."]);
 }
 
-/// As a module proxy has it: a zip of its files under its version, from which a hook is tested and built.
+/// Tests and builds a hook with the SDK from a module proxy, which has a zip of its files under its version.
 #[test]
 fn the_go_sdk_works_as_a_module() {
     let dir = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn the_go_sdk_works_as_a_module() {
     assert!(said.contains(&format!("{module} 0.1.0")) && said.contains("handles   Stop"), "{said}");
 }
 
-/// Without any SDK: exports that are named after the contract make a hook.
+/// A hook without an SDK: it needs only exports with the contract's names.
 #[test]
 fn a_hook_in_c_needs_the_contract_alone() {
     let folder = root().join("guest-examples/c-guard");
@@ -152,14 +152,14 @@ fn an_error_is_the_compilers_own_and_leaves_no_component() {
     assert_eq!(built.status.code(), Some(64));
     assert!(String::from_utf8_lossy(&built.stderr).contains("go.mod (Go)"));
 
-    // No compiler: what to do.
+    // Without a compiler, the error has advice.
     let built = hookbox().arg("build").arg(dir.path()).env("PATH", "").output().unwrap();
     assert!(String::from_utf8_lossy(&built.stderr).contains("https://go.dev/dl"));
 }
 
-// ---- what works in Go ----
+// ---- features that work in Go ----
 
-/// Runs the probe with a tool of this name; its context, and stderr.
+/// Runs the probe with a tool of this name. Returns its context and stderr.
 fn probe(tool: &str) -> (String, String) {
     let (output, stderr) = probe_event(&json!({
         "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": tool, "tool_input": {"command": "ls"}

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
 
-//! What an event costs the host, whatever is in it: counted, not measured.
+//! Memory that an event takes on the host, whatever it contains. Allocations are counted exactly.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -33,10 +33,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What `run` and the daemon read at most.
+/// Maximum size of an event for `run` and the daemon.
 const LIMIT: usize = 64 << 20;
 
-/// The bytes that decoding holds at once, the text itself not among them.
+/// Peak memory of decoding in bytes, without the text itself.
 fn cost(dialect: &str, wire: &[u8], reads: bool) -> usize {
     let dialect = dialect::by_name(dialect).unwrap();
     let before = NOW.load(Ordering::Relaxed);
@@ -62,13 +62,13 @@ fn what_is_decoded() {
     for (dialect, head, tail) in heads {
         let event = |value: &str| format!("{head}{value}{tail}");
         for shape in shapes {
-            // As many as the bound on values lets in.
+            // The maximum number of values.
             let nodes = shape.matches(['{', '[', '1', 'n']).count() + shape.matches(['"']).count() / 2;
             let few = vec![shape; (MAX_NODES - 20) / nodes.max(1)].join(",");
             let cost = cost(dialect, event(&format!("[{few}]")).as_bytes(), true);
             assert!(cost <= 6 * LIMIT, "{dialect}: {shape} costs {} MiB", cost >> 20);
         }
-        // As many as the bound on bytes lets in.
+        // The maximum number of bytes.
         let many = vec!["{\"a\":1}"; LIMIT / 8 - 20].join(",");
         let most = cost(dialect, event(&format!("[{many}]")).as_bytes(), false);
         assert!(most <= 6 * LIMIT, "{dialect}: {} MiB", most >> 20);
@@ -78,10 +78,10 @@ fn what_is_decoded() {
     }
 }
 
-/// The bytes of the events that hooks are asked about here: an eighth of the limit, with an eighth of the values.
+/// The size in bytes of the events for hooks: an eighth of the limit, with an eighth of the values.
 const ASKED: usize = LIMIT / 8;
 
-/// What a tool is called with: of these bytes and values, in every proportion.
+/// Arguments of a tool call with this size, in different shapes.
 fn arguments() -> Vec<(&'static str, String)> {
     let list = |value: String, values: usize| {
         let count = (MAX_NODES / 8 / values - 100).min(ASKED / (value.len() + 1) - 100);
@@ -100,7 +100,7 @@ fn arguments() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A hook that takes what it is given, and says nothing.
+/// A component that reads its event and gives an empty answer.
 fn component() -> Vec<u8> {
     let handles =
         HANDLED.map(|event| format!(r#"(export "hookbox:hooks/{event}@0.2.0#handle" (func $handle))"#)).concat();
@@ -125,7 +125,7 @@ fn component() -> Vec<u8> {
 const HANDLED: [&str; 6] =
     ["pre-tool-use", "post-tool-use", "permission-request", "can-use-tool", "before-llm", "other-event"];
 
-/// The bytes that the host holds at once for one event with this hook, beside its text.
+/// Peak memory of the host for one event with this hook, in bytes, without the event's text.
 async fn asked(dialect: &str, event: &str, handler: Option<&Value>, wire: &str, folder: &std::path::Path) -> usize {
     let handlers = handler.into_iter().cloned().collect::<Vec<_>>();
     let hooks = match dialect {
@@ -147,7 +147,7 @@ async fn asked(dialect: &str, event: &str, handler: Option<&Value>, wire: &str, 
     PEAK.load(Ordering::Relaxed) - before
 }
 
-/// Of memory a component gets what the event has, and no more than two MiB beside it.
+/// Memory of a component in MiB: the event's size and at most 2 MiB more.
 fn guest_mib(wire: &str) -> usize {
     (wire.len() >> 20) + 2
 }
@@ -157,7 +157,7 @@ fn handler(wire: &str) -> Value {
     json!({ "type": "wasm", "component": "hook.wasm", "limits": limits, "timeout": 600 })
 }
 
-/// Events whose large values are read where somebody looks into them.
+/// Events whose large values are parsed only on access.
 const HELD_ONCE: [(&str, &str, &str); 8] = [
     ("claude", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
     (
@@ -182,7 +182,7 @@ async fn what_is_asked(folder: &std::path::Path) {
     let mut over = Vec::new();
     let others = [
         ("claude", "BrandNew", r#"{"hook_event_name":"BrandNew","x":VALUE}"#),
-        // A name that is half a character.
+        // A name that is half a surrogate pair.
         ("claude", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"\ud800","tool_input":{"a":VALUE}}"#),
         ("codebuddy", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","input":{"a":VALUE}}"#),
         (
@@ -197,7 +197,7 @@ async fn what_is_asked(folder: &std::path::Path) {
             r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"command":VALUE}}"#,
         ),
         ("blade", "canUseTool", r#"{"hook_event_name":"canUseTool","toolName":"T","input":{"a":VALUE}}"#),
-        // The hooks of another stage are asked about it too.
+        // The hooks of another stage get the event too.
         ("blade", "PermissionRequest", r#"{"hook_event_name":"canUseTool","toolName":"T","input":{"a":VALUE}}"#),
         (
             "blade@observed",
@@ -206,13 +206,13 @@ async fn what_is_asked(folder: &std::path::Path) {
         ),
         ("gemini", "BeforeModel", r#"{"hook_event_name":"BeforeModel","llm_request":{"model":"m","messages":VALUE}}"#),
         ("copilot", "PreToolUse", r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":{"a":VALUE}}"#),
-        // Arguments as a text that holds JSON.
+        // Arguments as a string that contains JSON.
         ("copilot", "preToolUse", r#"{"toolName":"T","toolArgs":"{\"a\":VALUE}"}"#),
         ("opencode", "PreToolUse", r#"{"input":{"tool":"T"},"output":{"args":{"a":VALUE}}}"#),
     ];
     for (at, (dialect, event, wire)) in HELD_ONCE.into_iter().chain(others).enumerate() {
         for (shape, value) in arguments() {
-            // Every shape of one event, and two of them of every other.
+            // The first event has every shape, and all others have two.
             if at > 0 && !matches!(shape, "one text" | "small objects") {
                 continue;
             }
@@ -233,7 +233,7 @@ async fn what_is_asked(folder: &std::path::Path) {
     assert!(over.is_empty(), "{over:#?}");
 }
 
-/// What a tool is called with, and what it gave, is on the host as the text that hooks are given, and nothing else.
+/// The host holds a tool's arguments and result once, as the text that hooks get.
 async fn what_is_held_once(folder: &std::path::Path) {
     for (dialect, event, wire) in HELD_ONCE {
         for (shape, value) in arguments() {
@@ -244,7 +244,7 @@ async fn what_is_held_once(folder: &std::path::Path) {
     }
 }
 
-/// One test, because there is one allocator.
+/// One test for everything, because there is one allocator.
 #[tokio::test]
 async fn no_event_costs_more_than_six_times_its_bytes() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Named laws of merging and degrading, for every dialect they hold in.
+//! Laws of merging and degrading, for every dialect in which they hold.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{cell::RefCell, collections::BTreeMap};
@@ -41,7 +41,7 @@ prop_compose! {
     }
 }
 
-/// Every dialect with each of its events, and what these hooks say there once it is made sayable.
+/// Calls the law for every dialect and event, with these outputs after degradation.
 fn everywhere(outputs: &[HookOutput], mut law: impl FnMut(&'static dyn Dialect, &EventSpec, &Event, Vec<HookOutput>)) {
     for dialect in dialect::ALL {
         for spec in dialect.specs().iter().chain([dialect.other_spec()]) {
@@ -53,25 +53,25 @@ fn everywhere(outputs: &[HookOutput], mut law: impl FnMut(&'static dyn Dialect, 
 fn sayable(spec: &EventSpec, output: &HookOutput) -> HookOutput {
     let mut output = output.clone();
     if spec.kind == EventKind::UserPromptSubmit {
-        // A prompt is a text.
+        // A prompt is a string.
         output.updated = output.updated.map(|updated| updated.to_string().into());
     }
     degrade(spec, &mut output);
     output
 }
 
-/// In chained dialects the first decision ends the event; in all others hooks vote.
+/// Returns true if hooks vote. In chained dialects, the first decision ends the event.
 fn votes(dialect: &dyn Dialect) -> bool {
     dialect.flow() != Flow::Chained
 }
 
-/// As the pipeline does it: no hook after the one that ends the event.
+/// Merges as the pipeline does: the hooks after one that ends the event do not run.
 fn merge(dialect: &dyn Dialect, event: &Event, outputs: &[HookOutput]) -> Outcome {
     let ran = outputs.iter().position(|a| dialect.stops(event, a)).map_or(outputs.len(), |last| last + 1);
     dialect.merge(event, &outputs[..ran])
 }
 
-/// How much an output holds back: allowing 0, saying nothing 1, asking 2, refusing in any form 3.
+/// Returns the strictness of an output: 0 for allow, 1 for no decision, 2 for ask, 3 for any block.
 fn restraint(output: &HookOutput) -> u8 {
     match output.decision_kind() {
         _ if output.halt.is_some() => 3,
@@ -82,41 +82,41 @@ fn restraint(output: &HookOutput) -> u8 {
     }
 }
 
-/// What the real programs of Blade leave no other form for.
+/// Adjusts an outcome to the forms of the real Blade programs.
 fn as_blade_has_it(kind: EventKind, outcome: &mut HookOutput) {
     let denied = outcome.decision == Some(Decision::Deny);
     match kind {
-        // The halt is said by not blocking.
+        // The halt is written as no block.
         EventKind::Stop | EventKind::SubagentStop if outcome.halt.take().is_some() => outcome.decision = None,
         EventKind::PreToolUse if outcome.updated.is_some() => {
             outcome.decision.get_or_insert(Decision::Allow);
         }
-        // The reason stands where messages to the user do.
+        // The message to the user contains the reason.
         EventKind::SessionStart | EventKind::OtherEvent if denied => {
             outcome.reason = join([&outcome.reason, &outcome.system_message.take()]);
         }
         EventKind::UserPromptSubmit if denied => outcome.context = None,
-        // It is part of the result.
+        // The result contains the context.
         EventKind::PostToolUse if outcome.updated.is_some() => outcome.context = Some(String::new()),
         _ => {}
     }
 }
 
-/// What some wires have no words of their own for.
+/// Adjusts an outcome to wires that cannot express all of it.
 fn as_the_wire_has_it(dialect: &dyn Dialect, spec: &EventSpec, outcome: &mut HookOutput, read: &HookOutput) {
     if dialect.name() == "blade@observed" {
         as_blade_has_it(spec.kind, outcome);
     }
-    // An action is one word: stopping says more than any decision.
+    // The wire has only one action. A halt is stricter than any decision.
     if !votes(dialect) && outcome.halt.is_some() {
         outcome.decision = None;
     }
-    // The reason of a halt has no place of its own, and is shown.
+    // A halt's reason has no field of its own and is shown to the user.
     if let ("codex", Some(halt)) = (dialect.name(), &mut outcome.halt) {
         outcome.system_message = join([&outcome.system_message, &halt.reason.take()]);
     }
     match (spec.kind, outcome.decision_kind()) {
-        // No decision and "ask" are one thing where the client asks anyway.
+        // No decision is the same as `ask` if the client asks by default.
         (EventKind::PermissionRequest, Some(DecisionKind::Ask))
             if dialect.name().starts_with("claude") || dialect.name() == "copilot" =>
         {
@@ -127,24 +127,24 @@ fn as_the_wire_has_it(dialect: &dyn Dialect, spec: &EventSpec, outcome: &mut Hoo
         (EventKind::PermissionRequest, None) if dialect.name() == "picoclaw" => {
             outcome.decision = Some(Decision::Allow);
         }
-        // A refusal must have a message.
+        // A denial must have a message.
         (EventKind::CanUseTool, Some(DecisionKind::Deny)) if outcome.reason.is_none() => {
             outcome.reason.clone_from(&read.reason);
         }
         _ => {}
     }
-    // What is responded is all that picoclaw hears of it.
+    // A `respond` has no reason in picoclaw.
     if dialect.name() == "picoclaw" && outcome.decision_kind() == Some(DecisionKind::Respond) {
         outcome.reason.clone_from(&read.reason);
     }
-    // Not every dialog has a place for why something is allowed or asked about.
+    // Some permission events have a field for the reason of a denial only.
     let dialog = matches!(spec.kind, EventKind::CanUseTool | EventKind::PermissionRequest);
     if outcome.decision.is_none() || dialog && outcome.decision != Some(Decision::Deny) {
         outcome.reason.clone_from(&read.reason);
     }
 }
 
-/// What of a verdict a hook would have said: under picoclaw the line has it as its `result`.
+/// Returns the part of a verdict that a hook would print. Under picoclaw, it is the `result` of the line.
 fn said_by(dialect: &dyn Dialect, wire: &Value) -> Value {
     if dialect.name() == "picoclaw" { wire["result"].clone() } else { wire.clone() }
 }
@@ -212,7 +212,7 @@ proptest! {
 
     #[test]
     fn first_stop_reason_wins(mut outputs in vec(output(), 0..5)) {
-        // Where a denial cannot interrupt, it halts.
+        // A denial that cannot interrupt halts.
         for output in &mut outputs {
             output.interrupt = false;
         }
@@ -237,7 +237,7 @@ proptest! {
             let last = allows.filter_map(|a| a.updated.clone()).next_back();
             let expected = if outcome.output.decision == Some(Decision::Allow) { last } else { None };
             prop_assert_eq!(&outcome.output.updated, &expected);
-            // What was dropped is told of.
+            // Rewrites that were dropped have a note.
             let applied = said.iter().filter(|a| expected.is_some() && a.decision == Some(Decision::Allow));
             let rewrites = said.iter().filter(|a| a.updated.is_some()).count();
             prop_assert_eq!(outcome.notes.len(), rewrites - applied.filter(|a| a.updated.is_some()).count());
@@ -347,7 +347,7 @@ fn encode_then_decode_of_a_verdict_is_the_verdict() {
             let said = said_by(dialect, &wire);
             let place = format!("{} {} {wire}", dialect.name(), spec.name);
             let (read, notes) = dialect.decode_output(event, said.as_object().expect(&place)).expect(&place);
-            // A halt without a reason may have been meant otherwise: decisions.md#blade-config.
+            // A halt without a reason is ambiguous: decisions.md#blade-config.
             let ambiguous =
                 (dialect.name(), spec.name) == ("blade", "SubagentStop") && said.get("stopReason").is_none();
             assert!(notes.is_empty() || ambiguous && outcome.halt.is_some(), "{place} {notes:?}");
@@ -368,7 +368,7 @@ fn encode_then_decode_of_a_verdict_is_the_verdict() {
             let event = sent(*dialect, spec);
             dialect.encode_outcome(&event, &merge(*dialect, &event, &[sayable(spec, &deny)]).output).is_some()
         });
-        // Where nobody says anything, some dialects write nothing.
+        // Some dialects write nothing for an empty outcome.
         let least = u32::try_from(answered.count()).unwrap() * CASES / 2;
         let reached = reached.get(dialect.name()).copied().unwrap_or_default();
         assert!(

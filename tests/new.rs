@@ -1,4 +1,4 @@
-//! `hookbox new`: what it lays out builds, is tested and runs as it is.
+//! `hookbox new`: its projects build, pass their tests and run without changes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -13,7 +13,7 @@ use hookbox_testing::{node::lend_tools, process::fed};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Each language, with how its author runs its unit tests.
+/// Each language, with the command of its unit tests.
 const LANGUAGES: &[(&str, &[&str])] = &[
     ("rust", &["cargo", "test", "--quiet"]),
     ("go", &["go", "test", "."]),
@@ -24,7 +24,7 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 
 fn hookbox(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
-    // One for all, so that the SDK of Rust is compiled once.
+    // One target folder for all, so that the Rust SDK is compiled once.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new");
     command.current_dir(folder).env("CARGO_TARGET_DIR", target).env("XDG_CACHE_HOME", folder.join("cache"));
     command
@@ -65,7 +65,7 @@ fn four_commands_from_nothing_to_a_hook_that_runs() {
     }
 }
 
-/// Mistakes in a hook, and the line that each language names. The SDK stands in the project, and no error points into it.
+/// Errors in a hook name the author's line in each language, and never a line of the SDK in the project.
 #[test]
 fn errors_point_at_the_authors_line() {
     let node = "call.input?.command?.includes(\"rm -rf\")";
@@ -128,7 +128,7 @@ fn an_unknown_event_is_refused_with_the_nearest() {
     }
 }
 
-/// The hook that was built for one dialect, with the cases of all others.
+/// Tests the hook that was built for one dialect with the cases of all others.
 fn under_every_dialect(folder: &TempDir, language: &str) {
     let component = folder.path().join("my-guard/my-guard.wasm");
     for dialect in dialect::ALL.iter().filter(|dialect| !dialect.spec(EventKind::PreToolUse).name.is_empty()) {
@@ -144,7 +144,8 @@ fn under_every_dialect(folder: &TempDir, language: &str) {
     }
 }
 
-/// Every event that a dialect has can be begun with, and its hook is asked there; what it has not is told, with what it has.
+/// A project can start with every event that a dialect has, and its hook runs. For other events, the error lists those
+/// that exist.
 #[test]
 fn every_event_of_every_dialect() {
     let kinds: Vec<_> = EventKind::ALL.iter().filter(|kind| **kind != EventKind::OtherEvent).collect();
@@ -163,7 +164,8 @@ fn every_event_of_every_dialect() {
 fn under_each_dialect_that_has(kind: EventKind) {
     let (folder, event) = (tempfile::tempdir().unwrap(), kind.interface());
     let mut built: Option<Vec<u8>> = None;
-    // What differs by language does not differ by dialect: they take turns, with one component that is quick to build.
+    // The languages take turns with the dialects, because they are independent. JavaScript comes first, because it
+    // builds quickly.
     let languages = ["js"].into_iter().chain(LANGUAGES.iter().map(|(language, _)| *language).cycle());
     let has = |dialect: &&&dyn Dialect| !dialect.spec(kind).name.is_empty();
     for dialect in dialect::ALL.iter().filter(|dialect| !has(dialect)) {
@@ -194,7 +196,7 @@ fn under_each_dialect_that_has(kind: EventKind) {
         let cases = fs::read_to_string(project.join("tests/cases.yaml")).unwrap();
         assert!(cases.contains(&format!("dialect: {name}\n")), "{place}: {cases}");
         assert!(command(&["test"]).ends_with(" 0 failed\n"), "{place}");
-        // As the README says it.
+        // The command of the README.
         let named = fs::read_to_string(project.join("README.md")).unwrap();
         let named = named.split_once(" --event ").map(|(_, rest)| rest.split(' ').next().unwrap().to_owned());
         let named: Vec<_> = named.iter().flat_map(|name| ["--event", name]).collect();
@@ -204,7 +206,7 @@ fn under_each_dialect_that_has(kind: EventKind) {
     }
 }
 
-/// As the formatter of its language would have it; and its own tests hold, where that takes no compiler.
+/// Asserts that the project has the format of its language's formatter and, if that needs no compiler, that its tests pass.
 fn is_as_its_language_has_it(project: &Path, language: &str) {
     let (program, args): (_, &[&str]) = match language {
         "rust" => ("rustfmt", &["--check", "--edition", "2024", "src/lib.rs"]),
@@ -247,7 +249,7 @@ fn what_is_there_is_left_alone_and_names_are_names() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// The manifest that the SDK has in a project is its own, with the workspace's part in it.
+/// The SDK's manifest in a project is the repository's, with the workspace's settings inlined.
 #[test]
 fn the_sdk_of_rust_is_the_same_in_a_project() {
     let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

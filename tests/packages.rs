@@ -1,4 +1,4 @@
-//! What is published is whole: each crate carries what it is compiled from.
+//! Published packages are complete: each crate contains all files that it is compiled from.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use std::{
@@ -7,8 +7,8 @@ use std::{
     process::Command,
 };
 
-/// The crates that are published, and whether each is compiled here from what its package has. Those that stand on
-/// wasmtime would compile it a second time; their packages must have each file that they include.
+/// The published crates, and true for those that this test compiles from their packages. The others would compile
+/// wasmtime a second time; their packages must have every file that they include.
 const PUBLISHED: &[(&str, bool)] = &[
     ("hookbox-protocol", true),
     ("hookbox-guest", true),
@@ -64,12 +64,12 @@ fn every_package_has_what_its_sources_include() {
     }
 }
 
-/// What a source includes: texts and bytes beside it, and the WIT that bindings are made of.
+/// Returns the files that a source includes: texts, bytes, and the WIT files of bindings.
 fn paths(text: &str, folder: &Path) -> Vec<PathBuf> {
     let literal = |rest: &str| rest.split('"').nth(1).map(str::to_owned);
     let included =
         ["include_str!(", "include_bytes!(", "include_dir!("].into_iter().flat_map(|word| text.split(word).skip(1));
-    // What the build script makes is in no package.
+    // Packages do not contain output of the build script.
     let included = included.filter(|rest| !rest.starts_with(r#"concat!(env!("OUT_DIR")"#));
     let of_package = r#"concat!(env!("CARGO_MANIFEST_DIR"), "/"#;
     let beside = included.filter_map(|rest| match rest.strip_prefix(of_package) {
@@ -81,7 +81,7 @@ fn paths(text: &str, folder: &Path) -> Vec<PathBuf> {
     beside.chain(wit.filter_map(literal).map(|path| normal(Path::new(&path)))).collect()
 }
 
-/// Without `..`, as a package writes it; a way out of the package stays one, which no file of it begins with.
+/// Resolves `..` in a path of a package. A path out of the package keeps its `..`, which no file of a package has.
 fn normal(path: &Path) -> PathBuf {
     let mut parts = Vec::new();
     for part in path.components() {

@@ -1,5 +1,5 @@
-//! What people read: nothing that a component, an event or a file says can pass for a line of ours, or reach the
-//! terminal as anything but text. And what nobody reads fails nothing.
+//! Output for people: text from components, events and files cannot forge hookbox's own lines or reach the terminal as
+//! control codes. Output that cannot be printed causes no failure.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
 use hookbox_testing::process::fed;
 use serde_json::{Value, json};
 
-/// Moves the cursor up and clears the line, begins one of its own, and turns the rest around.
+/// Moves the cursor up, clears the line, starts a new line and reverses the direction of the text.
 const FORGED: &str = "x\u{1b}[1A\u{1b}[2K\r\n  refused   —\n\u{9b}31m\u{202e}";
 
 fn hookbox(dir: &Path, args: &[&str], stdin: &str) -> Output {
@@ -20,7 +20,7 @@ fn hookbox(dir: &Path, args: &[&str], stdin: &str) -> Output {
     fed(command.args(args).current_dir(dir).env("XDG_STATE_HOME", dir), stdin.as_bytes())
 }
 
-/// Asserts that the lines are as many as they should be, and hold nothing but text.
+/// Asserts the number of lines, and that they have no control characters.
 #[track_caller]
 fn assert_plain(bytes: &[u8], lines: usize) -> String {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -68,7 +68,7 @@ fn a_component_forges_no_line_of_inspect() {
     assert!(text.contains(r#""WIT hookbox:hooks@9.9.9""#), "{text}");
 }
 
-/// 420 KB of producers took 11 s. Twice as many take twice as long, which is not a test; that they are read at all is.
+/// Reads a component with 420 KB of producers, which once took 11 s. The test does not measure the time.
 #[test]
 fn inspect_reads_any_number_of_producers() {
     let dir = tempfile::tempdir().unwrap();
@@ -79,7 +79,7 @@ fn inspect_reads_any_number_of_producers() {
     assert!(assert_plain(&output.stdout, 6).contains("t59999 1"));
 }
 
-/// A hook, its reason, its log and the event say what they like.
+/// A hook, its reason, its log and the event may contain any text.
 #[test]
 fn neither_hooks_nor_events_forge_a_line() {
     let dir = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ fn neither_hooks_nor_events_forge_a_line() {
     let event = json!({ "hook_event_name": "Stop", "session_id": FORGED, "tool_name": FORGED }).to_string();
 
     let run = hookbox(dir.path(), &["run", "--config", "hooks.json"], &event);
-    // A warning of two lines, the block's own line, one for each hook, two lines of log, three for the unusable hook.
+    // Two lines for a warning, one for the block, one per hook, two of the log, and three for the unusable hook.
     let text = String::from_utf8(run.stderr.clone()).unwrap();
     assert_plain(&run.stderr, text.lines().count());
     assert!(!text.lines().any(|line| line.trim_start().starts_with("refused ")), "{text}");
@@ -114,7 +114,7 @@ fn neither_hooks_nor_events_forge_a_line() {
     assert!(text.starts_with(r"x\n  1  guard.wasm  allow\u{1b}[2J"), "{text}");
 }
 
-/// Errors quote what they are about: an event's keys, a file's name.
+/// Errors quote parts of their input, such as keys of an event and file names.
 #[test]
 fn errors_are_plain_text() {
     let dir = tempfile::tempdir().unwrap();
@@ -133,7 +133,7 @@ fn errors_are_plain_text() {
     assert_plain(&output.stderr, String::from_utf8(output.stderr.clone()).unwrap().lines().count());
 }
 
-/// A collector of logs reads each line; a terminal beside it is shown text all the same.
+/// Each line is JSON for a log collector, and plain text for a terminal.
 #[test]
 fn json_diagnostics_are_json() {
     let dir = tempfile::tempdir().unwrap();
@@ -157,14 +157,14 @@ fn json_diagnostics_are_json() {
     assert_eq!(lines[2]["severity"], "error");
     assert_eq!(lines[3]["reason"], FORGED);
 
-    // Of the file it has told.
+    // The warning about the file was already printed.
     let output = hookbox(dir.path(), &args, "no event");
     let text = assert_plain(&output.stderr, 1);
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(last["severity"], "error");
 }
 
-/// Logs hold names of hooks, which are command lines.
+/// Log lines contain names of hooks, which can be command lines.
 #[test]
 fn a_log_line_is_one_line() {
     let dir = tempfile::tempdir().unwrap();
@@ -179,7 +179,7 @@ fn a_log_line_is_one_line() {
     assert_plain(&output.stderr, text.lines().count());
 }
 
-/// A terminal that is gone, a disk that is full.
+/// The terminal is gone, or the disk is full.
 #[test]
 #[cfg(target_os = "linux")]
 fn what_cannot_be_printed_fails_nothing() {
@@ -193,7 +193,7 @@ fn what_cannot_be_printed_fails_nothing() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
         command.args(args).current_dir(dir.path()).stdin(Stdio::piped()).stdout(stdout).stderr(stderr);
         let mut child = command.spawn().unwrap();
-        // One that does not read its stdin breaks the pipe.
+        // A hook that does not read stdin breaks the pipe.
         let _ = child.stdin.take().unwrap().write_all(event.as_bytes());
         child.wait_with_output().unwrap()
     };
@@ -210,7 +210,7 @@ fn what_cannot_be_printed_fails_nothing() {
     assert_eq!(start(&["check", "missing.json"], full(), full()).status.code(), Some(78));
 }
 
-/// A megabyte of stderr, of lines without end or of escape codes, is some lines of diagnostics.
+/// A megabyte of stderr, with very long lines or escape codes, becomes a few lines of diagnostics.
 #[test]
 fn a_flood_on_stderr_is_a_few_lines() {
     let dir = tempfile::tempdir().unwrap();
@@ -232,7 +232,7 @@ fn a_flood_on_stderr_is_a_few_lines() {
     }
 }
 
-/// Returns true if the command or its output ends first is chance. It failed 17 times of 40.
+/// The result must not depend on which ends first, the command or its output. It once failed 17 times out of 40.
 #[test]
 fn too_much_output_is_too_much_every_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -246,7 +246,7 @@ fn too_much_output_is_too_much_every_time() {
     assert_eq!(text.matches(r#""cause":"output-too-large""#).count(), 40, "{text}");
 }
 
-/// The same name or path in two projects: two hooks, unless the files name a tenant they share.
+/// Hooks with the same name or path in two projects are different hooks, unless the files name the same tenant.
 #[test]
 fn projects_do_not_share_state() {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Hooks in Python: built as their authors would, and run.
+//! Hooks in Python, built in their authors' way and run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -37,7 +37,7 @@ fn sdk() -> PathBuf {
     root().join("sdk-guest/python/src")
 }
 
-/// Builds a folder; returns what was said.
+/// Builds a folder. Returns the messages.
 fn build(hook: &Path, output: &Path) -> String {
     let built = hookbox().arg("build").arg(hook).arg("-o").arg(output).output().unwrap();
     let said = String::from_utf8_lossy(&built.stderr).into_owned();
@@ -60,7 +60,7 @@ fn the_sdk_holds_its_own_tests() {
     python(&folder, &sdk(), &["-m", "unittest", "discover", "-s", "tests"]);
 }
 
-/// pytest, installed once as its requirements lock it.
+/// Returns the folder of pytest, which is installed once from the locked requirements.
 fn pytest() -> PathBuf {
     let requirements = root().join("sdk-guest/python/requirements-test.txt");
     let (folder, locked) = (target_dir().join("tools/pytest"), fs::read_to_string(&requirements).unwrap());
@@ -77,7 +77,7 @@ fn pytest() -> PathBuf {
     folder
 }
 
-/// The SDK's own, and those of a project as it is begun.
+/// The tests of the SDK and of a new project run under pytest.
 #[test]
 fn tests_run_under_pytest() {
     let pytest = pytest();
@@ -92,7 +92,7 @@ fn tests_run_under_pytest() {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// What is uploaded is what is tested: a source archive, a wheel made of it, and the SDK's own tests against that.
+/// The published files are tested: a source archive, a wheel made from it, and the SDK's tests with the wheel.
 #[test]
 fn the_sdk_is_a_package() {
     let dir = tempfile::tempdir().unwrap();
@@ -129,9 +129,9 @@ fn examples_do_what_their_cases_say() {
     }
 }
 
-// ---- mistakes ----
+// ---- errors ----
 
-/// What `hookbox build` says to a hook with this source.
+/// Returns the message of `hookbox build` for a hook with this source.
 fn refused(name: &str, source: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let project = "[project]\nname = \"broken\"\nversion = \"0.1.0\"\n";
@@ -183,7 +183,7 @@ fn mistakes_are_told_in_pythons_own_words_with_file_and_line() {
     assert!(said.contains("https://www.python.org/downloads"), "{said}");
 }
 
-/// What imports here and not in a component.
+/// A module that can be imported here but not in a component.
 #[test]
 fn a_package_that_needs_sockets_is_told_of() {
     let source = "from hookbox import on_stop\nimport ssl\n@on_stop\ndef f(): pass\n";
@@ -196,7 +196,7 @@ fn a_package_that_needs_sockets_is_told_of() {
     assert!(!said.contains("Stack backtrace"), "{said}");
 }
 
-// ---- what works in Python ----
+// ---- features that work in Python ----
 
 fn probe_event(event: &Value) -> (Value, String) {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -208,7 +208,7 @@ fn probe_event(event: &Value) -> (Value, String) {
         assert!(said.contains("refused   —"), "{said}");
         assert!(said.contains("Python 3.14, hookbox-guest 0.1.0"), "{said}");
         assert!(said.contains("componentize-py 0.25.1"), "{said}");
-        // What was made from the same is left alone.
+        // A second build of the same source does nothing.
         assert!(build(&hook, &component).contains("nothing changed"));
         component
     });
@@ -230,7 +230,7 @@ fn probe_event(event: &Value) -> (Value, String) {
     run(&path, event, dir.path())
 }
 
-/// Runs the probe with a tool of this name; its context, and stderr.
+/// Runs the probe with a tool of this name. Returns its context and stderr.
 fn probe(tool: &str) -> (String, String) {
     let (output, stderr) = probe_event(&json!({
         "hook_event_name": "PreToolUse", "session_id": "s", "extra": {"x": 1},

@@ -1,4 +1,4 @@
-//! Every line recorded from a real client, through a component that says nothing: the client is told nothing.
+//! Every line that was recorded from a real client, with a component that gives an empty answer: the verdict is empty too.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use hookbox_testing::examples;

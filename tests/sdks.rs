@@ -1,4 +1,4 @@
-//! One hook in every language, driven by one table: `tests/sdk/README.md` says what it does.
+//! The same hook in every language, tested with one table. `tests/sdk/README.md` describes the hook.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -18,7 +18,7 @@ use hookbox_testing::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A folder in `tests/sdk`, and what it takes to build it beside its compiler.
+/// A folder in `tests/sdk`, and the preparation of its build besides the compiler.
 type Language = (&'static str, fn(&Path));
 
 const LANGUAGES: &[Language] = &[("rust", |_| {}), ("go", |_| {}), ("js", javascript), ("python", |_| {})];
@@ -28,7 +28,7 @@ fn javascript(folder: &Path) {
     node::lend_tools(folder);
 }
 
-/// Events with one state.
+/// Events that share one state.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -40,7 +40,7 @@ struct Case {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
-    /// `$SERVER` in it is the address of a server.
+    /// The event. `$SERVER` stands for the address of a server.
     event: Value,
     /// The verdict.
     wire: Value,
@@ -51,13 +51,13 @@ struct Step {
     fault: Option<(String, String)>,
 }
 
-/// How one event went.
+/// Result of one event.
 #[derive(Debug)]
 struct Went {
     wire: Value,
     logs: Vec<String>,
     fault: Option<(String, String)>,
-    /// All that the hook said, and what became of it, whether the dialect has a word for it or not.
+    /// The complete output of the hook and its fate, even if the dialect cannot express it.
     said: String,
 }
 
@@ -112,7 +112,7 @@ fn build(folder: &Path, prepare: fn(&Path)) -> PathBuf {
     component
 }
 
-/// The hook on every event, granted whatever it asks for.
+/// Loads the hook for every event, with all grants that it needs.
 async fn load(runtime: &Runtime, case: &Case, component: &Path, language: &str, server: &Server) -> HookSet {
     let origin = json!({ "origin": server.url(""), "methods": ["POST"], "private": true });
     let mut hook = json!({
@@ -161,7 +161,7 @@ async fn judge(set: &HookSet, event: &Value, server: &Server) -> Went {
     Went { wire: verdict.wire.clone().unwrap_or_default(), logs, fault, said: format!("{output} {:?}", run.notes) }
 }
 
-/// Echoes, or answers as a language model that repeats the question.
+/// Echoes the request, or answers as a language model that repeats the question.
 fn answer(request: &str) -> String {
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
     if !head.starts_with("POST /v1/messages") {

@@ -1,4 +1,4 @@
-//! `hookbox stdio` as `PicoClaw` meets it: one process, many lines.
+//! `hookbox stdio` as `PicoClaw` runs it: one process, many lines.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 #![allow(clippy::needless_pass_by_value)] // `json!` makes values
 
@@ -23,7 +23,7 @@ use hookbox_testing::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-/// A hook process of a client that is still alive.
+/// A hook process whose client is still running.
 struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -31,7 +31,7 @@ struct Process {
     folder: tempfile::TempDir,
 }
 
-/// No client waits so long; a machine under load may compile for as long.
+/// Timeouts that exceed every client's, because compilation may be slow on a machine under load.
 const PATIENT: [&str; 6] = ["--observer-timeout", "120", "--interceptor-timeout", "120", "--approval-timeout", "120"];
 
 impl Process {
@@ -41,7 +41,7 @@ impl Process {
         })
     }
 
-    /// In a folder with what the configuration names.
+    /// Starts a process in a folder with the files that the configuration names.
     fn laid_out(config: &Value, more: &[&str], lay_out: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         lay_out(folder.path());
@@ -50,7 +50,7 @@ impl Process {
         Self::serving(&file, folder, more)
     }
 
-    /// With a configuration in that folder.
+    /// Starts a process with a configuration in that folder.
     fn serving(config: &Path, folder: tempfile::TempDir, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
         command.args(["stdio", "--config"]).arg(config).args(more);
@@ -73,7 +73,7 @@ impl Process {
         self.next_reply().expect("a reply")
     }
 
-    /// `None`: there are no more.
+    /// Reads the next reply. `None`: stdout has ended.
     fn next_reply(&mut self) -> Option<Value> {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
@@ -88,7 +88,7 @@ impl Process {
         reply
     }
 
-    /// Closes our end; the exit code and what was said to people.
+    /// Closes stdin. Returns the exit code, stderr and the time it took.
     fn end(mut self) -> (Option<i32>, String, Duration) {
         let began = Instant::now();
         drop(self.stdin.take());
@@ -181,7 +181,7 @@ fn what_cannot_be_read_is_an_error_by_id_and_never_an_approval() {
         let result = process.reply()["result"].clone();
         assert!(result["approved"] == json!(false) && result["reason"].is_string(), "{params}: {result}");
     }
-    // Nobody to tell: the process goes on.
+    // These lines have no reply, and the process goes on.
     process.send(r#"{"jsonrpc":"2.0","method":7}"#);
     process.send(r#"["an array"]"#);
     assert_eq!(process.ask("hook.before_tool", exec("ls"))["result"], json!({ "action": "continue" }));
@@ -236,7 +236,7 @@ fn a_slow_hook_is_answered_for_before_the_client_gives_up() {
     let mut process = Process::start(&slow(true), &times);
     assert_eq!(process.ask("hook.before_tool", exec("ls"))["result"]["action"], "deny_tool");
     assert_eq!(process.ask("hook.approve_tool", exec("ls"))["result"]["approved"], false);
-    // Not the thirty seconds of the hook: how long exactly is the machine's.
+    // The command must not take the hook's 30 seconds. The exact time depends on the machine.
     assert!(began.elapsed() < Duration::from_secs(20));
     let (code, _, took) = process.end();
     assert!(code == Some(0) && took < Duration::from_secs(10), "{code:?} {took:?}");
@@ -255,7 +255,7 @@ fn a_changed_file_takes_over_and_a_broken_one_does_not() {
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    // Long enough for the broken file to be seen; what served before goes on.
+    // The wait is long enough to notice the invalid file. The old configuration goes on.
     std::thread::sleep(Duration::from_millis(1200));
     until_it_says(&mut process, "deny_tool");
     config["hooks"] = json!({});
@@ -265,8 +265,7 @@ fn a_changed_file_takes_over_and_a_broken_one_does_not() {
     assert!(code == Some(0) && stderr.contains("is not used") && stderr.contains("is loaded again"), "{stderr}");
 }
 
-/// What each version of the client was recorded to send, in the order of a turn, with the tool that is to be denied beside
-/// one that is not.
+/// The recorded lines of each client version, in the order of a turn, with one tool call that is denied and one that is not.
 #[test]
 fn the_transcripts_of_three_versions_get_the_replies_they_should() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples/picoclaw");
@@ -295,7 +294,7 @@ fn the_transcripts_of_three_versions_get_the_replies_they_should() {
         for (number, (said, reply)) in (1_u64..).zip(transcript) {
             let path = samples.join(format!("{version}.hook.{said}.json"));
             let mut line: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-            // Each was recorded in a turn of its own.
+            // Each line was recorded in a different turn.
             if line["id"].as_u64().is_some_and(|id| id != 0) {
                 line["id"] = number.into();
             }
@@ -310,7 +309,7 @@ fn the_transcripts_of_three_versions_get_the_replies_they_should() {
             assert_eq!(Some(&reply), expected.remove(&reply["id"].as_u64().unwrap()).as_ref(), "{version}");
         }
         let (code, stderr, _) = process.end();
-        // The guard is told of events that it does not handle.
+        // The guard also gets events that it does not handle.
         let own = |line: &&str| line.starts_with("hookbox: ") && !line.contains("hook guard failed: load: ");
         let told: Vec<&str> = stderr.lines().filter(own).collect();
         assert_eq!((code, told), (Some(0), vec![format!("hookbox: hook.hello: {unserved}").as_str()]), "{version}");
@@ -324,7 +323,7 @@ fn a_client_that_is_gone_ends_us() {
     let Process { mut child, stdin, stdout, folder } = process;
     drop(stdout);
     let mut stdin = stdin.unwrap();
-    // Until the process notices that nobody reads.
+    // Until the process notices that its reader is gone.
     while writeln!(stdin, "{}", request(2, "hook.before_tool", exec("ls"))).is_ok()
         && child.try_wait().unwrap().is_none()
     {}
@@ -332,7 +331,7 @@ fn a_client_that_is_gone_ends_us() {
     drop(folder);
 }
 
-/// Both ends of its life, with a hook of either kind at work: it is answered for, and nothing stays.
+/// Requests that are in progress at the end get their replies, with either kind of hook, and no process remains.
 #[test]
 fn what_is_under_way_is_answered_when_it_is_to_end() {
     let command = "echo $$ >pid; : >begun; while [ ! -e may ]; do sleep 0.01; done; \
@@ -368,7 +367,7 @@ fn what_is_under_way_is_answered_when_it_is_to_end() {
     }
 }
 
-/// What does not end by itself is not waited for, and counts as failed.
+/// A hook that does not end by itself counts as failed. hookbox does not wait for it.
 #[test]
 fn a_hook_that_does_not_end_does_not_keep_us() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/liar.py").canonicalize().unwrap();
@@ -387,7 +386,7 @@ fn a_hook_that_does_not_end_does_not_keep_us() {
     }
 }
 
-/// Processes that this one has started.
+/// Returns the child processes of a process.
 fn children(pid: u32) -> Vec<Pid> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.unwrap().path().join("children")).ok());
@@ -408,7 +407,7 @@ fn until(done: impl Fn() -> bool, what: &str) {
     }
 }
 
-/// What the hooks of a vector say, where that is all there is to them: what is peculiar to commands has its own tests.
+/// Returns the outputs of a vector's hooks, if they have no features that only commands have.
 fn plain(vector: &Vector) -> Option<Vec<Value>> {
     let params = vector
         .event
@@ -451,12 +450,12 @@ fn is(found: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Those of picoclaw.
+/// Returns the vectors of picoclaw.
 fn picoclaws(files: &[vectors::File]) -> impl Iterator<Item = &Vector> {
     files.iter().filter(|file| file.dialect == "picoclaw").flat_map(|file| &file.vectors)
 }
 
-/// Every vector that a hook process can be, through one process that runs hook processes: all at once, in three orders.
+/// Every suitable vector runs through one process that runs hook processes: all at the same time, in three orders.
 #[test]
 fn the_vectors_hold_in_one_process_however_they_overlap() {
     let files = vectors::all();
@@ -497,7 +496,7 @@ fn the_vectors_hold_in_one_process_however_they_overlap() {
         });
         let lines: String = lines.collect();
         let mut stdin = process.stdin.take().unwrap();
-        // Beside, so that neither side waits for the other with a full pipe.
+        // Written by another thread, so that full pipes cannot block both sides.
         let writing = std::thread::spawn(move || {
             stdin.write_all(lines.as_bytes()).unwrap();
             stdin
@@ -515,14 +514,14 @@ fn the_vectors_hold_in_one_process_however_they_overlap() {
     assert_eq!(process.end().0, Some(0));
 }
 
-/// What is otherwise under `stdio`, and why.
+/// Vectors with another result under `stdio`, and the reason.
 const OTHERWISE: [(&str, &str); 1] = [(
     "a method nobody knows is answered with continue",
     "a request that no hook asks for is the error -32601: a process that stays must not pretend to know a method",
 )];
 
-/// Every other vector through a process of its own, because its configuration is its own: asked three times at once, among
-/// lines that mean nothing.
+/// Every other vector runs in its own process, because it has its own configuration. The event is sent three times at
+/// once, between lines without meaning.
 #[test]
 fn the_other_vectors_hold_each_in_a_process_of_its_own() {
     let files = vectors::all();
@@ -571,12 +570,12 @@ fn holds_alone(vector: &Vector) {
         ids.remove(place.unwrap_or_else(|| panic!("{name}: nobody waits for {reply}")));
         reply["id"] = vector.expect["id"].clone();
         if vector.event["method"] == "hook.hello" {
-            // A process that stays says what it does not serve, beside.
+            // A long-running process also reports the modes that it does not serve.
             reply["result"].as_object_mut().unwrap().remove("warnings");
         }
         assert!(is(&reply, &vector.expect), "{name}: {reply} is not {}", vector.expect);
     }
-    // Notifications are served to their end, and nothing more is said.
+    // Notifications are processed to their end and have no reply.
     drop(process.stdin.take());
     let mut rest = String::new();
     process.stdout.read_to_string(&mut rest).unwrap();
@@ -585,14 +584,14 @@ fn holds_alone(vector: &Vector) {
     assert_eq!(vectors::ran(process.folder.path(), vector.hooks.len()), vector.should_run(), "{name}");
 }
 
-/// Resident memory of a process, in KiB.
+/// Returns the resident memory of a process, in KiB.
 fn resident(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// `./just soak` sends many more.
+/// `./just soak` sends many more requests.
 #[test]
 fn memory_stays_as_it_is_however_many_requests_there_are() {
     let requests: u64 = std::env::var("HOOKBOX_SOAK").ok().map_or(2_000, |number| number.parse().unwrap());
@@ -608,7 +607,7 @@ fn memory_stays_as_it_is_however_many_requests_there_are() {
             let wanted = if reply["id"].as_u64().unwrap().is_multiple_of(2) { "continue" } else { "deny_tool" };
             assert_eq!(reply["result"]["action"], wanted, "{reply}");
         }
-        // By then every place of the pool has been used.
+        // All slots of the pool have been used by then.
         if from <= requests / 4 {
             before = resident(process.child.id());
         }
@@ -641,7 +640,7 @@ fn a_command_of_a_hooks_own_is_described_and_answered() {
     assert_eq!(process.end().0, Some(0));
 }
 
-/// A hook process behind hookbox, behind `PicoClaw`: it ends with both.
+/// A hook process of hookbox, which is a hook process of `PicoClaw`. It ends with both.
 #[test]
 fn a_hook_process_behind_it_serves_and_ends_with_it() {
     let script =
@@ -655,7 +654,7 @@ fn a_hook_process_behind_it_serves_and_ends_with_it() {
     assert_eq!(process.ask("hook.approve_tool", exec("rm -rf /"))["result"]["approved"], false);
     assert_eq!(process.ask("hook.approve_tool", exec("ls"))["result"], json!({ "approved": true }));
     let threads = fs::read_dir(format!("/proc/{}/task", process.child.id())).unwrap();
-    // Whichever thread started it.
+    // Any thread may have started it.
     let children: String =
         threads.map(|thread| fs::read_to_string(thread.unwrap().path().join("children")).unwrap()).collect();
     assert!(!children.is_empty(), "the hook process runs");
@@ -670,7 +669,7 @@ fn a_hook_process_behind_it_serves_and_ends_with_it() {
     }
 }
 
-/// What is to approve and cannot be run does not approve.
+/// An approver that cannot start does not approve.
 #[test]
 fn a_hook_process_that_cannot_be_started_approves_nothing() {
     for closed in [true, false] {

@@ -1,5 +1,5 @@
-//! `hookbox build` and the compilers of the languages: the same component anywhere, the compiler's own words for mistakes,
-//! what to do where a compiler is missing or too old, and never half a component.
+//! `hookbox build` and the languages' compilers: the same component on every machine, the compiler's own error
+//! messages, advice on missing or old compilers, and never a partial component.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -27,23 +27,23 @@ fn done(command: &mut Command) -> String {
     said(&output)
 }
 
-/// A project of `hookbox new` in this place.
+/// A project of `hookbox new` in this folder.
 fn new(place: &Path, language: &str) -> PathBuf {
     fs::create_dir_all(place).unwrap();
     done(hookbox(place).args(["new", "my-guard", "--lang", language]));
     place.join("my-guard")
 }
 
-/// A folder of the user, or what it is when nothing says so.
+/// A folder of the user from an environment variable, or its default.
 fn home_of(variable: &str, name: &str) -> PathBuf {
     env::var_os(variable).map_or_else(|| env::home_dir().unwrap().join(name), PathBuf::from)
 }
 
-/// Builds a project as a user with this home does, who has the compilers.
+/// Builds a project as a user with this home and the compilers.
 fn build_at_home(project: &Path, home: &Path) -> String {
     let cargo = home.join("cargo");
     fs::create_dir_all(cargo.join("registry")).unwrap();
-    // Nothing is unpacked yet in `registry/src`, as in a home that never built anything.
+    // `registry/src` is empty, as in a home that never built anything.
     for part in ["registry/cache", "registry/index", "config.toml", "bin"] {
         let own = home_of("CARGO_HOME", ".cargo").join(part);
         if own.exists() && !cargo.join(part).exists() {
@@ -62,9 +62,9 @@ fn build_at_home(project: &Path, home: &Path) -> String {
     )
 }
 
-// ---- the same anywhere ----
+// ---- the same component everywhere ----
 
-/// Byte for byte, whatever the folder, the home and the moment.
+/// The component is identical byte for byte, for any folder, home and time.
 #[test]
 fn the_same_source_gives_the_same_component_anywhere() {
     let dir = tempfile::tempdir().unwrap();
@@ -88,8 +88,8 @@ fn the_same_source_gives_the_same_component_anywhere() {
     }
 }
 
-/// componentize-py lets nobody choose what its interpreter starts with (`docs/hooks/python.md`): two builds differ in some
-/// bytes. All else is the same, so what was built in one place is not built again in another.
+/// Two builds of Python differ in some bytes, because componentize-py does not fix its interpreter's start state
+/// (`docs/hooks/python.md`). All other files are the same, so a build in one folder is reused in another.
 #[test]
 fn python_is_built_once_for_any_place() {
     let dir = tempfile::tempdir().unwrap();
@@ -100,9 +100,9 @@ fn python_is_built_once_for_any_place() {
     assert!(built.contains("nothing changed"), "{built}");
 }
 
-// ---- mistakes ----
+// ---- errors ----
 
-/// What the build of a project in Rust or Go says whose source is this. It leaves nothing.
+/// Returns the error of a Rust or Go project with this source. The build leaves no component.
 fn refused(language: &str, file: &str, source: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let project = new(dir.path(), language);
@@ -127,7 +127,7 @@ fn rust_says_what_is_wrong_and_where() {
     for (source, words) in [
         (hook("Ok(pass()"), vec!["src/lib.rs:7:", "unclosed delimiter"]),
         (hook("5"), vec!["src/lib.rs:7:9", "mismatched types"]),
-        // A word that the event has not.
+        // A decision that the event does not have.
         (hook("Ok(deny(\"no\"))"), vec!["src/lib.rs:7:12", "`deny` do not answer `hookbox_guest::stop::Event`"]),
         ("pub fn nothing() {}\n".into(), vec!["it handles no event"]),
     ] {
@@ -161,7 +161,7 @@ fn go_says_what_is_wrong_and_where() {
 
 // ---- compilers ----
 
-/// A folder with a program that prints this, whatever it is asked.
+/// A folder with a program that prints this for any arguments.
 fn pretended(program: &str, prints: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(program);
@@ -170,7 +170,7 @@ fn pretended(program: &str, prints: &str) -> tempfile::TempDir {
     dir
 }
 
-/// Missing, too old, or without the target: what to do is on the screen.
+/// The error has advice for a compiler that is missing, too old, or without the target.
 #[test]
 fn what_to_do_about_a_compiler_is_said() {
     let dir = tempfile::tempdir().unwrap();
@@ -201,9 +201,9 @@ fn what_to_do_about_a_compiler_is_said() {
     }
 }
 
-// ---- what no hook has ----
+// ---- features that no hook has ----
 
-/// A package of cargo's that opens sockets, and what packages for browsers leave in a module.
+/// A Rust package that opens sockets, and imports that packages for browsers leave in a module.
 #[test]
 fn what_a_package_of_rust_needs_and_a_hook_has_not_is_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -237,7 +237,7 @@ fn what_a_package_of_rust_needs_and_a_hook_has_not_is_told() {
     assert!(found.contains("made for browsers") && found.contains("--invert wasm-bindgen"), "{found}");
 }
 
-/// Go's own error, and what else there is. A program of this size has more segments of data than a module may have.
+/// The error has Go's own message and hookbox's alternative. Such a program has more data segments than a module may have.
 #[test]
 fn a_hook_in_go_that_connects_is_told_what_else_there_is() {
     let dir = tempfile::tempdir().unwrap();
@@ -257,9 +257,9 @@ fn a_hook_in_go_that_connects_is_told_what_else_there_is() {
     }
 }
 
-// ---- nobody waits for a compiler ----
+// ---- compiled components are cached ----
 
-/// The compiled components, with what changes when one is written anew.
+/// Returns the compiled components, with their inode, which changes when a component is written again.
 fn cached(home: &Path) -> Vec<(PathBuf, u64)> {
     let files = fs::read_dir(home.join("hookbox")).unwrap().map(|entry| entry.unwrap());
     let files = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "cwasm"));
@@ -289,7 +289,7 @@ fn build_check_and_test_leave_nothing_to_compile() {
     }
 }
 
-/// A component is there as a whole or not at all.
+/// A component is written completely or not at all.
 #[test]
 fn nothing_is_left_of_a_component_that_cannot_be_written() {
     let dir = tempfile::tempdir().unwrap();

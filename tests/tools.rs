@@ -1,4 +1,4 @@
-//! The scripts in `tools/`, without compiling anything.
+//! The scripts in `tools/`. These tests compile nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A PATH of these programs and what every system has, for a user without root.
+/// A PATH with these programs and basic tools, for a user who is not root.
 fn with(folder: &Path, programs: &[(&str, &str)]) {
     for name in ["bash", "cat", "cut", "dirname", "head", "paste", "sed", "sort", "tr"] {
         let found =
@@ -70,7 +70,7 @@ fn nothing_is_installed_where_everything_is_there() {
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The README's two commands, and nothing beside them.
+/// The script has only the two commands of the README.
 #[test]
 fn the_build_server_runs_the_commands_of_the_readme() {
     let script = fs::read_to_string(root().join(".ci/run")).unwrap();

@@ -1,4 +1,4 @@
-//! Whatever the bytes, every dialect answers with a value or an error: the checks of the fuzz targets, in small.
+//! Every dialect returns a value or an error for any bytes. These are the checks of the fuzz targets, with fewer inputs.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_testing::fuzzing;
@@ -8,7 +8,7 @@ use hookbox_protocol::dialect;
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Value, json};
 
-/// Every key and word a dialect knows, so that random JSON gets past the first check.
+/// Every key and word that a dialect knows, so that random JSON passes the first check.
 fn words() -> Vec<String> {
     let specs = dialect::ALL.iter().flat_map(|d| d.specs().iter().chain([d.other_spec()]));
     let of_rows =
@@ -91,7 +91,7 @@ fn wire() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The bytes for each dialect in turn.
+/// Runs the check on the bytes for each dialect.
 fn everywhere(bytes: &[u8], check: fn(&[u8])) {
     for dialect in 0..dialect::ALL.len() {
         let first = u8::try_from(dialect).unwrap();
@@ -99,7 +99,7 @@ fn everywhere(bytes: &[u8], check: fn(&[u8])) {
     }
 }
 
-/// Lines recorded from real clients.
+/// Lines that were recorded from real clients.
 static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
     let (mut folders, mut found) = (vec![folder], Vec::new());
@@ -150,7 +150,7 @@ proptest! {
     }
 }
 
-/// A check that nothing reaches holds of everything.
+/// Verifies that the checks reach the encoders, because a check without inputs always passes.
 #[test]
 fn every_dialect_writes_answers() {
     for (at, dialect) in dialect::ALL.iter().enumerate() {
@@ -158,7 +158,7 @@ fn every_dialect_writes_answers() {
         let answers =
             ["{}", r#"{"decision":"block","reason":"r"}"#, r#"{"action":"continue"}"#, r#"{"approved":false}"#];
         let written: usize = answers.iter().map(|line| fuzzing::encode(&[&[first], line.as_bytes()].concat())).sum();
-        // opencode and gemini have nothing to say on most events.
+        // opencode and gemini have no answer on most events.
         assert!(written >= dialect.specs().len(), "{}: {written}", dialect.name());
     }
 }

@@ -1,4 +1,4 @@
-//! A checkout is not trusted: what a configuration that was merely found may do, and what is remembered of it.
+//! A checkout is not trusted: limits of a configuration that was only found, and the record of trust.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 const EVENT: &str =
     r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
 
-/// A project, and the home of whoever opens it.
+/// A project, and the home of the user who opens it.
 struct Checkout {
     dir: tempfile::TempDir,
     home: tempfile::TempDir,
 }
 
 impl Checkout {
-    /// With these hooks for a tool call.
+    /// A project with these hooks for a tool call.
     fn new(hooks: &Value) -> Self {
         let checkout = Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() };
         checkout.write(&json!({ "hooks": { "PreToolUse": [{ "hooks": hooks }] } }));
@@ -31,7 +31,7 @@ impl Checkout {
         checkout
     }
 
-    /// With a command that leaves a trace.
+    /// A project with a command that leaves a trace.
     fn marking() -> Self {
         Self::new(&json!([{ "type": "command", "command": "touch ran" }]))
     }
@@ -58,12 +58,12 @@ impl Checkout {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns true if the command that leaves a trace has run since the last time.
+    /// Returns true if the command ran since the last call.
     fn ran(&self) -> bool {
         fs::remove_file(self.dir.path().join("ran")).is_ok()
     }
 
-    /// Another component that does the same.
+    /// Replaces the component with another one that behaves in the same way.
     fn replace_component(&self) {
         let path = self.dir.path().join("guard.wasm");
         let mut bytes = fs::read(&path).unwrap();
@@ -131,7 +131,7 @@ fn trust_holds_until_something_changes() {
     assert_eq!(decision(&checkout.hookbox(&["run"])), "deny");
     assert!(checkout.ran());
 
-    // The component: its hook fails, the others go on.
+    // The component changes: its hook fails, and the others run.
     checkout.replace_component();
     let output = checkout.hookbox(&["run"]);
     assert!(stderr(&output).contains("guard.wasm"), "{output:?}");
@@ -142,7 +142,7 @@ fn trust_holds_until_something_changes() {
     assert_eq!(decision(&checkout.hookbox(&["run"])), "deny");
     assert!(checkout.ran());
 
-    // The file: nothing of it runs.
+    // The file changes: none of its hooks run.
     let mut text = fs::read_to_string(checkout.dir.path().join("hooks.json")).unwrap();
     text.push('\n');
     fs::write(checkout.dir.path().join("hooks.json"), text).unwrap();
@@ -150,21 +150,21 @@ fn trust_holds_until_something_changes() {
     assert!(stderr(&output).contains("hooks.json has changed since it was trusted"), "{output:?}");
     assert!(!checkout.ran());
 
-    // Another dialect: the same bytes, read otherwise.
+    // Another dialect reads the same bytes in another way.
     checkout.trust();
     let output = checkout.hookbox(&["run", "--dialect", "codebuddy"]);
     assert!(stderr(&output).contains("is trusted under claude, not under codebuddy"), "{output:?}");
     assert!(!checkout.ran());
 }
 
-/// What is judged is what was trusted, even when a hook that is trusted changes the file meanwhile.
+/// Hooks run as they were trusted, even if a trusted hook changes the files during the run.
 #[test]
 fn what_changes_under_way_is_not_used() {
     let checkout = Checkout::new(&json!([
         { "type": "command", "command": "printf '\\0\\2\\1x' >> guard.wasm; echo ' ' >> hooks.json" },
         { "type": "wasm", "component": "guard.wasm" }]));
     checkout.trust();
-    // The event that changes them is still judged by what was trusted.
+    // The event that changes the files still runs with the trusted ones.
     assert_eq!(decision(&checkout.hookbox(&["run"])), "deny");
     let output = checkout.hookbox(&["run"]);
     assert!(stderr(&output).contains("has changed since it was trusted"), "{output:?}");
@@ -223,7 +223,7 @@ fn one_users_trust_is_nobody_elses() {
     assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o400);
     assert!(checkout.hookbox(&["run"]).status.success());
     assert!(checkout.ran());
-    // What others may have written counts for nothing.
+    // Records that other users can write do not count.
     for (path, usual) in [(&entry, 0o400), (&folder, 0o700)] {
         fs::set_permissions(path, PermissionsExt::from_mode(usual | 0o022)).unwrap();
         let output = checkout.hookbox(&["run"]);
@@ -231,7 +231,7 @@ fn one_users_trust_is_nobody_elses() {
         assert!(!checkout.ran());
         fs::set_permissions(path, PermissionsExt::from_mode(usual)).unwrap();
     }
-    // Nor does what is only linked to.
+    // Links do not count either.
     let away = checkout.home.path().join("away");
     for path in [&entry, &folder] {
         fs::rename(path, &away).unwrap();
@@ -245,7 +245,7 @@ fn one_users_trust_is_nobody_elses() {
     assert!(checkout.hookbox(&["run"]).status.success());
 }
 
-/// A link in a repository leads to a configuration that is trusted elsewhere: its commands would run here.
+/// A link in a repository to a configuration that is trusted elsewhere would run its commands here.
 #[test]
 fn a_link_borrows_no_trust() {
     let checkout = Checkout::marking();
@@ -265,7 +265,7 @@ fn a_link_borrows_no_trust() {
     assert_eq!(output.status.code(), Some(78), "{output:?}");
     assert!(!hostile.path().join("ran").exists() && !checkout.ran());
 
-    // The project itself may be reached through a link.
+    // The path to the project may contain a link.
     let link = checkout.home.path().join("project");
     symlink(checkout.dir.path(), &link).unwrap();
     assert!(Checkout::hookbox_in(&link, checkout.home.path(), &["run"]).status.success());
@@ -334,7 +334,7 @@ fn check_tells_of_hooks_that_may_write_to_their_own_configuration() {
     }
 }
 
-/// A program that cannot be started is told of, so that its start shows whenever it is.
+/// A program that cannot start is reported, which shows every attempt to start it.
 #[test]
 fn what_only_looks_at_a_checkout_starts_no_program_of_it() {
     let checkout = Checkout::marking();
@@ -353,7 +353,7 @@ fn what_only_looks_at_a_checkout_starts_no_program_of_it() {
         let output = checkout.hookbox(args);
         assert!(!started(&output), "{args:?}: {output:?}");
     }
-    // Its user's trust, and the caller's word, start it.
+    // The user's trust or an explicit option starts it.
     assert!(started(&checkout.hookbox(&["check", "--config", "hooks.json"])));
     checkout.trust();
     assert!(started(&checkout.hookbox(&["check"])));
@@ -364,7 +364,7 @@ fn what_only_looks_at_a_checkout_starts_no_program_of_it() {
     }
 }
 
-/// A component with a granted origin, which denies, and may only ask: what is lost of its word shows that it ran.
+/// A component with a granted origin that denies but may only ask. The note on its lost denial shows that it ran.
 #[test]
 fn a_component_that_reaches_something_is_not_asked_by_check_before_it_is_trusted() {
     for (permissions, reaches) in [
@@ -387,7 +387,7 @@ fn a_component_that_reaches_something_is_not_asked_by_check_before_it_is_trusted
     }
 }
 
-/// What a colleague's `install` wrote into a project, and what a stranger makes of it.
+/// The settings that a colleague's `install` wrote into a project, and changes by an attacker.
 #[test]
 fn doctor_starts_nothing_that_a_checkout_names() {
     let own = env!("CARGO_BIN_EXE_hookbox");
@@ -433,7 +433,7 @@ fn doctor_starts_nothing_that_a_checkout_names() {
         fs::write(&path, text.replace(own, &at("sh").display().to_string())).unwrap();
         let output = doctor();
         assert!(!checkout.ran(), "{client}: {output:?}");
-        // Its user's trust runs it.
+        // The user's trust runs it.
         fs::write(&path, &text).unwrap();
         let told = String::from_utf8(doctor().stdout).unwrap();
         let hint = told.lines().find_map(|line| line.split("hookbox trust ").nth(1)).unwrap().to_owned();
@@ -444,7 +444,7 @@ fn doctor_starts_nothing_that_a_checkout_names() {
     }
 }
 
-/// A shell would start more than hookbox.
+/// A shell would start other programs too.
 #[test]
 fn doctor_runs_no_command_line_that_does_more_than_start_hookbox() {
     let checkout = Checkout::marking();
@@ -470,7 +470,7 @@ fn doctor_runs_no_command_line_that_does_more_than_start_hookbox() {
     }
 }
 
-/// Cases and explanations come from the checkout as well.
+/// Cases and explanations are files of the checkout too.
 #[test]
 fn no_other_command_starts_what_a_checkout_names() {
     let checkout = Checkout::marking();

@@ -1,4 +1,4 @@
-//! `hookbox doctor`: what it finds wrong, and that it finds nothing wrong with what `install` wrote.
+//! `hookbox doctor`: the problems that it finds, and none in the settings that `install` wrote.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::machine::{Machine, guard};
 
-/// Its exit code, and what it says.
+/// Returns the exit code and the output.
 fn doctor(machine: &Machine, args: &[&str]) -> (i32, String) {
     let output = machine.hookbox(&[&["doctor"], args].concat());
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -43,7 +43,7 @@ fn what_was_installed_is_well() {
         assert!(has(&text, "canary", event) && has(&text, "config", "fails closed"), "{text}");
         assert!(has(&text, "fired", "never"), "a canary is not a client: {text}");
         assert!(has(&text, "holds", "deny"), "{text}");
-        // All that are there, and no other.
+        // Without arguments, it checks exactly the clients that exist.
         let (code, all) = doctor(&machine, &[]);
         assert!(code == 0 && all.lines().count() == text.lines().count(), "{all}");
     }
@@ -64,7 +64,7 @@ fn it_knows_when_a_client_asked() {
     let names: Vec<_> = fs::read_dir(kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 1, "{names:?}");
     assert!(names[0].to_str().unwrap().starts_with("codex.PreToolUse."), "{names:?}");
-    // Another project of the same user is another matter.
+    // Another project of the same user is independent.
     fs::create_dir_all(machine.path("other")).unwrap();
     fs::copy(machine.project().join("hooks.json"), machine.path("other/hooks.json")).unwrap();
     fs::copy(machine.project().join("guard.wasm"), machine.path("other/guard.wasm")).unwrap();
@@ -110,7 +110,7 @@ fn what_is_wrong_is_told() {
         assert!(code == 78 && has(&text, "PROBLEM", problem), "{problem}: {text}");
     }
 
-    // A matcher for tools of nobody, and a hook that fails.
+    // A matcher for a tool that no client has, and a hook that fails.
     let machine = Machine::new(&json!({ "dialect": "claude", "failClosed": true, "hooks": { "PreToolUse": [
         { "matcher": "Bash|Wrte", "hooks": [{ "type": "wasm", "component": "guard.wasm" }] },
         { "matcher": "mcp__.*", "hooks": [{ "type": "wasm", "component": "guard.wasm" }] } ] } }));
@@ -127,7 +127,7 @@ fn what_is_wrong_is_told() {
     assert!(has(&text, "PROBLEM", "blocks: hook guard.wasm failed"), "{text}");
 }
 
-/// Copilot's own list of folders that its user trusts.
+/// Writes Copilot's own list of folders that its user trusts.
 fn trusted(machine: &Machine) {
     let folders = json!({ "trustedFolders": [machine.project()] });
     machine.write("home/.copilot/config.json", &format!("// Copilot's own\n{folders}\n"));
@@ -166,7 +166,7 @@ fn a_gate_that_is_off_is_a_problem() {
         let (code, text) = doctor(&machine, &[client]);
         assert!(code == 78 && has(&text, "PROBLEM", problem), "{client} {problem}: {text}");
     }
-    // What is nearest to the user decides.
+    // The most local settings win.
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     machine.install(&["claude"]);
     machine.write("home/.claude/settings.json", r#"{ "disableAllHooks": true }"#);
@@ -227,7 +227,7 @@ fn it_says_what_a_missing_hookbox_comes_to() {
         let (code, text) = doctor(&machine, &["codex"]);
         assert!(code == 78 && has(&text, "PROBLEM", "cannot be started") && has(&text, "PROBLEM", then), "{text}");
     }
-    // Without the end that `install` writes, nobody blocks.
+    // The command's fallback, which `install` writes, blocks. It is missing here.
     let machine = Machine::new(&guard("codex", "PreToolUse", 2));
     machine.install(&["codex"]);
     let file = machine.project().join(".codex/hooks.json");

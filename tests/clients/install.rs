@@ -1,4 +1,4 @@
-//! `hookbox install`: what stands in a client's settings afterwards, and that a call is denied through exactly that.
+//! `hookbox install`: the settings that it writes, and that a client's call is denied through them.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::machine::{Machine, guard};
 
-/// Every client with settings of the project in JSON: its file, an event, and a timeout in its unit. How long it waits by
-/// itself, its page says.
+/// Clients with project settings in JSON: the file, an event, and a timeout in the client's unit. The client's page has
+/// its default timeout.
 const CLIENTS: [(&str, &str, &str, u64); 6] = [
     ("claude", ".claude/settings.json", "PreToolUse", 2),
     ("codebuddy", ".codebuddy/settings.json", "PreToolUse", 2),
@@ -26,7 +26,7 @@ fn payload(client: &str, event: &str) -> String {
     .to_string()
 }
 
-/// The command of the only entry.
+/// Returns the command of the only entry.
 fn line(settings: &Value, event: &str) -> (String, Value) {
     let group = &settings["hooks"][event][0];
     let handler = if group["hooks"].is_array() { &group["hooks"][0] } else { group };
@@ -89,7 +89,7 @@ fn what_people_wrote_stays_as_they_wrote_it() {
         machine.install(&[client, "--remove"]);
         assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{client}: as it was, to the byte");
 
-        // Also where somebody wrote on in between: then theirs stays, and ours goes.
+        // The user's edits in between are kept, and hookbox's entries are removed.
         machine.install(&[client]);
         let edited = fs::read_to_string(&file).unwrap().replace("dark", "light");
         fs::write(&file, edited).unwrap();
@@ -122,7 +122,7 @@ fn what_cannot_be_read_is_left_alone() {
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
         fs::remove_file(file).unwrap();
     }
-    // Nor is anything written for hooks that cannot be used, or that nobody wanted.
+    // Nothing is written for unusable hooks, or if the user says no.
     machine
         .write("project/hooks.json", &guard("claude", "PreToolUse", 2).to_string().replace("guard.wasm", "gone.wasm"));
     assert_eq!(machine.hookbox(&["install", "claude", "--yes"]).status.code(), Some(78));
@@ -134,7 +134,7 @@ fn what_cannot_be_read_is_left_alone() {
     assert!(machine.project().join(".claude/settings.json").exists());
 }
 
-/// One component for every client: a file written for Claude Code is asked by the others too.
+/// One component serves every client: other clients call hooks of a file for Claude Code too.
 #[test]
 fn one_file_serves_all() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
@@ -158,7 +158,7 @@ fn one_file_serves_all() {
     }
 }
 
-/// Also where the loader, a signal or the system ends hookbox before it can say anything, and where it is gone.
+/// The gate also blocks if the loader, a signal or the system ends hookbox early, or if hookbox is missing.
 #[test]
 fn a_gate_stays_shut_when_hookbox_ends_without_a_word() {
     for (client, file, event, _) in CLIENTS.into_iter().filter(|(client, ..)| *client != "copilot") {
@@ -186,7 +186,7 @@ fn a_gate_stays_shut_when_hookbox_ends_without_a_word() {
             );
             assert!(said.ends_with(&format!("{stderr}\n")) || said == stderr, "{client} {instead} {said}");
         }
-        // One that may not stop would protect nothing.
+        // A hook on an event that must not block has no fallback.
         assert!(!line(&settings, stop).0.contains("||"), "{settings}");
     }
 }
@@ -219,8 +219,8 @@ fn hooks_that_were_there_move() {
     assert!(machine.install(&["claude", "--import"]).contains("nothing to change"));
 }
 
-/// The stand-in speaks as `codex app-server` 0.169.0 was seen to: it lists the user's `hooks.json` with a hash of each
-/// command, and trusts what `config.toml` has recorded.
+/// The stub behaves like `codex app-server` 0.169.0: it lists the user's `hooks.json` with a hash of each command, and
+/// trusts the hashes in `config.toml`.
 #[test]
 fn codex_trusts_what_was_recorded() {
     let machine = Machine::new(&guard("codex", "PreToolUse", 2));
@@ -247,7 +247,7 @@ cat >/dev/null
     assert_eq!(fs::read_to_string(&toml).unwrap(), "# mine\nmodel = \"m\"\n");
     assert!(!machine.path("home/.codex/hooks.json").exists());
 
-    // No consent: nothing is recorded, and the exit code says so.
+    // Without consent, nothing is recorded, and the exit code reports it.
     let output = machine.answering("y\nn\n", &["install", "codex", "--user"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(fs::read_to_string(&toml).unwrap(), "# mine\nmodel = \"m\"\n");
@@ -314,7 +314,7 @@ fn picoclaws_processes_move() {
     assert_eq!(ours["hooks"], json!({ "processes": { "gate": gate } }));
     assert!(machine.install(&["picoclaw", "--import"]).contains("nothing to change"));
 
-    // One whose name is taken stays.
+    // A hook whose name is taken is not imported.
     fs::write(&file, theirs.to_string()).unwrap();
     let told = machine.install(&["picoclaw", "--import"]);
     assert!(told.contains("has another hook of that name"), "{told}");

@@ -1,4 +1,4 @@
-//! `hookbox install` in a checkout that a stranger prepared with links: it writes no file but the one it shows.
+//! `hookbox install` in a malicious checkout with links: it writes only the file that it shows.
 
 use std::{
     fs,
@@ -30,7 +30,7 @@ fn links_with_predictable_names_are_not_followed() {
     let (machine, bashrc) = machine();
     let folder = machine.project().join(".claude");
     fs::write(folder.join("settings.json"), "{}").unwrap();
-    // The shell has the process id that the program gets with `exec`.
+    // The program keeps the shell's process id because of `exec`.
     let script = format!(
         "for name in settings.json.$$ settings.json.hookbox-backup settings.json.tmp .settings.json.$$; do \
          ln -s \"$HOME/.bashrc\" .claude/$name; done; \
@@ -68,13 +68,13 @@ fn a_link_out_of_the_project_is_named_and_asked_about() {
             assert!(!machine.path("home/missing.json").exists());
         };
 
-        // Nobody can be asked under `--yes`.
+        // With `--yes`, hookbox cannot ask the user.
         let output = machine.hookbox(&["install", "claude", "--yes"]);
         let said = text(&output);
         assert_eq!(output.status.code(), Some(64), "{said}");
         assert!(said.contains(&*file.to_string_lossy()) && said.contains("--follow-links"), "{said}");
         untouched();
-        // A user who is asked sees where it goes, and can say no.
+        // A user who is asked sees the target, and can refuse.
         let output = machine.answering("n\n", &["install", "claude"]);
         assert!(text(&output).contains(&*file.to_string_lossy()), "{}", text(&output));
         untouched();
@@ -144,7 +144,7 @@ fn a_file_keeps_its_mode_and_a_failure_leaves_no_half() {
 fn other_commands_follow_no_prepared_link_either() {
     let (machine, bashrc) = machine();
     let project = machine.project();
-    // `new` into a folder of links, `--junit` and `--update` through links.
+    // `new` into a folder of links, and `--junit` and `--update` through links.
     symlink(&bashrc, project.join("report.xml")).unwrap();
     fs::create_dir_all(project.join("elsewhere")).unwrap();
     symlink(machine.path("home"), project.join("hook")).unwrap();

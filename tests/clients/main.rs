@@ -1,4 +1,4 @@
-//! Clients' settings: written, taken out again, and looked at.
+//! The settings of clients: writing them, removing them and checking them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod doctor;

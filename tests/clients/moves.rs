@@ -1,4 +1,4 @@
-//! Hooks that `hookbox install` moves come back, and other hooks keep what they had.
+//! Hooks that `hookbox install` moves come back, and other hooks keep their approvals.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn read(file: &std::path::Path) -> Value {
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// Hooks of a user before and after ours, both approved.
+/// Hooks of a user before and after hookbox's, both approved.
 fn approved(machine: &Machine) -> (std::path::PathBuf, std::path::PathBuf, String) {
     let hook = |name: &str| json!({ "hooks": [{ "type": "command", "command": name }] });
     let hooks = json!({ "hooks": { "PreToolUse": [hook("./first.sh"), hook("./second.sh")] } });
@@ -30,7 +30,7 @@ fn codex_keeps_what_it_approved_of_others() {
     machine.install(&["codex"]);
     assert_eq!(fs::read_to_string(&toml).unwrap(), text);
 
-    // One that changes is replaced where it stands.
+    // A changed entry of hookbox is replaced in its place.
     let mut settings = read(&hooks);
     let groups = settings["hooks"]["PreToolUse"].as_array_mut().unwrap();
     let ours = groups.pop().unwrap();
@@ -55,7 +55,7 @@ fn codex_keeps_what_it_approved_of_others() {
     assert_eq!(settings["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"], 1210, "{told}");
     assert!(fs::read_to_string(&toml).unwrap().starts_with(&moved));
 
-    // Those behind one that goes move up, with what was approved of them.
+    // Hooks behind a removed entry move up and keep their approvals.
     let told = machine.install(&["codex", "--remove"]);
     assert!(told.contains("2 hooks of yours move to another place"), "{told}");
     let left = fs::read_to_string(&toml).unwrap();
@@ -89,7 +89,7 @@ fn a_process_of_picoclaw_moves_with_its_times_and_comes_back() {
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     assert!(!config.exists(), "it was made for what moved");
 
-    // Also where its user wrote on in between, and where the configuration has hooks of its own.
+    // The user may edit the file in between, and the configuration may have hooks of its own.
     machine.write(
         "project/hooks.json",
         &json!({ "dialect": "picoclaw", "hooks": {
@@ -115,7 +115,7 @@ fn picoclaws_file_has_the_version_without_which_it_is_emptied() {
     assert_eq!(read(&file)["version"], 2);
     machine.install(&["picoclaw", "--remove"]);
     assert!(!machine.path("home/.picoclaw").exists(), "nothing is left");
-    // An old one is PicoClaw's to migrate.
+    // PicoClaw itself must migrate an old file.
     let old = r#"{"model_list": [], "agents": {}}"#;
     machine.write("home/.picoclaw/config.json", old);
     let output = machine.hookbox(&["install", "picoclaw", "--yes"]);

@@ -1,4 +1,4 @@
-//! Reports before `hookbox install` writes, its refusals, and what it leaves behind.
+//! The reports of `hookbox install` before it writes, its refusals, and the files that it leaves behind.
 
 use std::fs;
 
@@ -23,11 +23,11 @@ fn a_gate_that_would_never_be_asked_is_refused() {
         assert!(text.contains(event) && text.contains(help), "{client} {event}: {text}");
         assert_eq!(fs::read_dir(machine.project()).unwrap().count(), 2, "{client} {event}: nothing is written");
     }
-    // A gate for an event that only its own client has guards nothing elsewhere.
+    // A gate for an event that only its own client has does not guard other clients.
     let machine = Machine::new(&guard("claude", "PermissionRequest", 2));
     let output = machine.hookbox(&["install", "gemini", "--yes"]);
     assert_eq!(output.status.code(), Some(78), "{output:?}");
-    // Events that Claude Code gained since are not doubted, and what need not hold is only reported.
+    // New events of Claude Code are accepted, and problems are only reported without `failClosed`.
     let machine = Machine::new(&guard("claude", "WorktreeCreate", 2));
     assert!(machine.install(&["claude"]).contains("no event WorktreeCreate is known"));
     let mut config = guard("claude", "PreTooluse", 2);
@@ -63,7 +63,7 @@ fn nothing_is_left_behind() {
     ] {
         let machine = Machine::new(&guard(client, event, 2));
         machine.install(&[client]);
-        // Installed again with another timeout, and for another configuration.
+        // The second install has another timeout and another configuration.
         machine.write("project/hooks.json", &guard(client, event, 900).to_string());
         machine.install(&[client]);
         machine.install(&[client, "--remove"]);
@@ -74,7 +74,7 @@ fn nothing_is_left_behind() {
         let left: Vec<_> = home.into_iter().flatten().filter(|name| name != ".cache" && name != ".local").collect();
         assert!(left.is_empty(), "{client}: {left:?}");
     }
-    // A file that held nothing is there again.
+    // A file that was empty of settings is restored.
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let file = machine.write("project/.claude/settings.json", "{}\n");
     machine.install(&["claude"]);
@@ -90,7 +90,7 @@ fn a_plugin_is_shown_in_one_line() {
     assert!(told.lines().count() < 6 && told.contains("hookbox's plugin of") && told.contains("hooks.json"), "{told}");
     let told = machine.install(&["opencode", "--remove"]);
     assert!(told.lines().count() < 4, "{told}");
-    // A change that its user made is shown before it goes.
+    // hookbox shows the user's change before it removes it.
     machine.install(&["opencode"]);
     let file = machine.project().join(".opencode/plugin/hookbox.ts");
     fs::write(&file, fs::read_to_string(&file).unwrap() + "// mine\n").unwrap();

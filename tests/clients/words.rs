@@ -1,4 +1,4 @@
-//! A file's hooks are asked in the words of the client it was written for, under any caller.
+//! The hooks of a file get events in its own client's dialect, under any caller.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::machine::Machine;
 
-/// A gate written for Claude Code: it reads Claude's words, and says what it has to say in them.
+/// A gate for Claude Code, which reads Claude's payload and answers in Claude's form.
 const GATE: &str = r#"cat > seen.json; grep -q '"tool_name":"Bash"' seen.json && grep -q '"hook_event_name":"PreToolUse"' seen.json && printf %s '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"not here"}}'"#;
 
 fn payloads() -> Vec<(&'static str, Value)> {
@@ -32,7 +32,7 @@ fn a_command_of_claude_holds_behind_every_client() {
             let config = json!({ "dialect": "claude", "failClosed": closed, "hooks": { "PreToolUse": [
                 { "matcher": "Bash", "hooks": [{ "type": "command", "command": GATE }] } ] } });
             let machine = Machine::new(&config);
-            // Under the client's name where the file can be read so, and told by the event in any case.
+            // The dialect is the client's name if the file allows that, or else the event determines it.
             let named = if client == "gemini" { "auto" } else { client };
             let mut command = machine.command(env!("CARGO_BIN_EXE_hookbox"));
             let event = payload.get("toolName").map(|_| ["--event", "preToolUse"]);

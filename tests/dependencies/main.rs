@@ -1,5 +1,5 @@
-//! The rules of ARCHITECTURE.md about what may name what: between crates by `cargo metadata`, within them by the paths
-//! that the sources name.
+//! The dependency rules of ARCHITECTURE.md: between crates by `cargo metadata`, and within crates by the paths in the
+//! sources.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod paths;
@@ -14,7 +14,7 @@ use std::{
 use paths::Source;
 use serde_json::Value;
 
-/// Workspace crates by the layer they are in: a crate may depend on those above it in this list only.
+/// Workspace crates by layer. A crate may depend only on the layers above it in this list.
 const LAYERS: [&[&str]; 6] = [
     &["hookbox-protocol"],
     &["hookbox-sandbox"],
@@ -24,10 +24,10 @@ const LAYERS: [&[&str]; 6] = [
     &["hookbox-cli", "hookbox-node", "hookbox-python"],
 ];
 
-/// The libraries that `hookbox-protocol` may use: none of them does IO.
+/// The libraries that `hookbox-protocol` may use. None of them does IO.
 const PURE: [&str; 7] = ["indexmap", "regex", "regex-automata", "regex-syntax", "serde", "serde_json", "thiserror"];
 
-/// Paths that do IO, tell the time, bring randomness or WebAssembly.
+/// Paths for IO, clocks, randomness or WebAssembly.
 const IMPURE: [&str; 13] = [
     "std::env",
     "std::fs",
@@ -44,14 +44,14 @@ const IMPURE: [&str; 13] = [
     "getrandom",
 ];
 
-/// Crates whose types may stand in public signatures of the sandbox and the runtime.
+/// Crates whose types may occur in public signatures of the sandbox and the runtime.
 const SHOWN: [&str; 2] = ["serde_json", "http"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The sources of a crate, by their path in the project.
+/// Returns the sources of a crate, by their path in the project.
 fn sources(crate_folder: &str) -> BTreeMap<String, Source> {
     let folder = root().join(crate_folder).join("src");
     let (mut folders, mut found) = (vec![folder.clone()], BTreeMap::new());
@@ -59,7 +59,7 @@ fn sources(crate_folder: &str) -> BTreeMap<String, Source> {
         for path in fs::read_dir(&next).unwrap().map(|entry| entry.unwrap().path()) {
             let within = path.strip_prefix(&folder).unwrap().with_extension("");
             let names: Vec<_> = within.iter().map(|name| name.to_str().unwrap()).collect();
-            // Test modules are files of their own in places.
+            // Some test modules are separate files.
             if names.last().is_some_and(|name| *name == "tests" || name.ends_with("_tests")) {
                 continue;
             }
@@ -78,12 +78,12 @@ fn sources(crate_folder: &str) -> BTreeMap<String, Source> {
     found
 }
 
-/// Tells if a path is this one or goes on from it.
+/// Returns true if a path is the prefix or continues it.
 fn is_within(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// The paths that are within a forbidden one.
+/// Returns the paths that are within a forbidden one.
 fn forbidden<'a>(paths: &'a BTreeSet<String>, prefixes: &[&str]) -> Vec<&'a str> {
     paths.iter().map(String::as_str).filter(|path| prefixes.iter().any(|prefix| is_within(path, prefix))).collect()
 }
@@ -98,7 +98,7 @@ fn violations(crate_folder: &str, prefixes: &[&str], except: &[&str]) -> Vec<Str
         .collect()
 }
 
-/// Direct dependencies of the workspace's crates, without those of tests.
+/// Returns the direct dependencies of the workspace's crates, without those of tests.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--offline", "--no-deps", "--format-version", "1"]);
@@ -113,7 +113,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     metadata["packages"].as_array().unwrap().iter().map(package).collect()
 }
 
-/// Dependencies on a layer that is not below.
+/// Returns dependencies on a layer that is not below.
 fn upward(dependencies: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let mut found = Vec::new();
     for (index, layer) in LAYERS.iter().enumerate() {
@@ -171,8 +171,8 @@ fn anyhow_is_for_the_command_line_only() {
     }
 }
 
-/// Files that write on stdout: `hookbox run` and `stdio` speak a protocol there, `print.rs` speaks to people, the compiler's
-/// process hands on its code, and a daemon's records go where its settings say.
+/// Files that write to stdout: `hookbox run` and `stdio` speak a protocol, `print.rs` prints for people, the compiler's
+/// process writes its code, and a daemon writes records where its settings say so.
 const WRITES_STDOUT: [&str; 5] = [
     "host/cli/src/print.rs",
     "host/cli/src/commands/run/deliver.rs",
@@ -189,7 +189,7 @@ fn stdout_is_written_in_few_files() {
     }
 }
 
-/// Foreign types in public signatures of the sandbox and the runtime today. This list may only become shorter.
+/// Foreign types in public signatures of the sandbox and the runtime. Do not extend this list.
 const FOREIGN: &[(&str, &str, &str)] = &[
     ("host/runtime/src/handler.rs", "tokio::time::Instant", "the deadline of a call"),
     ("host/runtime/src/lib.rs", "async_trait::async_trait", "the attribute that implementations of a handler need"),

@@ -1,4 +1,4 @@
-//! The paths that a Rust source names, made absolute through its `use` declarations.
+//! The paths in a Rust source, made absolute through its `use` declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use syn::{Attribute, Fields, ImplItem, Item, Signature, TraitItem, Visibility};
 /// A path as its segments.
 pub type Path = Vec<String>;
 
-/// One source file without its tests.
+/// A source file without its tests.
 pub struct Source {
     module: Path,
     items: Vec<Item>,
     names: BTreeMap<String, Path>,
-    /// Modules of which everything is imported.
+    /// Modules that are imported with `*`.
     globs: Vec<Path>,
 }
 
@@ -43,12 +43,12 @@ impl Source {
         Ok(source)
     }
 
-    /// Every path in the source, also in macros.
+    /// Returns every path in the source, including those in macros.
     pub fn paths(&self) -> BTreeSet<String> {
         self.resolve(self.items.iter().map(ToTokens::to_token_stream).collect())
     }
 
-    /// Every path in signatures, fields and re-exports that are `pub`. A glob may bring in any of them, so it counts.
+    /// Returns every path in `pub` signatures, fields and re-exports. A glob import counts, because it may bring in any path.
     pub fn public_paths(&self) -> BTreeSet<String> {
         let mut tokens = TokenStream::new();
         public(&self.items, &mut tokens);
@@ -61,7 +61,7 @@ impl Source {
         let mut found = Vec::new();
         written(tokens, &mut found);
         let absolute = |path: Path| match path.first().and_then(|first| self.names.get(first)) {
-            // A declaration of what the path itself begins with.
+            // The declaration imports the first segment under the same name.
             Some(imported) if imported.first() == path.first() => path,
             Some(imported) => imported.iter().chain(path.iter().skip(1)).cloned().collect(),
             None => self.absolute(path),
@@ -69,7 +69,7 @@ impl Source {
         found.into_iter().map(|path| standard(absolute(path)).join("::")).collect()
     }
 
-    /// A path without `self` and `super`.
+    /// Resolves `self` and `super` in a path.
     fn absolute(&self, path: Path) -> Path {
         let mut base: Option<Path> = None;
         let mut rest = Vec::new();
@@ -88,7 +88,7 @@ impl Source {
     }
 }
 
-/// `core` and `alloc` are parts of `std`.
+/// Replaces `core` and `alloc` by `std`, which contains them.
 fn standard(mut path: Path) -> Path {
     if let Some(first) = path.first_mut().filter(|first| ["core", "alloc"].contains(&first.as_str())) {
         *first = "std".into();
@@ -119,7 +119,7 @@ fn remove_tests(items: &mut Vec<Item>) {
     }
 }
 
-/// The tokens that users of the crate see.
+/// Collects the tokens that users of the crate see.
 fn public(items: &[Item], to: &mut TokenStream) {
     let is_public = |visibility: &Visibility| matches!(visibility, Visibility::Public(_));
     let fields = |fields: &Fields, all: bool, to: &mut TokenStream| {
@@ -169,7 +169,7 @@ fn public(items: &[Item], to: &mut TokenStream) {
     }
 }
 
-/// A signature without the function's name.
+/// Writes a signature without the function's name.
 fn signature(signature: &Signature, to: &mut TokenStream) {
     signature.generics.to_tokens(to);
     signature.generics.where_clause.to_tokens(to);
@@ -177,7 +177,7 @@ fn signature(signature: &Signature, to: &mut TokenStream) {
     signature.output.to_tokens(to);
 }
 
-/// One token, as far as paths are concerned.
+/// A token, in the kinds that matter for paths.
 enum Token {
     Name(String),
     Colon,
@@ -195,12 +195,12 @@ fn tokens(stream: TokenStream) -> Vec<Token> {
     stream.into_iter().map(token).collect()
 }
 
-/// Paths as they are written, groups of `use` taken apart.
+/// Collects the paths in the source. Groups of `use` are taken apart.
 fn written(stream: TokenStream, found: &mut Vec<Path>) {
     tree(&tokens(stream), &[], &mut |path, _| found.push(path));
 }
 
-/// The names that `use` declarations bring in, and their paths.
+/// Collects the names that `use` declarations import, and their paths.
 fn imported(stream: TokenStream, found: &mut Vec<(String, Path)>) {
     let tokens = tokens(stream);
     for (index, token) in tokens.iter().enumerate() {
@@ -221,7 +221,7 @@ fn imported(stream: TokenStream, found: &mut Vec<(String, Path)>) {
     }
 }
 
-/// Gives every path and the name after its `as`.
+/// Passes every path and the name after its `as` to the function.
 fn tree(tokens: &[Token], prefix: &[String], give: &mut dyn FnMut(Path, Option<String>)) {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {

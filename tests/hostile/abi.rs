@@ -1,4 +1,4 @@
-//! Guests that lie at the canonical ABI: about where things are, how long they are, and what they are.
+//! Guests that violate the canonical ABI, with wrong addresses, lengths and values.
 
 use hookbox::{Cause::*, EventKind};
 
@@ -13,7 +13,7 @@ fn realloc(result: &str) -> Guest {
     Guest::of(guest::encode(&module, guest::GATE, ""))
 }
 
-/// A denial whose reason is here and so long.
+/// A denial whose reason has this address and length.
 fn reason(pointer: &str, length: &str) -> String {
     format!(
         "(i32.store8 (i32.const 4) (i32.const 3))
@@ -22,12 +22,12 @@ fn reason(pointer: &str, length: &str) -> String {
     )
 }
 
-/// A session-start decision whose `env` is so long.
+/// A session-start decision whose `env` has this length.
 fn env(length: &str) -> Guest {
     handling(EventKind::SessionStart, &format!("(i32.store (i32.const 8) (i32.const {length}))"), "")
 }
 
-/// 60,000 variables in 960,000 bytes, each name and value the same 64 KiB of text: 7 GiB when read.
+/// 60,000 variables in 960,000 bytes. Each name and value is the same 64 KiB of text, which is 7 GiB when read.
 const ALIASES: &str = "(local $at i32)
     (drop (memory.grow (i32.const 31)))
     (local.set $at (i32.const 1000000))
@@ -38,7 +38,7 @@ const ALIASES: &str = "(local $at i32)
         (br_if $again (i32.lt_u (local.get $at) (i32.const 1960000))))
     (i32.store (i32.const 4) (i32.const 1000000)) (i32.store (i32.const 8) (i32.const 60000))";
 
-/// A discriminant at this address that no case has.
+/// An invalid discriminant at this address.
 fn case(kind: EventKind, at: u32, case: u32) -> Guest {
     handling(kind, &format!("(i32.store8 (i32.const {at}) (i32.const {case}))"), "")
 }
@@ -47,7 +47,7 @@ hostile! {
     realloc_outside_memory: realloc("(i32.const -16)") => Fails(Trap, "realloc return: beyond end of memory");
     realloc_at_the_very_end: realloc("(i32.const 65528)") => Fails(Trap, "realloc return: beyond end of memory");
     realloc_unaligned: realloc("(i32.const 16385)") => Fails(Trap, "realloc return: result not aligned");
-    /// Every string of the event over the other: the guest's own loss.
+    /// All strings of the event overwrite each other, which harms only the guest.
     realloc_always_the_same: realloc("(i32.const 16384)") => Answers(|report| report.notes.is_empty());
     realloc_over_the_result: realloc("(i32.const 0)") => Fails(Trap, "invalid expected discriminant");
     realloc_that_traps: realloc("(unreachable)") => Fails(Trap, "gave up");
@@ -73,13 +73,13 @@ hostile! {
     an_option_of_no_case: case(EventKind::PreToolUse, 44, 2) => Fails(Trap, "invalid option discriminant");
     a_gate_of_no_case: case(EventKind::Stop, 4, 255) => Fails(Trap, "unexpected discriminant: 255");
     a_permission_of_no_case: case(EventKind::PermissionRequest, 4, 4) => Fails(Trap, "unexpected discriminant: 4");
-    /// `halt` with a scope beyond the last.
+    /// `halt` with an invalid scope.
     an_enum_of_no_case: handling(EventKind::PreToolUse,
         "(i32.store8 (i32.const 96) (i32.const 1)) (i32.store8 (i32.const 100) (i32.const 2))", "")
         => Fails(Trap, "unexpected discriminant: 2");
     a_fault_of_no_case: handling(EventKind::PreToolUse,
         "(i32.store8 (i32.const 0) (i32.const 1)) (i32.store8 (i32.const 4) (i32.const 9))", "")
         => Fails(Trap, "unexpected discriminant: 9");
-    /// The canonical ABI: every value but 0 is true.
+    /// In the canonical ABI, every value but 0 is true.
     a_bool_of_77: case(EventKind::PreToolUse, 92, 77) => Answers(|report| report.result.as_ref().unwrap().suppress_output);
 }

@@ -1,4 +1,4 @@
-//! Guests whose outputs are not what they are taken for: JSON that is none, and texts without end.
+//! Guests with invalid outputs: invalid JSON, and endless texts.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub fn text(kind: hookbox::EventKind, at: u32, text: &str) -> Guest {
     handling(kind, &body, &data)
 }
 
-/// As [`text`], the body and the items.
+/// The body and the items of [`text`].
 pub fn field(at: u32, text: &str) -> (String, String) {
     let body = format!(
         "(i32.store8 (i32.const {at}) (i32.const 1))
@@ -23,7 +23,7 @@ pub fn field(at: u32, text: &str) -> (String, String) {
     (body, format!(r#"(data (i32.const 32768) "{}")"#, hex(text.as_bytes())))
 }
 
-/// Where optional texts lie in the result, by the canonical ABI.
+/// Offsets of optional texts in the result, by the canonical ABI.
 pub mod at {
     pub mod pre_tool_use {
         pub const UPDATED_INPUT: u32 = 44;
@@ -39,12 +39,12 @@ pub mod at {
     pub const STOP_EXTRA: u32 = 68;
 }
 
-/// `{"a":[[[…]]]}`, this deep.
+/// `{"a":[[[…]]]}` with this depth.
 fn deep(levels: usize) -> String {
     format!(r#"{{"a":{}{}}}"#, "[".repeat(levels), "]".repeat(levels))
 }
 
-/// A failure of the hook's own, with a message of this many bytes.
+/// An error that the hook reports, with a message of this many bytes.
 fn fault(bytes: u32) -> Guest {
     handling(
         PreToolUse,
@@ -56,7 +56,7 @@ fn fault(bytes: u32) -> Guest {
     )
 }
 
-/// Keys that the contract knows, one in each of thousands of objects.
+/// Known keys, one in each of thousands of objects.
 fn known_keys() -> String {
     let mut text = String::from("{");
     for number in 0..1400 {
@@ -105,7 +105,7 @@ hostile! {
         => Fails(BadOutput, "`updated-response`");
     deep_json_as_output_of_another_event: text(OtherEvent, at::UPDATED_MESSAGE, &deep(10_000))
         => Fails(BadOutput, "`output`");
-    /// Harmless here, and not changed on the way: who reads it with a language that minds must know.
+    /// hookbox passes these keys on unchanged. A reader in a language where they are special must handle them.
     prototype_keys_as_updated_input:
         text(PreToolUse, at::pre_tool_use::UPDATED_INPUT, r#"{"__proto__":{"admin":true},"constructor":1}"#)
         => Answers(|report| {
@@ -114,12 +114,12 @@ hostile! {
         });
     prototype_keys_as_extra: text(PreToolUse, at::pre_tool_use::EXTRA, r#"{"__proto__":{"continue":false},"toString":1}"#)
         => Answers(|report| !report.result.as_ref().unwrap().extra["__proto__"].as_object().unwrap().contains_key("continue"));
-    /// What is dropped is told, once.
+    /// The note on dropped keys comes only once.
     known_keys_without_end: text(PreToolUse, at::pre_tool_use::EXTRA, &known_keys())
         => Answers(|report| report.notes.len() == 1);
     a_fault_with_a_long_message: fault(3 << 20) => Fails(OutputTooLarge, "1024 KiB");
     a_fault_with_a_message_from_outside_memory: fault(1 << 30) => Fails(Trap, "string pointer/length out of bounds of memory");
-    /// Only stop is exported, and a tool is about to run.
+    /// The component exports only stop, and the event is a tool call.
     an_answer_to_another_event: Guest { kind: PreToolUse, ..handling(Stop, "", "") }
         => Fails(Load, "does not handle PreToolUse");
 }

@@ -1,4 +1,4 @@
-//! Files made to harm whoever loads them.
+//! Files that are made to harm their loader.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::stage::{End::*, Guest, component, gate};
 
 const HEADER: &[u8] = b"\0asm\x0d\0\x01\0";
 
-/// An honest component's bytes, for changes.
+/// The bytes of a valid component, for changes.
 fn honest() -> Vec<u8> {
     guest::encode(&guest::gate("", ""), guest::GATE, "")
 }
@@ -21,7 +21,7 @@ fn truncated(parts: usize) -> Guest {
     Guest::of(bytes)
 }
 
-/// A section: its number, its length, what is in it.
+/// Writes a section: its number, its length, its content.
 fn section(number: u8, content: &[u8]) -> Vec<u8> {
     let mut section = vec![number];
     section.extend(leb(content.len()));
@@ -41,26 +41,26 @@ fn leb(mut value: usize) -> Vec<u8> {
     }
 }
 
-/// An honest component and a section nobody reads.
+/// A valid component with an unused section.
 fn with_custom_section(bytes: usize) -> Guest {
     let mut content = b"\x04bomb".to_vec();
     content.resize(bytes, 0);
     Guest::of([honest(), section(0, &content)].concat())
 }
 
-/// A component in a component in a component.
+/// Components nested in components.
 fn nested(levels: usize) -> Guest {
     let inner = (0..levels).fold(HEADER.to_vec(), |inner, _| [HEADER.to_vec(), section(4, &inner)].concat());
     Guest::of(inner)
 }
 
-/// The type of a component that has a type of a component that has a type.
+/// Types of components nested in each other.
 fn nested_types(levels: usize) -> Guest {
     let types = [vec![1], [0x41, 1, 1].repeat(levels), vec![0x41, 0]].concat();
     Guest::of([HEADER.to_vec(), section(7, &types)].concat())
 }
 
-/// Each component has two of the one before it: so many lines, two to the power of so many instances.
+/// Each component has two instances of the previous one: `levels` lines make 2^`levels` instances.
 fn doubling(levels: usize) -> Guest {
     let mut text = String::from("(component (component $c0 (core module $m) (core instance (instantiate $m)))");
     for level in 1..=levels {
@@ -72,7 +72,7 @@ fn doubling(levels: usize) -> Guest {
     component(&text)
 }
 
-/// Lists of lists of lists.
+/// Lists nested in lists.
 fn nested_lists(levels: usize) -> Guest {
     let mut text = String::from("(component (type $t0 (list u8))");
     for level in 1..=levels {
@@ -81,7 +81,7 @@ fn nested_lists(levels: usize) -> Guest {
     component(&(text + ")"))
 }
 
-/// Each type has the one before it twice.
+/// Each type has the previous one twice.
 fn doubling_types(levels: usize) -> Guest {
     let mut text = String::from("(component (type $t0 (tuple u8 u8))");
     for level in 1..=levels {
@@ -111,10 +111,10 @@ fn of_another_type(handle: &str) -> Guest {
     ))
 }
 
-/// The honest component's interface a second time, under a later version.
+/// The valid component's interface twice, the second time with a later version.
 fn of_two_versions() -> Guest {
     let name = b"hookbox:hooks/pre-tool-use@0.2.1";
-    // One export: its name, and that it is the instance with index 1 (0 is the imported `types`), of the type it has.
+    // One export: its name, and the instance with index 1 (0 is the imported `types`), with that instance's type.
     let export = [&[1, 0], &leb(name.len())[..], name, &[5, 1, 0]].concat();
     Guest::of([honest(), section(11, &export)].concat())
 }
@@ -128,13 +128,13 @@ hostile! {
     a_component_cut_short: truncated(9) => Refused("Invalid", "unexpected end-of-file");
     a_component_cut_in_half: truncated(5) => Refused("Invalid", "unexpected end-of-file");
     a_component_cut_early: truncated(1) => Refused("Invalid", "unexpected end-of-file");
-    /// A section that says that it has 4 GiB.
+    /// A section with a length of 4 GiB.
     a_length_beyond_the_file: Guest::of([HEADER, b"\x04\xff\xff\xff\xff\x0f"].concat()) => Refused("Invalid", "component  section is too large");
     a_count_beyond_the_file: Guest::of([HEADER, b"\x07\x05\xff\xff\xff\xff\x0f"].concat()) => Refused("Invalid", "types count exceeds limit of 1000000");
     a_custom_section_of_32_mib: with_custom_section(32 << 20) => Answers(|_| true);
     components_in_components: nested(5000) => Refused("Invalid", "components are nested too deeply in it");
     types_in_types: nested_types(100_000) => Refused("Invalid", "types are nested too deeply");
-    /// As deep as we let the engine look.
+    /// Nesting at the limit of the engine's checks.
     types_in_types_as_far_as_allowed: nested_types(200) => Refused("Invalid", "types are nested too deeply in it");
     lists_of_lists: nested_lists(10_000) => Refused("Invalid", "type nesting is too deep");
     types_that_double: doubling_types(60) => Refused("Invalid", "effective type size exceeds the limit of 1000000");
@@ -150,7 +150,7 @@ hostile! {
     several_memories_in_a_module_all_of_them_imported:
         component(r#"(component (core module (import "" "m" (memory 1)) (import "" "n" (memory 1))))"#)
         => Refused("Invalid", "a module in it has several memories");
-    /// Of modules that have one each, there may be several.
+    /// Several modules may have one memory each.
     a_memory_in_each_of_several_modules: component(&format!("(component {})", "(core module (memory 1))".repeat(3)))
         => Refused("NoEvent", "handles no event");
     too_many_tables: gate("", &"(table 1 funcref)".repeat(33)) => Refused("Invalid", "tables");
@@ -189,7 +189,7 @@ hostile! {
         => Refused("WrongType", "no function `handle`");
 }
 
-/// The text format would need a line for each; the binary says a count.
+/// The text format would need a line per local; the binary format has a count.
 fn locals_beyond() -> Guest {
     let code = [&[1][..], &leb(9), &[1], &leb(0x7fff_ffff), &[0x7e, 0x0b]].concat();
     let code = [vec![1], leb(code.len() - 2), code[2..].to_vec()].concat();

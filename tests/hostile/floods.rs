@@ -1,4 +1,4 @@
-//! Guests that wear the host out: with calls, text, sleep and randomness.
+//! Guests that exhaust the host with calls, text, sleep and randomness.
 
 use hookbox::{Cause::*, Limits};
 
@@ -73,7 +73,7 @@ fn drawing(length: u64) -> Guest {
     importing(&body, import, "import wasi:random/random@0.2.3;", IO)
 }
 
-/// Polls one thing that often, in one call and again and again. (`u32` at 65536 and later: its handle.)
+/// Polls one pollable this many times in one call, repeatedly. Its handle is a `u32` at 65536 and later.
 fn polling_it(times: u32) -> Guest {
     sleeping(&format!(
         "(local $at i32) (local $it i32)
@@ -88,7 +88,7 @@ fn polling_it(times: u32) -> Guest {
     ))
 }
 
-/// The sum of both ends in `i64::MAX` nanoseconds: 292 years.
+/// `i64::MAX` nanoseconds, which is 292 years.
 const CENTURIES: &str = "(call $after (i64.const 0x7fffffffffffffff))";
 const HOUR: &str = "(call $after (i64.const 3600000000000))";
 
@@ -98,7 +98,7 @@ hostile! {
     log_lines_of_half_a_memory: logging(32768, 32768) => Fails(LogFlood, "64 KiB");
     a_log_line_from_outside_memory: logging(4096, 1 << 30) => Fails(Trap, "string pointer/length out of bounds of memory");
     many_host_calls: asking_for_its_config() => Fails(TooManyHostCalls, "more than 10000 times");
-    /// Between two host calls there is hardly an instruction: the deadline must not depend on those.
+    /// Hardly any instructions run between two host calls, so the deadline must not depend on instructions.
     host_calls_until_the_deadline:
         asking_for_its_config().limits(Limits { host_calls: u32::MAX, ..Limits::default() }).until(50)
         => Fails(Timeout, "timeout");

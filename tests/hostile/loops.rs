@@ -1,4 +1,4 @@
-//! Guests that do not end.
+//! Guests that never end.
 
 use hookbox::{Cause::*, Limits};
 
@@ -13,13 +13,13 @@ fn start(body: &str) -> Guest {
     gate("", &format!("(func $start {body}) (start $start)"))
 }
 
-/// A `cabi_realloc` that begins with this body.
+/// A `cabi_realloc` that starts with this body.
 fn realloc(body: &str) -> Guest {
     let module = guest::gate("", "").replace("(local $at i32)", &format!("(local $at i32) {body}"));
     Guest::of(guest::encode(&module, guest::GATE, ""))
 }
 
-/// A `cabi_post_…` with this body: it runs when the host has read the result.
+/// A `cabi_post_…` with this body. It runs after the host has read the result.
 fn post_return(body: &str) -> Guest {
     gate("", &format!(r#"(func (export "cabi_post_hookbox:hooks/pre-tool-use@0.2.0#handle") (param i32) {body})"#))
 }

@@ -1,5 +1,5 @@
-//! Hostile guests. Each is a test of its own that says how it ends: in which failure, in which refusal to load, or in an
-//! answer that does no harm. After each of them an honest neighbour on the same engine still answers, in time.
+//! Hostile guests. Each is a test that asserts how the guest ends: in a certain failure, in a certain load error, or in
+//! a harmless answer. After each guest, an ordinary component on the same engine must still answer in time.
 //!
 //! Hostile servers (slow ones, redirects to private addresses, names that resolve to loopback) are in
 //! `host/runtime/tests/http.rs`.
@@ -20,7 +20,7 @@ mod powers;
 mod probes;
 mod tenants;
 
-/// At least 60, each a test with the exact fault it must end in.
+/// There are at least 60 guests, each with the exact fault that it must end in.
 #[test]
 fn there_are_enough_of_them() {
     let all = [

@@ -1,4 +1,4 @@
-//! Honest components with some bytes changed: whatever becomes of them, the host stays whole.
+//! Components with random changes of their bytes, which must not harm the host.
 
 use hookbox::Limits;
 
@@ -6,11 +6,11 @@ use hookbox_testing::guest;
 
 use crate::stage::Guest;
 
-/// Pseudo-random, and the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {
-    /// A number below this one.
+    /// Returns a number below `end`.
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -19,7 +19,7 @@ impl Dice {
     }
 }
 
-/// Changes a byte, or repeats some, or takes some out.
+/// Changes a byte, repeats some bytes or removes some.
 fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let at = dice.below(bytes.len());
     let end = bytes.len().min(at + 1 + dice.below(8));
@@ -50,12 +50,13 @@ async fn survive(honest: &[u8], seed: u64, times: usize) -> (usize, usize) {
 
 hostile_tests! {
     async fn changed_bytes() {
-        // Mostly code, so that many of them still load.
+        // Most of it is code, so that many variants still load.
         let work = "(i32.store (i32.const 8000) (i32.add (i32.load (i32.const 8004)) (call $say_nothing (i32.const 7))))";
         let items = "(func $say_nothing (param i32) (result i32) (local.get 0))";
         let honest = guest::encode(&guest::gate(&work.repeat(200), items), guest::GATE, "");
         let (loaded, answered) = survive(&honest, 0x9e37_79b9_7f4a_7c15, 500).await;
-        // A changed name or an unused byte does no harm, so some still work; were it all or none, nothing was tried.
+        // Changes of names and unused bytes are harmless, so some variants still work. If all or none did, the test
+        // would prove nothing.
         assert!(0 < answered && answered < loaded && loaded < 500, "{loaded} loaded, {answered} answered");
     }
 }

@@ -1,4 +1,4 @@
-//! Guests that look for what they were not given: the environment, files, the network, the host itself.
+//! Guests that probe for resources beyond their grants: the environment, files, the network, the host itself.
 
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
@@ -9,7 +9,7 @@ use hookbox_testing::guest::{self, DIRECTORY, FILES};
 
 use crate::stage::{Guest, component, host_is_intact, importing};
 
-/// Traps unless this list has no entry.
+/// A guest that traps unless this list is empty.
 fn sees_nothing(interface: &str, function: &str) -> Guest {
     let import = format!(r#"(import "{interface}" "{function}" (func $list (param i32)))"#);
     let body = "(call $list (i32.const 8192)) (if (i32.load (i32.const 8196)) (then (unreachable)))";
@@ -18,17 +18,17 @@ fn sees_nothing(interface: &str, function: &str) -> Guest {
 
 const FILE_IMPORTS: &str = "import wasi:filesystem/preopens@0.2.3; import wasi:filesystem/types@0.2.3;";
 
-/// Begins a body: the granted directory in `$dir`, and room for what is read.
+/// The start of a body: puts the granted directory into `$dir` and grows the memory for results.
 const DIR: &str = "(local $dir i32) (drop (memory.grow (i32.const 2))) (call $directories (i32.const 8192))
     (local.set $dir (i32.load (i32.load (i32.const 8192))))";
 
-/// The file just opened takes the directory's place.
+/// Puts the file that was just opened into `$dir`.
 const OPENED: &str = "(local.set $dir (i32.load (i32.const 8196)))";
 
-/// Reads from the start of that file, all there is.
+/// Reads the whole file from its start.
 const READ: &str = "(call $read (local.get $dir) (i64.const -1) (i64.const 0) (i32.const 8192))";
 
-/// Traps unless so many bytes were read.
+/// Traps unless this number of bytes was read.
 fn traps_unless_read(bytes: u32) -> String {
     format!("(if (i32.ne (i32.load (i32.const 8200)) (i32.const {bytes})) (then (unreachable)))")
 }
@@ -53,12 +53,12 @@ fn writes(name: &str) -> Permissions {
     Permissions { write: BTreeMap::from([("/data".into(), name.into())]), ..Permissions::default() }
 }
 
-/// Whether this call on the granted directory succeeds. `$dir` is the directory, 8192 the result, 4096 the path.
+/// Returns true if this call on the granted directory succeeds. The path is at 4096, the result at 8192.
 async fn succeeds(call: &str, path: &str, permissions: Permissions, folder: &Path) -> bool {
     ended(call, path, permissions, folder).await.is_ok()
 }
 
-/// As [`succeeds`], for one that must not.
+/// Returns the failure of a call on the granted directory.
 async fn fails(call: &str, path: &str, permissions: Permissions, folder: &Path) -> Failure {
     ended(call, path, permissions, folder).await.unwrap_err()
 }
@@ -97,7 +97,7 @@ fn more_files() -> String {
     )
 }
 
-/// `set-times-at`, following symlinks: accessed as before, modified at second 7.
+/// Calls `set-times-at` and follows symlinks. The time of access stays, and the time of change becomes second 7.
 fn times(path: &str) -> String {
     let length = path.len();
     format!(
@@ -106,7 +106,7 @@ fn times(path: &str) -> String {
     )
 }
 
-/// `open-at`, following symlinks. 1 reads, 2 writes, 3 both.
+/// Calls `open-at` and follows symlinks. Flags: 1 reads, 2 writes, 3 does both.
 fn open(path: &str, create: bool, flags: u32) -> String {
     let (length, create) = (path.len(), u32::from(create));
     format!(
@@ -120,7 +120,7 @@ async fn opens(path: &str, permissions: Permissions, folder: &Path) -> bool {
 }
 
 hostile_tests! {
-    /// The control: what was granted works.
+    /// The control: granted files work.
     async fn a_granted_file_opens() {
         let folder = folder();
         assert!(opens("inside", reads("data"), folder.path()).await);
@@ -159,13 +159,13 @@ hostile_tests! {
         assert!(!succeeds(unlink, "inside", reads("data"), folder.path()).await);
         assert_eq!(fs::read_to_string(folder.path().join("data/inside")).unwrap(), "inside");
     }
-    /// A length that never fits: as much as there is.
+    /// The length exceeds the file and the memory. The guest gets the bytes of the file.
     async fn reading_more_than_there_is_memory() {
         let folder = folder();
         let read = format!("{} {OPENED} {READ} {}", open("inside", false, 1), traps_unless_read(6));
         assert!(succeeds(&read, "inside", reads("data"), folder.path()).await);
     }
-    /// To open a pipe for reading waits for a writer, to open a device may do anything.
+    /// Opening a pipe for reading waits for a writer, and opening a device may do anything.
     async fn a_pipe_a_socket_and_a_device_in_the_granted_folder() {
         let folder = folder();
         let data = folder.path().join("data");
@@ -190,7 +190,7 @@ hostile_tests! {
         let touched = fs::metadata(data.join("inside")).unwrap().modified().unwrap();
         assert_eq!(touched, std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(7));
     }
-    /// More of them than the runtime has threads for work that blocks.
+    /// There are more such calls than the runtime has threads for blocking work.
     async fn calls_that_open_a_pipe_leave_no_thread_behind() {
         let folder = folder();
         let pipe = folder.path().join("data/pipe");
@@ -211,10 +211,10 @@ hostile_tests! {
             calls.join_all().await;
         }
         let work = tokio::time::timeout(Duration::from_secs(20), tokio::task::spawn_blocking(|| ())).await;
-        // Whoever waits for a writer has one now.
+        // Calls that wait for a writer have one now.
         drop(fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap());
         assert!(work.is_ok(), "every thread waits for the pipe");
-        // Nor do they count for their tenant.
+        // The calls do not count against the tenant's limit either.
         let read = format!("{} {OPENED} {READ} {}", open("inside", false, 1), traps_unless_read(6));
         assert!(succeeds(&read, "inside", reads("data"), folder.path()).await);
     }
@@ -257,7 +257,8 @@ hostile_tests! {
         let report = sees_nothing("wasi:filesystem/preopens@0.2.3", "get-directories").run().await.unwrap();
         assert!(report.result.is_ok(), "{report:?}");
     }
-    /// What no hook needs is code of the engine's that no hook reaches: the heap of collected objects above all.
+    /// Features of WebAssembly that no hook needs are disabled, above all garbage collection, because they are attack
+    /// surface.
     async fn proposals_no_hook_needs() {
         for (proposal, module) in [
             ("threads", "(memory 1) (func (drop (i32.atomic.load (i32.const 0))))"),
@@ -304,7 +305,7 @@ hostile_tests! {
             refused(&text, "NotGranted", name).await;
         }
     }
-    /// Of ours by name, but not in the contract, or not as it is there.
+    /// Imports with hookbox's package name that are not in the contract, or have another type there.
     async fn imports_that_are_not_in_the_contract() {
         for name in ["secrets", "types2"] {
             let text = format!(r#"(component (import "hookbox:hooks/{name}@0.2.0" (instance (export "f" (func)))))"#);

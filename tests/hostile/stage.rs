@@ -1,4 +1,5 @@
-//! Where hostile guests appear: what one is, how it may end, and the neighbour that must not notice.
+//! The stage for hostile guests: their description, the ways in which they may end, and the neighbour that must stay
+//! unharmed.
 
 use std::{
     fmt::Write,
@@ -15,9 +16,9 @@ use hookbox_sandbox::{
 
 use hookbox_testing::guest;
 
-/// One engine for all of them, so that whoever harms it harms the neighbours.
+/// One engine for all guests, so that harm to it also harms the neighbour.
 static ENGINE: LazyLock<Engine> = LazyLock::new(guest::engine);
-/// One as a process has it that makes a few calls: without a pool, in which sandboxes have other memory.
+/// The engine of a process that makes only a few calls. It has no pool, so its sandboxes use other memory.
 static UNPOOLED: LazyLock<Engine> =
     LazyLock::new(|| Engine::new(EngineOptions { profile: Profile::OneShot, ..EngineOptions::default() }).unwrap());
 static NEIGHBOUR: LazyLock<Component> = LazyLock::new(|| {
@@ -25,19 +26,19 @@ static NEIGHBOUR: LazyLock<Component> = LazyLock::new(|| {
     Component::new(&ENGINE, &bytes, &Permissions::default(), Path::new(".")).unwrap()
 });
 
-/// The timeout of a guest that names none.
+/// The default timeout of a guest.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How long anything may take, on a machine that is busy with other tests: nothing here hangs.
+/// Maximum time of any test, on a machine that is busy with other tests.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The memory this process may ever have had beside what the engine begins with, for which an emulator has tables of its own:
-/// 16 places of 64 MiB, the compiler, and as much again.
+/// Maximum memory of this process, besides the memory after its start (an emulator has tables of its own): 16 slots of
+/// 64 MiB, the compiler, and the same again.
 const MEMORY_KIB: u64 = 2 << 20;
 pub static AT_FIRST_KIB: LazyLock<u64> = LazyLock::new(|| {
     LazyLock::force(&NEIGHBOUR);
     most_kib()
 });
 
-/// A hostile guest and what it is given.
+/// A hostile guest and its grants.
 pub struct Guest {
     pub bytes: Vec<u8>,
     pub kind: EventKind,
@@ -65,7 +66,7 @@ impl Guest {
         Self { limits, ..self }
     }
 
-    /// So many milliseconds, and more fuel than can be used in them.
+    /// Sets a timeout in milliseconds, with more fuel than the guest can use in that time.
     pub fn until(self, milliseconds: u64) -> Self {
         let limits = Limits { fuel: 1 << 60, ..self.limits };
         Self { limits, timeout: Duration::from_millis(milliseconds), ..self }
@@ -79,7 +80,7 @@ impl Guest {
         Component::new(&ENGINE, &self.bytes, &self.permissions, &self.folder)
     }
 
-    /// Ends the same way on both engines.
+    /// Runs the guest on both engines and asserts that it ends in the same way.
     pub async fn run(self) -> Result<Run, LoadError> {
         let capabilities = Arc::new(self.capabilities);
         let mut runs = Vec::new();
@@ -95,24 +96,24 @@ impl Guest {
     }
 }
 
-/// A guest whose `handle` of `PreToolUse` has this body; `items` are further fields of the module.
+/// A guest whose `handle` of `PreToolUse` has this body. `items` are further fields of the module.
 pub fn gate(body: &str, items: &str) -> Guest {
     Guest::of(guest::encode(&guest::gate(body, items), guest::GATE, ""))
 }
 
-/// As [`gate`], with imports: a world's, and the packages they come from.
+/// A guest as of [`gate`] with imports: those of its world, and their packages.
 pub fn importing(body: &str, items: &str, imports: &str, packages: &str) -> Guest {
     Guest::of(guest::encode(&guest::gate(body, items), &format!("{imports} {}", guest::GATE), packages))
 }
 
-/// As [`gate`], for another event.
+/// A guest as of [`gate`] for another event.
 pub fn handling(kind: EventKind, body: &str, items: &str) -> Guest {
     let module = guest::gate(body, items).replace("pre-tool-use", kind.interface());
     let world = guest::GATE.replace("pre-tool-use", kind.interface());
     Guest { kind, ..Guest::of(guest::encode(&module, &world, "")) }
 }
 
-/// These bytes as the text format writes them.
+/// Writes bytes in the text format's escapes.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut hex, byte| {
         write!(hex, "\\{byte:02x}").unwrap();
@@ -120,7 +121,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A whole component as text.
+/// Makes a guest of a component's text.
 pub fn component(text: &str) -> Guest {
     Guest::of(wat::parse_str(text).unwrap())
 }
@@ -129,17 +130,17 @@ pub fn event_of(kind: EventKind) -> Event {
     Event { name: kind.name().into(), input: Input::empty(kind), ..guest::event() }
 }
 
-/// How a guest must end.
+/// The expected end of a guest.
 pub enum End {
-    /// The call fails, and says this about it.
+    /// The call fails with this cause, and the message has these words.
     Fails(Cause, &'static str),
-    /// It does not load, for this variant of [`LoadError`], and says this about it.
+    /// The guest does not load. It has this variant of [`LoadError`] and these words.
     Refused(&'static str, &'static str),
-    /// It answers, and this holds of the answer.
+    /// The guest answers, and this holds for the run.
     Answers(fn(&Run) -> bool),
 }
 
-/// Lets a guest do what it does, and sees how it and its neighbour are.
+/// Runs a guest and asserts its end, the time it took and the neighbour's health.
 pub async fn judge(guest: Guest, end: End) {
     LazyLock::force(&AT_FIRST_KIB);
     let begin = Instant::now();
@@ -160,7 +161,7 @@ pub async fn judge(guest: Guest, end: End) {
     host_is_intact().await;
 }
 
-/// An honest component on the same engine still answers, and the process has not swollen.
+/// Asserts that an ordinary component on the same engine answers, and that the process did not grow too much.
 pub async fn host_is_intact() {
     let context = guest::context(Limits::default(), PATIENCE);
     let report = NEIGHBOUR.call(&guest::event(), guest::claude(), context).await;
@@ -169,7 +170,7 @@ pub async fn host_is_intact() {
     assert!(kib < MEMORY_KIB, "{kib} KiB");
 }
 
-/// The most that this process had of memory so far; 0 where the system does not tell.
+/// The peak memory of this process in KiB; 0 if the system does not report it.
 fn most_kib() -> u64 {
     if cfg!(not(target_os = "linux")) {
         return 0;
@@ -179,7 +180,7 @@ fn most_kib() -> u64 {
     peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Each row is a guest, and a test of its own.
+/// Makes a test of each row, which is a guest and its expected end.
 macro_rules! hostile {
     ($($(#[$doc:meta])* $name:ident: $guest:expr => $end:expr;)*) => {
         $($(#[$doc])* #[tokio::test] async fn $name() { $crate::stage::judge($guest, $end).await; })*
@@ -187,7 +188,7 @@ macro_rules! hostile {
     };
 }
 
-/// As [`hostile!`], for guests that take more than a row.
+/// Makes a test of each function, for guests that need more than a row.
 macro_rules! hostile_tests {
     ($($(#[$doc:meta])* async fn $name:ident() $body:block)*) => {
         $($(#[$doc])* #[tokio::test] async fn $name() {

@@ -1,4 +1,4 @@
-//! Guests that reach for the keys of others, over a real store.
+//! Guests that try to access keys of others, with a real store.
 
 use std::{
     path::Path,
@@ -29,7 +29,7 @@ fn state(folder: &Path, grant: StateDetails) -> HookState {
     HookState::granted(Arc::new(SqliteStore::new(folder.join("state.db"))), &StateGrant::Detailed(grant)).unwrap()
 }
 
-/// What another hook, tenant or session would see.
+/// The scope of another hook, tenant or session.
 fn scope(tenant: &str, hook: &str) -> Scope {
     Scope {
         tenant: tenant.into(),
@@ -40,7 +40,7 @@ fn scope(tenant: &str, hook: &str) -> Scope {
     }
 }
 
-/// A guest of tenant `default`, hook `guest`.
+/// A guest of the tenant `default` and the hook `guest`.
 fn guest(body: &str, data: &str, folder: &Path, grant: StateDetails) -> Guest {
     let items = format!("{SET} {data}");
     let permissions = Permissions { state: Some(StateGrant::Enabled(true)), ..Permissions::default() };
@@ -49,7 +49,7 @@ fn guest(body: &str, data: &str, folder: &Path, grant: StateDetails) -> Guest {
     guest
 }
 
-/// `set(key, value)`: the key's address and length, the value's length. The result lies at 8192.
+/// Calls `set(key, value)`. It has the key's address and length, and the value's length. The result is at 8192.
 fn set(key: &str, length: &str, value: u32) -> String {
     format!(
         "(call $set {key} {length} (i32.const 4096) (i32.const {value}) (i32.const 0) (i64.const 0) (i32.const 8192))"
@@ -67,7 +67,7 @@ async fn run(guest: Guest) -> Run {
     guest.run().await.unwrap()
 }
 
-/// One-letter keys from `A` on.
+/// Writes one-letter keys from `A` on.
 fn flood(keys: u32) -> String {
     let set = set("(i32.const 4096)", "(i32.const 1)", 4);
     format!(
@@ -78,7 +78,7 @@ fn flood(keys: u32) -> String {
     )
 }
 
-/// Each name as a key of the guest, with the value `xxxx`.
+/// The guest writes each name as a key, with the value `xxxx`.
 async fn writes(names: &[&str], folder: &Path) {
     for name in names {
         let hex = hex(name.as_bytes());
@@ -134,7 +134,7 @@ hostile_tests! {
         let neighbour = state(folder.path(), grant());
         neighbour.set(&scope("other", "guest"), "key", "value", None).await.unwrap();
     }
-    /// Names that would be another tenant's, hook's or session's if they were ever joined to one text.
+    /// Names that would be keys of another tenant, hook or session if a store joined the parts to one text.
     async fn keys_that_look_like_anothers() {
         let folder = tempfile::tempdir().unwrap();
         let (own, other) = (state(folder.path(), grant()), scope("other", "guest"));
@@ -155,7 +155,7 @@ hostile_tests! {
         assert_eq!(own.get(&other, "secret").await.unwrap().as_deref(), Some("kept"));
         assert_eq!(own.keys(&scope("default", "guest"), "%").await.unwrap(), ["%"]);
     }
-    /// A guest that lists everything sees what is its own: nothing.
+    /// A guest that lists all keys sees only its own, and has none.
     async fn listing_the_keys_of_others() {
         let folder = tempfile::tempdir().unwrap();
         state(folder.path(), grant()).set(&scope("other", "guest"), "secret", "kept", None).await.unwrap();
@@ -169,8 +169,8 @@ hostile_tests! {
             assert!(report.result.is_ok(), "{prefix}: {report:?}");
         }
     }
-    /// Nothing in the contract lets a guest say which hook it is; a hook whose *name* looks like a shared namespace does
-    /// not meet it either.
+    /// A guest cannot choose its hook's name, because the contract has no function for it. A hook whose name looks like
+    /// a shared namespace has no access to that namespace either.
     async fn a_name_that_looks_like_a_namespace() {
         let folder = tempfile::tempdir().unwrap();
         let shared = state(folder.path(), StateDetails { namespace: Some("pool".into()), ..grant() });
@@ -179,7 +179,7 @@ hostile_tests! {
             assert_eq!(state(folder.path(), grant()).get(&scope("default", hook), "secret").await, Ok(None), "{hook}");
         }
     }
-    /// A counter cannot be pushed over its edge.
+    /// A counter at its maximum reports an error.
     async fn a_counter_that_overflows() {
         let folder = tempfile::tempdir().unwrap();
         let (own, scope) = (state(folder.path(), grant()), scope("default", "guest"));

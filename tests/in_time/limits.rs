@@ -1,4 +1,4 @@
-//! Limits of the system on the process: none ends in a panic, and none opens a gate.
+//! Limits of the system on the process: none of them causes a panic or opens a gate.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use super::*;
 const GATE_CALL: &[u8] =
     br#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":{"tool":"exec","arguments":{"command":"ls"}}}"#;
 
-/// Every front end, under one limit.
+/// Runs every front end under one limit.
 fn every_front_end(dir: &Path, before: &[&str], program: &Path, limit: &str) {
     let fronts: [(&[&str], &[u8]); 4] = [
         (&["run", "--config", "hooks.json", "--fail-closed"], CALL),
@@ -23,9 +23,9 @@ fn every_front_end(dir: &Path, before: &[&str], program: &Path, limit: &str) {
         command.env("XDG_CACHE_HOME", dir.join("cache")).env("XDG_STATE_HOME", dir.join("state"));
         let output = fed(&mut command, &[event, b"\n"].concat());
         let (code, told) = (output.status.code(), said(&output));
-        // The system ends what cannot be loaded, and what is beyond its processor time.
+        // The system ends programs that it cannot load, and processes that exceed their processor time.
         let started = code.is_some_and(|code| code != 127);
-        // The compiler is a process of its own, whose end is a failure of its hook.
+        // The compiler is a separate process. Its end is a failure of the hook.
         assert!(!told.contains("internal error") && code != Some(101), "{limit} {args:?}: {told}");
         let shut = if args[0] == "run" {
             code == Some(2) || told.contains("\"deny\"")
@@ -70,7 +70,7 @@ fn little_memory_small_files_and_little_time_open_no_gate() {
     }
 }
 
-/// No limit on processes holds for root, who becomes another user for this.
+/// Limits on processes do not apply to root, so root runs this as another user.
 #[test]
 fn few_processes_open_no_gate() {
     let dir = gates();
@@ -78,7 +78,7 @@ fn few_processes_open_no_gate() {
     let other: &[&str] = if root { &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] } else { &[] };
     let mut program = PathBuf::from(HOOKBOX);
     if root {
-        // The other user may not reach the folder of the build.
+        // The other user may have no access to the build's folder.
         program = dir.path().join("hookbox");
         if fs::hard_link(HOOKBOX, &program).is_err() {
             fs::copy(HOOKBOX, &program).unwrap();
@@ -93,7 +93,7 @@ fn few_processes_open_no_gate() {
     }
 }
 
-/// A reader of stdout has all of it, whatever becomes of stderr.
+/// stdout closes after the verdict, even if stderr is still blocked.
 #[test]
 fn stdout_ends_with_the_verdict_while_stderr_waits() {
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "command", "command": "echo no >&2; exit 2" })]);

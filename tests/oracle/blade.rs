@@ -1,4 +1,4 @@
-//! blade with configured hooks, read off `blade.md` and `decisions.md` once more.
+//! A second implementation of blade with configured hooks, from `blade.md` and `decisions.md`.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "su
 /// "`PreToolUse` `deny` > `ask` > `allow`; `PermissionRequest` `deny` > `ask` > `approve`."
 const ORDER: [&str; 3] = ["deny", "ask", "allow"];
 const GATES: [&str; 2] = ["PreToolUse", "PermissionRequest"];
-/// Event, its own field for a block, the value that blocks, the field for the reason.
+/// An event, its field for a block, the value that blocks, and the field for the reason.
 #[rustfmt::skip]
 const BLOCKS: [(&str, &str, bool, &str); 5] = [("UserPromptSubmit", "", true, ""),
     ("Stop", "continue", true, "continueReason"), ("SubagentStop", "continue", false, "continueReason"),
@@ -53,7 +53,7 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
     output(event, top, inside)
 }
 
-/// `None`: the output is a failed handler's.
+/// Returns `None` if the hook counts as failed.
 fn said(event: &str, printed: &Value) -> Option<Said> {
     let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(event, printed, KNOWN)?);
     // "Event fields live inside `hookSpecificOutput`; they are also accepted at the top level."
@@ -75,7 +75,7 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
     }
     (said.decision, said.reason) = strictest(&ORDER, &decisions);
     if said.reason.is_null() && !said.decision.is_empty() {
-        // A reason that stands beside no decision.
+        // A reason without a decision beside it.
         let mut lone = decisions.into_iter().filter(|(decision, _)| decision.is_empty()).map(|(_, reason)| reason);
         said.reason = lone.find(|reason| !reason.is_null()).unwrap_or_default();
     }

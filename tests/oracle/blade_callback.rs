@@ -1,5 +1,5 @@
-//! blade-callback, read off `blade-callback.md`, `blade-observed.md` and `decisions.md` once more: a chain that ends at
-//! the first `skip` or `abort`, and a permission callback beside it.
+//! A second implementation of blade-callback, from `blade-callback.md`, `blade-observed.md` and `decisions.md`: a chain
+//! that ends at the first `skip` or `abort`, and a permission callback.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub fn verdict(observed: bool, wire: &Value, outcomes: &[Outcome]) -> Value {
     let mut verdict = json!({ "action": "continue" });
     for outcome in outcomes {
         let printed = match outcome {
-            // A command that blocks keeps the call from happening, as `skip` does.
+            // A command that blocks prevents the call, like `skip`.
             Outcome::Blocked(reason) => json!({ "action": block, "reason": reason }),
             // "A hook that throws, traps or times out is logged and treated as `continue` with no change."
             // "`deny` blocks where the event can be blocked and is otherwise recorded only."

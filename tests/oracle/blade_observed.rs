@@ -1,4 +1,4 @@
-//! `blade@observed`, read off `blade-observed.md` and `decisions.md` once more.
+//! A second implementation of `blade@observed`, from `blade-observed.md` and `decisions.md`.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "su
     "blockCompaction", "blockReason"];
 const ORDER: [&str; 3] = ["deny", "ask", "allow"];
 const GATES: [&str; 2] = ["PreToolUse", "PermissionRequest"];
-/// Event, its own field for a block, the value that blocks, the field for the reason.
+/// An event, its field for a block, the value that blocks, and the field for the reason.
 #[rustfmt::skip]
 const FLAGS: [(&str, &str, bool, &str); 4] = [("Stop", "continue", false, "continueReason"),
     ("SubagentStop", "continue", false, "continueReason"), ("TaskCompleted", "blockCompletion", true, "blockReason"),
@@ -22,7 +22,7 @@ const REWRITES: [(&str, &str); 3] =
     [("PreToolUse", "updatedInput"), ("UserPromptSubmit", "updatedPrompt"), ("PostToolUse", "updatedOutput")];
 const CONTEXT: [&str; 4] = ["UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart"];
 
-/// Null: nothing is printed. A string: plain text.
+/// Returns null for an empty stdout, and a string for plain text.
 pub fn verdict(wire: &Value, outcomes: &[Outcome]) -> Value {
     let event = wire["hook_event_name"].as_str().unwrap();
     let flag = FLAGS.iter().find(|flag| flag.0 == event);
@@ -99,7 +99,7 @@ fn halted(event: &str, words: &[&str], mut said: Said) -> Said {
     said
 }
 
-/// What cannot be said is a denial.
+/// Replaces an output that the dialect cannot express with a denial.
 fn sayable(wire: &Value, mut said: Said) -> Said {
     let (event, input) = (wire["hook_event_name"].as_str().unwrap(), &wire["tool_input"]);
     let gone = match (input.as_object(), said.updated.as_object()) {
@@ -159,7 +159,7 @@ fn result(wire: &Value, updated: &Value, context: &Value) -> Vec<(String, Value)
     vec![("additionalContext".into(), "".into()), ("updatedOutput".into(), value)]
 }
 
-/// `None`: the output is a failed handler's.
+/// Returns `None` if the hook counts as failed.
 fn said(event: &str, printed: &Value) -> Option<Said> {
     let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(event, printed, KNOWN)?);
     let both = |key: &str| [at(&inner, &format!("/{key}")), at(printed, &format!("/{key}"))];

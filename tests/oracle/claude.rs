@@ -1,4 +1,5 @@
-//! claude, read off `claude.md` and `decisions.md` once more, on JSON values and without a thought for speed.
+//! A second implementation of claude, from `claude.md` and `decisions.md`. It works on JSON values and prefers
+//! simplicity to speed.
 
 use serde_json::{Value, json};
 
@@ -53,7 +54,7 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
     output(event, top, inside)
 }
 
-/// `None`: the output is a failed handler's.
+/// Returns `None` if the hook counts as failed.
 fn said(observed: bool, event: &str, printed: &Value) -> Option<Said> {
     let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(event, printed, KNOWN)?);
     let dialog = event == "PermissionRequest";

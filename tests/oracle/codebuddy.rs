@@ -1,4 +1,4 @@
-//! codebuddy, read off `codebuddy.md` and `decisions.md` once more.
+//! A second implementation of codebuddy, from `codebuddy.md` and `decisions.md`.
 
 use serde_json::{Value, json};
 
@@ -11,14 +11,14 @@ pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "continue_", "sto
 const WORDS: [&str; 3] = ["deny", "ask", "allow"];
 
 pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
-    // "`decision` | 'block'" is the one word of the seed; every event can be blocked.
+    // "`decision` | 'block'" is the seed's only word, and every event can be blocked.
     let words = if observed && event == "PreToolUse" { &WORDS[..] } else { &["deny"] };
     let context = ["PreToolUse", "PostToolUse", "UserPromptSubmit"].contains(&event);
     let read = |outcome| fit(read(outcome, true, |wire| said(event, wire)), words, context);
     let hooks: Vec<Said> = outcomes.iter().map(read).collect();
     let (mut top, mut inside) = effects(&hooks);
-    // "`decision:"block"` from any hook blocks; reasons joined in order." Else "the *last* hook in configuration order
-    // wins there".
+    // "`decision:"block"` from any hook blocks; reasons joined in order." Otherwise "the *last* hook in configuration
+    // order wins there".
     let denials: Vec<Value> = hooks.iter().filter(|h| h.decision == "deny").map(|h| h.reason.clone()).collect();
     let blocked = !denials.is_empty();
     let last = hooks.iter().rfind(|h| !h.decision.is_empty());
@@ -41,7 +41,7 @@ pub fn verdict(observed: bool, event: &str, outcomes: &[Outcome]) -> Value {
     output(event, top, inside)
 }
 
-/// `None`: the output is a failed handler's.
+/// Returns `None` if the hook counts as failed.
 fn said(event: &str, printed: &Value) -> Option<Said> {
     let (inner, mut said) = (at(printed, "/hookSpecificOutput"), Said::common(event, printed, KNOWN)?);
     let well = all(printed, &["/continue_"], Value::is_boolean)
@@ -54,7 +54,7 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
     let words = [
         (word(printed, "/decision", &["block"])?, at(printed, "/reason")),
         (word(&inner, "/permissionDecision", &WORDS)?, at(&inner, "/permissionDecisionReason")),
-        // The reason may stand where the decision does not.
+        // The reason may be at another place than the decision.
         (word(&inner, "/permissionDecision", &WORDS)?, at(printed, "/reason")),
         denied_elsewhere(&inner)?,
     ];

@@ -1,4 +1,5 @@
-//! codex, read off `codex.md` and `decisions.md` once more, on JSON values and without a thought for speed.
+//! A second implementation of codex, from `codex.md` and `decisions.md`. It works on JSON values and prefers simplicity
+//! to speed.
 
 use serde_json::{Map, Value, json};
 
@@ -6,11 +7,11 @@ use crate::outcomes::{OURS, Outcome, Said, at, fit, joined, output, read, strict
 
 const COMMON: [&str; 4] = ["continue", "stopReason", "suppressOutput", "systemMessage"];
 const BLOCKS: [&str; 5] = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop"];
-/// A halt denies on these,
+/// Events on which a halt becomes a denial.
 const HALT_DENIES: [&str; 4] = ["PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit"];
-/// on these it is said,
+/// Events that can halt.
 const HALTS: [&str; 5] = ["SessionStart", "Stop", "SubagentStop", "PreCompact", "PreNap"];
-/// and on these a deny is a halt.
+/// Events on which a denial becomes a halt.
 const DENY_HALTS: [&str; 3] = ["SessionStart", "PreCompact", "PreNap"];
 const WATCHED: [&str; 5] = ["SessionEnd", "PostCompact", "Interrupt", "PreModelRequest", "PostModelRequest"];
 
@@ -61,7 +62,7 @@ fn sayable(name: &str, event: &Value, outcome: &Outcome) -> Said {
         _ if BLOCKS.contains(&name) => &["deny"],
         _ => &[],
     };
-    // "Exit code 2 … blocks nothing" there.
+    // "Exit code 2 … blocks nothing" on these events.
     if let (true, Outcome::Blocked(_)) = (words.is_empty(), outcome) {
         return Said::default();
     }
@@ -80,7 +81,7 @@ fn sayable(name: &str, event: &Value, outcome: &Outcome) -> Said {
     fit(hook, words, context.contains(&name))
 }
 
-/// `None`: Codex rejects or ignores it.
+/// Returns `None` if Codex rejects or ignores the output.
 fn said(name: &str, event: &Value, printed: &Value) -> Option<Said> {
     let inner = at(printed, "/hookSpecificOutput");
     let own: &[_] = match name {

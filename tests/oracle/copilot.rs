@@ -1,18 +1,18 @@
-//! copilot, read off `copilot.md` and `decisions.md` once more, on JSON values and without a thought for speed: a chain,
-//! with flat words of its own for every event.
+//! A second implementation of copilot, from `copilot.md` and `decisions.md`. It works on JSON values and prefers
+//! simplicity to speed. The dialect chains, and every event has its own top-level fields.
 
 use serde_json::{Map, Value, json};
 
 use crate::outcomes::{FAILED, Outcome, Said, all, at, joined, strictest, unknown, word};
 
-/// What says something if anybody reads it, and what else the client knows.
+/// The fields that have an effect on some event, and the other fields that the client knows.
 #[rustfmt::skip]
 const SAYS: &[&str] = &["hookSpecificOutput", "decision", "permissionDecision", "modifiedArgs", "additionalContext", "behavior",
     "modifiedResult", "modifiedPrompt", "modifiedTransformedPrompt", "modifiedResponse", "updatedInput"];
 #[rustfmt::skip]
 const MERE: &[&str] = &["continue", "stopReason", "reason", "permissionDecisionReason", "message", "interrupt", "hookEventName"];
 
-/// Where an event has its word, its reason, its rewrite and its context; and its words.
+/// The fields of an event for its decision, reason, rewrite and context, and its words for decisions.
 #[rustfmt::skip]
 fn fields(event: &str) -> ([&'static str; 4], &'static [&'static str]) {
     let context = "additionalContext";
@@ -86,7 +86,7 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
     top.into()
 }
 
-/// What a hook printed; `None`: it counts as failed, and so as having said nothing.
+/// Returns the output of a hook. `None`: the hook counts as failed, which is the same as an empty answer.
 fn said(event: &str, wire: &Value) -> Option<Said> {
     let (keys @ [word_key, _, rewrite_key, _], words) = fields(event);
     let nested = if event == "PreToolUse" { at(wire, "/hookSpecificOutput") } else { Value::Null };

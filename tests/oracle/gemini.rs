@@ -1,4 +1,5 @@
-//! gemini, read off `gemini.md` and `decisions.md` once more, on JSON values and without a thought for speed.
+//! A second implementation of gemini, from `gemini.md` and `decisions.md`. It works on JSON values and prefers
+//! simplicity to speed.
 
 use serde_json::{Map, Value, json};
 
@@ -74,7 +75,7 @@ fn field(event: &str) -> &'static str {
     }
 }
 
-/// `None`: Gemini CLI ignores it.
+/// Returns `None` if Gemini CLI ignores the output.
 fn said(event: &str, printed: &Value) -> Option<Said> {
     let inner = at(printed, "/hookSpecificOutput");
     let gate = event == "BeforeTool" || DENIES.contains(&event);

@@ -1,4 +1,4 @@
-//! Every merge agrees with a naive reading of its specification on 100,000 random hook outcomes.
+//! Every merge agrees with a simple second implementation of its specification on 100,000 random hook outcomes.
 #![allow(
     clippy::doc_markdown,
     clippy::struct_excessive_bools,
@@ -36,7 +36,7 @@ use suites::{
     BLADE, BLADE_CALLBACK, BLADE_OBSERVED, CLAUDE, CODEBUDDY, CODEX, COPILOT, GEMINI, OPENCODE, PICOCLAW, Suite,
 };
 
-/// What one hook outputs, as the pipeline would have it.
+/// Returns the output of one hook, as the pipeline would make it.
 fn output(dialect: &dyn Dialect, event: &Event, outcome: &Outcome) -> HookOutput {
     let spec = dialect.spec_by_name(&event.name).unwrap_or(dialect.other_spec());
     let failed_output = |policy| failure::failed_output(spec, "h", &Failure::new(Cause::Trap, "out of luck"), policy).0;
@@ -100,13 +100,13 @@ impl Suite {
     }
 }
 
-/// decisions.md#outputs: "Fields nobody knows are passed on": what is known, the pages say.
+/// The known fields of an oracle occur in its pages. decisions.md#outputs: "Fields nobody knows are passed on".
 #[test]
 fn the_fields_that_an_oracle_knows_stand_in_its_pages() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/spec");
     for (pages, known) in [
         (&["claude", "claude-events-now"][..], claude::KNOWN),
-        // Its own program obeys Claude Code's form beside its own: decisions.md#the-real-codebuddy.
+        // The client obeys Claude Code's form besides its own: decisions.md#the-real-codebuddy.
         (&["codebuddy", "claude"], codebuddy::KNOWN),
         (&["blade"], blade::KNOWN),
         (&["blade", "blade-observed"], blade_observed::KNOWN),

@@ -1,4 +1,5 @@
-//! opencode, read off `opencode.md` and `decisions.md` once more, on JSON values and without a thought for speed.
+//! A second implementation of opencode, from `opencode.md` and `decisions.md`. It works on JSON values and prefers
+//! simplicity to speed.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ pub const KNOWN: &[&str] = &["hookSpecificOutput", "continue", "stopReason", "su
     "reason", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext",
     "updatedToolOutput", "updatedPrompt"];
 
-/// Where a hook's rewrite stands; empty: the event cannot be blocked either.
+/// Returns the field of an event's rewrite. If it is empty, the event cannot be blocked either.
 fn rewrite(event: &str) -> &'static str {
     match event {
         "PreToolUse" => "updatedInput",
@@ -24,7 +25,7 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
     let takes_context = gate || event == "SessionStart";
     let mut hooks: Vec<Said> = outcomes.iter().map(|o| read(o, gate, |wire| said(event, wire))).collect();
     for hook in &mut hooks {
-        // Its reason is not a reason to deny.
+        // The reason of an `allow` is not a reason to deny.
         if hook.decision == "allow" {
             hook.reason = Value::Null;
         }

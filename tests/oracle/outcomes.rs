@@ -1,25 +1,26 @@
-//! Random hook outcomes, and the few words all oracles share.
+//! Random hook outcomes, and functions that all oracles share.
 
 use serde_json::{Map, Value};
 
-/// What became of one hook.
+/// The outcome of one hook.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    /// It printed this object.
+    /// The hook printed this object.
     Printed(Value),
-    /// It blocked by exit code 2, with this on stderr.
+    /// The hook blocked with exit code 2 and this text on stderr.
     Blocked(&'static str),
-    /// It failed, and counts as: `ignore`, `deny`, `ask`.
+    /// The hook failed, with this failure policy: `ignore`, `deny` or `ask`.
     Failed(&'static str),
 }
 
-/// Stands for a line of ours: decisions.md#failures: "with a reason that names the hook and the cause".
+/// Placeholder for hookbox's message on a failed hook. decisions.md#failures: "with a reason that names the hook and
+/// the cause".
 pub const FAILED: &str = "(failed)";
 
-/// Stands for a line of ours, where the pages ask for a reason and leave its words to us.
+/// Placeholder for a reason whose wording the pages leave to hookbox.
 pub const OURS: &str = "(ours)";
 
-/// Returns true if a verdict is the expected one, [`FAILED`] and [`OURS`] being lines in whatever words.
+/// Returns true if a verdict is the expected one. [`FAILED`] and [`OURS`] match any text.
 pub fn agrees(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
@@ -42,7 +43,7 @@ fn line(expected: &str, found: &str) -> bool {
     }
 }
 
-/// SplitMix64: the same outcomes in every run.
+/// SplitMix64 generator: the same outcomes in every run.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -57,10 +58,10 @@ impl Dice {
     }
 }
 
-/// The fields hooks print: JSON pointer, good values, bad values. `$event` stands for the event's name.
+/// The fields that hooks print: JSON pointer, valid values, invalid values. `$event` stands for the event's name.
 pub type Fields = [(&'static str, &'static [&'static str], &'static [&'static str])];
 
-/// The same, read once for one event.
+/// The fields of one event, parsed.
 pub struct Table(Vec<(Vec<&'static str>, Vec<Value>, Vec<Value>)>);
 
 impl Table {
@@ -72,7 +73,7 @@ impl Table {
         Self(fields.iter().map(|(at, good, bad)| (path(at), values(good), values(bad))).collect())
     }
 
-    /// One random outcome: mostly an object, each field at a chance of one in three, now and then a null or a bad value.
+    /// Makes a random outcome, usually an object. Each field has a chance of one in three, and is sometimes null or invalid.
     pub fn outcome(&self, dice: &mut Dice, failures: &[&'static str]) -> Outcome {
         match dice.below(12) {
             0 => Outcome::Blocked(["stderr one", "stderr two"][dice.below(2)]),
@@ -99,7 +100,7 @@ impl Table {
 }
 
 fn put(into: &mut Value, path: &[&str], value: Value) {
-    // A bad value can stand where an object belongs; then what is below it is lost.
+    // An invalid value may stand where an object belongs. The values below it are then left out.
     let (Value::Object(object), Some((head, rest))) = (into, path.split_first()) else { return };
     if rest.is_empty() {
         object.insert((*head).to_owned(), value);
@@ -108,17 +109,17 @@ fn put(into: &mut Value, path: &[&str], value: Value) {
     }
 }
 
-/// The value at a pointer; null when it is absent.
+/// Returns the value at a pointer, or null if it is missing.
 pub fn at(value: &Value, pointer: &str) -> Value {
     value.pointer(pointer).cloned().unwrap_or_default()
 }
 
-/// Returns true if each of these pointers is absent, null or of the type.
+/// Returns true if the value at each pointer is missing, null or of the type.
 pub fn all(value: &Value, pointers: &[&str], is: fn(&Value) -> bool) -> bool {
     pointers.iter().map(|p| at(value, p)).all(|v| v.is_null() || is(&v))
 }
 
-/// A denial in the form of a permission request, as a word and its reason. `None`: its reason is not a text.
+/// Returns a denial in the form of a permission request, as a word and its reason. `None`: the reason is not a string.
 ///
 /// decisions.md#outputs: "A denial or a question in another event's form or place is understood on every event".
 pub fn denied_elsewhere(inner: &Value) -> Option<(&'static str, Value)> {
@@ -129,13 +130,13 @@ pub fn denied_elsewhere(inner: &Value) -> Option<(&'static str, Value)> {
     (message.is_null() || message.is_string()).then_some(("deny", message))
 }
 
-/// Texts joined with a newline; nulls are none; null when there is none.
+/// Joins texts with a newline and skips nulls. Returns null if there are no texts.
 pub fn joined(texts: impl IntoIterator<Item = Value>) -> Value {
     let texts: Vec<String> = texts.into_iter().filter_map(|t| t.as_str().map(str::to_owned)).collect();
     if texts.is_empty() { Value::Null } else { texts.join("\n").into() }
 }
 
-/// The object without nulls, and without what is empty in `inner` then.
+/// Removes nulls from an object, and the objects of `inner` that are then empty.
 pub fn tidy(mut object: Map<String, Value>, inner: &[&str]) -> Map<String, Value> {
     for (key, value) in &mut object {
         if let (true, Value::Object(below)) = (inner.contains(&key.as_str()), &mut *value) {
@@ -147,7 +148,7 @@ pub fn tidy(mut object: Map<String, Value>, inner: &[&str]) -> Map<String, Value
     object
 }
 
-/// What one hook said under a dialect whose hooks vote. Null: nothing.
+/// The output of one hook under a dialect whose hooks vote. Null is a missing value.
 #[derive(Debug, Default)]
 pub struct Said {
     pub decision: &'static str,
@@ -163,15 +164,15 @@ pub struct Said {
     pub permissions: Value,
     /// blade: `env`.
     pub env: Map<String, Value>,
-    /// It decided by `permissionDecision`.
+    /// True if the hook decided by `permissionDecision`.
     pub in_form: bool,
-    /// Fields nobody knows, at the top and inside `hookSpecificOutput`.
+    /// Unknown fields, at the top and inside `hookSpecificOutput`.
     pub beside: Map<String, Value>,
     pub inside: Map<String, Value>,
 }
 
 impl Said {
-    /// What all these dialects have, and the fields they do not know; `None`: something of it has the wrong type.
+    /// Reads the fields that all these dialects have, and the unknown ones. `None`: a field has the wrong type.
     pub fn common(event: &str, printed: &Value, known: &[&str]) -> Option<Self> {
         let inner = at(printed, "/hookSpecificOutput");
         let well = all(printed, &["/continue", "/suppressOutput"], Value::is_boolean)
@@ -193,7 +194,7 @@ impl Said {
     }
 }
 
-/// What an outcome counts as; `printed` reads an object, `None` being a failed handler's.
+/// Returns the output that an outcome counts as. `printed` reads an object, and returns `None` for a failed hook.
 pub fn read(outcome: &Outcome, blockable: bool, printed: impl Fn(&Value) -> Option<Said>) -> Said {
     match outcome {
         Outcome::Printed(wire) => printed(wire).unwrap_or_default(),
@@ -205,8 +206,8 @@ pub fn read(outcome: &Outcome, blockable: bool, printed: impl Fn(&Value) -> Opti
     }
 }
 
-/// What an event has no word for becomes the nearest safer thing; a refusal it has none for is fed back. Context without
-/// a place is shown.
+/// Degrades an output to the nearest safer thing that the event can express. A denial that it cannot express becomes
+/// context. Context without a field becomes a message to the user.
 pub fn fit(mut said: Said, words: &[&str], context: bool) -> Said {
     let decision = match said.decision {
         decision if words.contains(&decision) => decision,
@@ -224,7 +225,7 @@ pub fn fit(mut said: Said, words: &[&str], context: bool) -> Said {
     said
 }
 
-/// What all hooks said beside their decisions: the fields at the top, and those inside `hookSpecificOutput`.
+/// Merges the outputs except for decisions: the top-level fields, and those of `hookSpecificOutput`.
 pub fn effects(hooks: &[Said]) -> (Map<String, Value>, Map<String, Value>) {
     let (mut top, mut inside) = (Map::new(), Map::new());
     for hook in hooks {
@@ -246,7 +247,7 @@ pub fn effects(hooks: &[Said]) -> (Map<String, Value>, Map<String, Value>) {
     (top, inside)
 }
 
-/// The whole output.
+/// Writes the whole output.
 pub fn output(event: &str, mut top: Map<String, Value>, inside: Map<String, Value>) -> Value {
     let inside = tidy(inside, &["decision"]);
     if !inside.is_empty() {
@@ -256,13 +257,13 @@ pub fn output(event: &str, mut top: Map<String, Value>, inside: Map<String, Valu
     tidy(top, &[]).into()
 }
 
-/// The fields of an object that are not in the list, and not null.
+/// Returns the fields of an object that are not in the list and not null.
 pub fn unknown(object: &Value, known: &[&str]) -> Map<String, Value> {
     let fields = object.as_object().cloned().unwrap_or_default();
     fields.into_iter().filter(|(key, value)| !value.is_null() && !known.contains(&key.as_str())).collect()
 }
 
-/// The decision under a pointer, in claude's words; empty when absent. `None`: not one of the words.
+/// Returns the decision under a pointer in claude's words; empty if it is missing. `None`: the word is unknown.
 pub fn word(of: &Value, pointer: &str, words: &[&'static str]) -> Option<&'static str> {
     let found = at(of, pointer);
     if found.is_null() {
@@ -275,7 +276,7 @@ pub fn word(of: &Value, pointer: &str, words: &[&'static str]) -> Option<&'stati
     }
 }
 
-/// The decision that comes first in `order`, with the first reason given for it.
+/// Returns the decision that comes first in `order`, with its first reason.
 pub fn strictest(order: &[&'static str], said: &[(&'static str, Value)]) -> (&'static str, Value) {
     let decision = *order.iter().find(|decision| said.iter().any(|(r, _)| r == *decision)).unwrap_or(&"");
     let reason = said.iter().filter(|(r, _)| *r == decision && !decision.is_empty()).map(|(_, reason)| reason.clone());

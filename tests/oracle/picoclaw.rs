@@ -1,10 +1,10 @@
-//! picoclaw, read off `picoclaw.md` and `decisions.md` once more: message level, one chain per request.
+//! A second implementation of picoclaw, from `picoclaw.md` and `decisions.md`: messages, with one chain per request.
 
 use serde_json::{Value, json};
 
 use crate::outcomes::{FAILED, Outcome, at};
 
-/// The reply to a request line, after these hooks in order.
+/// Returns the reply to a request after these hooks, in order.
 pub fn verdict(request: &Value, outcomes: &[Outcome]) -> Value {
     let method = request["method"].as_str().unwrap();
     let result = if method == "hook.approve_tool" { approve(outcomes) } else { intercept(method, request, outcomes) };
@@ -33,7 +33,7 @@ fn approve(outcomes: &[Outcome]) -> Value {
 }
 
 fn intercept(method: &str, request: &Value, outcomes: &[Outcome]) -> Value {
-    // What `modify` replaces, and the fields of the request that make it up.
+    // The object that `modify` replaces, and its fields in the request.
     let (key, fields): (&str, &[&str]) = match method {
         "hook.before_llm" => ("request", &["model", "messages", "tools", "options"]),
         "hook.after_llm" => ("response", &["model", "response"]),
@@ -50,7 +50,7 @@ fn intercept(method: &str, request: &Value, outcomes: &[Outcome]) -> Value {
             Outcome::Failed("deny" | "ask") if method == "hook.before_tool" => {
                 json!({ "action": "deny_tool", "reason": FAILED })
             }
-            // Where there is no word for a refusal, the turn ends.
+            // A method without a denial ends the turn.
             Outcome::Blocked(reason) => json!({ "action": "abort_turn", "reason": reason }),
             Outcome::Failed("deny" | "ask") => json!({ "action": "abort_turn", "reason": FAILED }),
             // "An interceptor that errors or times out is skipped (fail-open)".
@@ -67,8 +67,8 @@ fn intercept(method: &str, request: &Value, outcomes: &[Outcome]) -> Value {
                 }
                 return verdict;
             }
-            // "always emit the complete object": what a hook leaves out stays as it was.
-            // Without the result that it promises it is a failed hook's.
+            // "always emit the complete object": fields that a hook leaves out keep their value. A `respond` without a
+            // result is a failed hook.
             "respond" if !printed["result"].is_object() => {}
             "modify" | "respond" => {
                 let changes = printed[key].as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());

@@ -1,4 +1,4 @@
-//! Per dialect: the events, the fields that hooks print, and what must turn up in some verdict.
+//! The suites, one per dialect: events, the fields that hooks print, and texts that must occur in some verdict.
 
 mod copilot;
 mod opencode;
@@ -8,15 +8,15 @@ pub use opencode::OPENCODE;
 
 use crate::outcomes::Fields;
 
-/// One dialect's outcomes.
+/// The outcomes of one dialect.
 pub struct Suite {
     pub dialect: &'static str,
-    /// How many outcomes of hooks.
+    /// The number of hook outcomes.
     pub outcomes: usize,
     pub events: &'static [&'static str],
     pub fields: &'static Fields,
     pub failures: &'static [&'static str],
-    /// Texts that must each stand in some verdict, so that no branch goes untried.
+    /// Texts that must each occur in some verdict, so that every branch is tested.
     pub landmarks: &'static [&'static str],
 }
 
@@ -394,7 +394,7 @@ pub const CODEX: Suite = Suite {
         r#"{"hook_event_name":"PostModelRequest","status":"completed"}"#,
         r#"{"hook_event_name":"PreNap"}"#,
     ],
-    // Codex rejects most of what can be put together at random, so what it obeys is here in one piece.
+    // Codex rejects most random combinations of fields, so complete valid objects are listed here.
     fields: &[
         ("/continue", &["true", "true", "false"], &["\"no\"", "null"]),
         ("/systemMessage", &["\"m1\"", "\"m2\""], &["{}"]),

@@ -1,4 +1,4 @@
-//! What a client is answered.
+//! Responses to clients.
 
 use std::{
     io::{Read, Write},
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::daemon::{Files, bash, closed, denies, hooks, problem, read, token};
 
-/// What `hookbox run` prints for the same event and file.
+/// Returns the output of `hookbox run` for the same event and file.
 fn run(files: &Files, event: &Value) -> Value {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hookbox"));
     command.args(["run", "--config"]).arg(files.path("tenants/acme-hooks.json"));
@@ -76,7 +76,7 @@ async fn a_name_that_the_event_lacks_is_in_the_query() {
     assert!(denies(&read(named.send().await.unwrap()).await));
 }
 
-/// The name of `?event=` does not turn a gate's event into one that the gate does not see.
+/// The name in `?event=` cannot hide an event from a gate.
 #[tokio::test]
 async fn a_name_that_contradicts_the_event_is_refused() {
     let daemon = Files::new().start();
@@ -96,7 +96,7 @@ async fn a_body_that_is_too_large_is_refused() {
     files.settings(json!({ "maxBodyKiB": 4 }));
     let daemon = files.start();
     let large = || bash(&"x".repeat(8 * 1024));
-    // No client gets around a gate by writing much: the size counts as a limit that the gate used up.
+    // A large event does not get past a gate, because its size counts as a limit that the gate exceeded.
     let response = daemon.ask("acme", large()).send().await.unwrap();
     assert_eq!(response.headers()["hookbox-problem"], "too-large");
     assert!(denies(&read(response).await));
@@ -104,7 +104,7 @@ async fn a_body_that_is_too_large_is_refused() {
     daemon.files.write("tenants/acme-hooks.json", &json!({ "hooks": {} }));
     daemon.until("reloaded", async || daemon.log().matches("is loaded").count() == 2).await;
     assert_eq!(problem(daemon.ask("acme", large()).send().await.unwrap()).await, (413, "too-large".into()));
-    // Under `failClosed` the first part of the body tells which event it is.
+    // Under `failClosed` the first part of the body identifies the event.
     daemon.files.write("tenants/acme-hooks.json", &closed(hooks("guard.wasm")));
     daemon.until("reloaded", async || daemon.log().matches("is loaded").count() == 3).await;
     let response = daemon.ask("acme", large()).send().await.unwrap();
@@ -113,13 +113,13 @@ async fn a_body_that_is_too_large_is_refused() {
         (200, &"too-large".parse().unwrap())
     );
     assert!(denies(&read(response).await));
-    // And so does a text that breaks off.
+    // The start of a text that was cut off identifies the event too.
     let cut =
         daemon.post("/v1/acme/claude").bearer_auth(token("acme")).body(r#"{"hook_event_name":"PreToolUse","tool_na"#);
     assert!(denies(&read(cut.send().await.unwrap()).await));
 }
 
-/// A hook that never ends within the time there is.
+/// A hook that never ends before its timeout.
 fn endless(closed_: bool) -> Files {
     let files = Files::new();
     files.guest("endless.wasm", "(loop $forever (br $forever))");
@@ -132,7 +132,7 @@ fn endless(closed_: bool) -> Files {
     files
 }
 
-/// A second hook behind the endless one, which decides at once.
+/// Adds a hook that decides at once beside the endless one.
 fn with_guard(mut hooks: Value) -> Value {
     let guard = json!({ "type": "wasm", "component": "guard.wasm" });
     hooks["hooks"]["PreToolUse"].as_array_mut().unwrap().insert(0, json!({ "hooks": [guard] }));
@@ -152,7 +152,7 @@ async fn the_answer_is_there_before_the_client_gives_up() {
     let daemon = files.start();
     let ask = |event: Value| daemon.ask("acme", event).header("hookbox-timeout", "1").timeout(Duration::from_secs(20));
     let begin = Instant::now();
-    // It says what is known: one hook has decided, and the other ran out of time, which it says not to block for.
+    // The verdict has the known part: one hook decided, and the other exceeded its timeout, which does not block here.
     let response = ask(bash("rm -rf /")).send().await.unwrap();
     assert_eq!(response.headers()["hookbox-verdict"], "deny");
     assert!(denies(&read(response).await));
@@ -162,7 +162,7 @@ async fn the_answer_is_there_before_the_client_gives_up() {
     assert!(begin.elapsed() < Duration::from_secs(20));
     let timed_out = r#"hookbox_hook_calls_total{tenant="acme",dialect="claude",event="PreToolUse",hook="endless.wasm",verdict="failed",cause="timeout",mode="enforce"}"#;
     assert_eq!(crate::reload::metric(&daemon, timed_out).await, 2.0);
-    // What it says, it does.
+    // With `onTimeout`, the timeout blocks.
     both["hooks"]["PreToolUse"][1]["hooks"][0]["onTimeout"] = "block".into();
     daemon.files.write("tenants/acme-hooks.json", &both);
     daemon.until("reloaded", async || daemon.log().matches("is loaded").count() == 2).await;
@@ -179,7 +179,7 @@ async fn failures_of_ours_block_where_the_tenant_says_so() {
     files.write("tenants/acme.json", &tenant);
     let daemon = files.start();
     let ask = |event: Value, seconds: &str| daemon.ask("acme", event).header("hookbox-timeout", seconds).send();
-    // One is judged until its time is over, and the other waits for it until its own is.
+    // The first request runs until its deadline, and the second waits for it until its own deadline.
     let first = tokio::spawn(ask(bash("ls"), "5"));
     let judging = async || crate::reload::metric_if_any(&daemon, r#"hookbox_judging{tenant="acme"}"#).await;
     daemon.until("judged", async || judging().await == Some(1.0)).await;
@@ -196,11 +196,11 @@ async fn failures_of_ours_block_where_the_tenant_says_so() {
         assert!(denies(&output) && reason.contains("endless.wasm failed (timeout"), "{output}");
     }
     assert_eq!(problems, [None, Some("deadline".to_owned())]);
-    // What names no event is nobody's to block.
+    // A request without an event name has nothing to block.
     assert_eq!(problem(ask(json!({}), "1").await.unwrap()).await, (400, "invalid-event".into()));
 }
 
-/// Of events that the client only tells of, and of clients that look at exit codes, the header has the verdict.
+/// The header has the verdict too, for notifications and for clients that use exit codes.
 #[tokio::test]
 async fn a_verdict_is_in_a_header_too() {
     let files = Files::new();
@@ -237,7 +237,7 @@ async fn a_verdict_is_in_a_header_too() {
     event["hook_event_name"] = "BeforeTool".into();
     event["tool_name"] = "run_shell_command".into();
     assert_eq!(told("gemini", event).await.0, "deny");
-    // PicoClaw's own lines, and its replies.
+    // PicoClaw's own lines and replies.
     let line = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     let (word, reply) =
         told("picoclaw", line(1, "hook.hello", json!({ "name": "h", "version": 1, "modes": ["tool"] }))).await;
@@ -252,13 +252,13 @@ async fn a_verdict_is_in_a_header_too() {
     let (word, reply) = told("picoclaw", line(3, "hook.before_tool", call("ls"))).await;
     let reply: Value = serde_json::from_str(&reply).unwrap();
     assert_eq!((word.as_str(), &reply["result"]["action"]), ("nothing", &json!("continue")));
-    // Nobody waits for an answer to what is only told.
+    // A notification has no reply.
     let told_of = json!({ "jsonrpc": "2.0", "method": "hook.event", "params": { "Kind": 0, "Payload": {} } });
     assert_eq!(told("picoclaw", told_of).await, ("nothing".into(), String::new()));
 }
 
-/// A request as Claude Code 2.1.197 sent it for a `type: "http"` hook with the headers of docs/use/claude-code.md; only its
-/// names of folders and sessions are others.
+/// A request as Claude Code 2.1.197 sent it for a `type: "http"` hook with the headers of docs/use/claude-code.md. Only
+/// the names of folders and sessions are changed.
 #[tokio::test]
 async fn claude_codes_own_request_is_answered() {
     let daemon = Files::new().start();

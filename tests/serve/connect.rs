@@ -1,4 +1,4 @@
-//! `hookbox run --connect`: a small process in front of the daemon.
+//! `hookbox run --connect`, a small process in front of the daemon.
 
 use std::{
     io::{Read, Write},
@@ -34,7 +34,7 @@ fn the_daemon_judges() {
     }
 }
 
-/// Something else that answers there: a login page, a proxy, whoever took the port.
+/// A server that is not the daemon: a login page, a proxy, or another program on the port.
 fn instead(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -46,7 +46,7 @@ fn instead(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
             text.extend_from_slice(&chunk[..read]);
         }
         client.write_all(answer).unwrap();
-        // Until the other side ends it; what is without end is written until then.
+        // Until the client disconnects. Endless responses are written until then.
         while answer.ends_with(b"chunked\r\n\r\n") && client.write_all(b"100\r\n").is_ok() {
             if client.write_all(&[b' '; 258]).is_err() {
                 break;
@@ -58,7 +58,7 @@ fn instead(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
     (address, asked)
 }
 
-/// Nobody but a daemon gives a verdict, and it has less time than the client waits.
+/// Only a daemon can give a verdict, and its deadline is shorter than the client's timeout.
 #[test]
 fn what_is_no_daemon_gives_no_verdict() {
     for answer in [
@@ -68,10 +68,10 @@ fn what_is_no_daemon_gives_no_verdict() {
         b"HTTP/1.1 200 OK\r\nhookbox-verdict: nothing\r\ntransfer-encoding: chunked\r\n\r\n",
         b"HTTP/1.1 204 No Content\r\nhookbox-verdict: nothing\r\nconnection: close\r\n\r\n",
         b"HTTP/1.1 307 Elsewhere\r\nhookbox-verdict: nothing\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n",
-        // Cut short.
+        // Responses that are cut off.
         b"HTTP/1.1 200 OK\r\nhookbox-verdict: nothing\r\ncontent-length: 3\r\nconnection: close\r\n\r\n{}",
         b"HTTP/1.1 200 OK\r\nhookbox-verdict: nothing\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n",
-        // It says nothing at all.
+        // An empty response.
         b"",
     ] {
         let (address, asked) = instead(answer);
@@ -81,7 +81,7 @@ fn what_is_no_daemon_gives_no_verdict() {
     }
 }
 
-/// What `run` remembers of a user it remembers of those too for whom the daemon judges.
+/// The state that `run` keeps for a user is also kept for verdicts of the daemon.
 #[test]
 fn what_run_remembers_it_remembers_here_too() {
     let files = Files::new();
@@ -115,7 +115,7 @@ fn what_run_remembers_it_remembers_here_too() {
     assert_eq!(fired("codex.Stop"), 1);
 }
 
-/// As of a verdict of our own: a client that was told nothing goes on, unless the exit code tells it.
+/// The same as for local verdicts: a client that gets no verdict goes on, unless the exit code blocks.
 #[test]
 fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
     let daemon = Files::new().start();
@@ -173,7 +173,7 @@ fn an_answer_that_is_no_verdict_is_a_failure() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("401"), "{output:?}");
 }
 
-/// Of every vector, in the words in which the daemon answers.
+/// Checks every vector in the form of the daemon's responses.
 #[tokio::test]
 async fn header_and_body_of_every_verdict_agree() {
     let mut wrong = Vec::new();
@@ -200,7 +200,7 @@ async fn header_and_body_of_every_verdict_agree() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// An answer of a daemon with this header and this body.
+/// A daemon's response with these headers and this body.
 fn answering(verdicts: &[&str], more: &str, body: &[u8]) -> &'static [u8] {
     let words: String = verdicts.iter().flat_map(|word| ["hookbox-verdict: ", word, "\r\n"]).collect();
     let head = format!("HTTP/1.1 200 OK\r\n{words}{more}content-length: {}\r\nconnection: close\r\n\r\n", body.len());

@@ -1,4 +1,4 @@
-//! Many connections and large bodies of one owner, and the room that is left for others.
+//! Many connections and large bodies of one tenant, and the capacity that remains for others.
 
 use std::{
     io::{Read, Write},
@@ -18,7 +18,7 @@ use crate::{
     strangers::raw,
 };
 
-/// `acme` with the guard, and `greedy` with the same; both block when something fails.
+/// The tenants `acme` and `greedy`, both with the guard and `failClosed`.
 fn two(settings: serde_json::Value, quotas: serde_json::Value) -> Files {
     let files = Files::new();
     files.settings(settings);
@@ -30,7 +30,7 @@ fn two(settings: serde_json::Value, quotas: serde_json::Value) -> Files {
     files
 }
 
-/// Each request has a connection of its own, as that of a hook process has.
+/// A client with a new connection for each request, like a hook process.
 fn fresh() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap()
 }
@@ -44,12 +44,12 @@ fn send(daemon: &Daemon, bytes: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(&daemon.addresses[0]).unwrap();
     stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-    // What the daemon does not read does not get further.
+    // Bytes that the daemon does not read may stay unsent.
     let _ = stream.write_all(bytes);
     stream
 }
 
-/// An event of some MiB whose command is denied.
+/// An event of this many MiB whose command is denied.
 fn large(mib: usize) -> serde_json::Value {
     let mut event = bash("rm -rf /");
     event["tool_input"]["description"] = "x".repeat(mib << 20).into();
@@ -69,7 +69,7 @@ async fn refused_connections_make_room() {
     let mut daemon = files.start();
     daemon.client = fresh();
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
-    // One that brought a token, and is idle since.
+    // A connection that sent a token and is idle now.
     let mut known = send(&daemon, format!("{}{}", head("acme", "content-length: 2\r\n"), "{}").as_bytes());
     assert!(known.read(&mut [0; 4096]).unwrap() > 0);
     let (ended, tried) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -79,7 +79,7 @@ async fn refused_connections_make_room() {
             std::thread::spawn(move || {
                 let guess = if n % 2 == 0 { "authorization: Bearer guess\r\n" } else { "" };
                 let asked = format!("POST /v1/acme/claude HTTP/1.1\r\nhost: x\r\n{guess}content-length: 2\r\n\r\n{{}}");
-                // A test that fails leaves no flood behind.
+                // The flood ends even if the test fails.
                 let begin = std::time::Instant::now();
                 while !ended.load(Ordering::SeqCst) && begin.elapsed() < Duration::from_secs(20) {
                     let Ok(mut stream) = TcpStream::connect(&address) else { continue };
@@ -99,7 +99,7 @@ async fn refused_connections_make_room() {
         let asked = daemon.ask("acme", bash("rm -rf /")).send().await.unwrap_or_else(|error| panic!("{n}: {error}"));
         assert!(denies(&read(asked).await), "{n}");
     }
-    // Its place was never taken.
+    // The idle connection was never closed.
     known.write_all(format!("{}{}", head("acme", "content-length: 2\r\n"), "{}").as_bytes()).unwrap();
     assert!(known.read(&mut [0; 4096]).unwrap() > 0);
     ended.store(true, Ordering::SeqCst);
@@ -153,11 +153,11 @@ async fn the_memory_of_bodies_has_a_bound() {
     assert!(metric(&daemon, "hookbox_body_bytes").await <= f64::from(16 << 20));
     let after = memory(&daemon);
     assert!(after < before + 100, "{before} MiB, then {after}");
-    // The neighbour has room, and what it took it gives back.
+    // The neighbour has capacity, and its memory is released.
     for _ in 0..10 {
         assert!(denies(&daemon.verdict("acme", large(5)).await));
     }
-    // The first bytes tell the event, and it is blocked.
+    // The first bytes identify the event, so it is blocked.
     let asked = daemon.ask("greedy", large(5)).header("hookbox-timeout", "2").send().await.unwrap();
     assert_eq!(asked.headers()["hookbox-problem"], "busy");
     assert!(denies(&read(asked).await));
@@ -196,7 +196,7 @@ async fn a_body_that_waits_for_memory_is_not_asked_for() {
     assert!(answer[..length].starts_with(b"HTTP/1.1 100"), "{}", String::from_utf8_lossy(&answer[..length]));
     drop(first);
     daemon.until("given back", async || metric(&daemon, "hookbox_body_bytes").await == 0.0).await;
-    // One that never comes is given up, and one that is announced as too large is refused.
+    // A body that never arrives times out, and one with a too large length is rejected.
     let slow = head("greedy", "content-length: 100\r\nhookbox-timeout: 0.5\r\nconnection: close\r\n");
     assert!(raw(&daemon.addresses[0], &slow).starts_with("HTTP/1.1 408"));
     let huge =

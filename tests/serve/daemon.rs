@@ -1,4 +1,4 @@
-//! A daemon of a test's own.
+//! A daemon for one test.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use hookbox_testing::{
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 
-/// How long a test waits for something that has to come.
+/// Maximum time that a test waits for something.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The token of a tenant in these tests.
@@ -24,7 +24,7 @@ pub fn token(tenant: &str) -> String {
     format!("secret of {tenant}")
 }
 
-/// What a tenant's file has of it.
+/// The hash of the token in the tenant's file.
 pub fn hash(tenant: &str) -> String {
     hookbox_server::Token::of(&token(tenant)).to_string()
 }
@@ -39,7 +39,7 @@ pub fn hooks(component: &str) -> Value {
     json!({ "hooks": { "PreToolUse": [ { "hooks": [ { "type": "wasm", "component": component } ] } ] } })
 }
 
-/// A hooks file that blocks when something fails.
+/// A hooks file with `failClosed`.
 pub fn closed(mut hooks: Value) -> Value {
     hooks["failClosed"] = true.into();
     hooks
@@ -71,14 +71,14 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    /// The settings, with these over those that all tests have.
+    /// Writes the settings that all tests share, with these overrides.
     pub fn settings(&self, more: Value) {
         let mut settings = json!({ "listen": "127.0.0.1:0", "tenants": "tenants/", "state": "state/state.db" });
         settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.write("serve.json", &settings);
     }
 
-    /// Writes a file in one step, as tools that manage files do.
+    /// Replaces a file atomically, as tools that manage files do.
     pub fn write(&self, name: &str, value: &Value) {
         self.write_text(name, &value.to_string());
     }
@@ -89,12 +89,12 @@ impl Files {
         fs::rename(beside, self.path(name)).unwrap();
     }
 
-    /// An example as a component of the tenants.
+    /// Copies an example as a component of the tenants.
     pub fn component(&self, name: &str, example: &str) {
         fs::copy(examples::component(example), self.path("tenants").join(name)).unwrap();
     }
 
-    /// A component that does this in `PreToolUse`.
+    /// Writes a component with this body for `PreToolUse`.
     pub fn guest(&self, name: &str, body: &str) {
         fs::write(self.path("tenants").join(name), encode(&gate(body, ""), GATE, "")).unwrap();
     }
@@ -122,7 +122,7 @@ fn cache() -> &'static Path {
 pub struct Daemon {
     pub child: Child,
     pub files: Files,
-    /// Where it listens, in order.
+    /// The addresses that it listens on, in order.
     pub addresses: Vec<String>,
     log: Arc<Mutex<String>>,
     pub client: Client,
@@ -133,7 +133,7 @@ impl Daemon {
         Self::with(files, |_| {})
     }
 
-    /// With more in its command, its environment for example.
+    /// Starts a daemon after changing its command, for example its environment.
     pub fn with(files: Files, more: impl FnOnce(&mut Command)) -> Self {
         let mut command = files.command();
         more(&mut command);
@@ -142,7 +142,7 @@ impl Daemon {
         Self { child, files, addresses, log, client }
     }
 
-    /// Kills it where it stands, and starts it again.
+    /// Kills the daemon and starts it again.
     pub fn restart(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -157,12 +157,12 @@ impl Daemon {
         self.client.post(self.url(path)).header("content-type", "application/json")
     }
 
-    /// Asks a tenant under claude.
+    /// Sends an event of claude to a tenant.
     pub fn ask(&self, tenant: &str, event: Value) -> RequestBuilder {
         self.post(&format!("/v1/{tenant}/claude")).bearer_auth(token(tenant)).body(event.to_string())
     }
 
-    /// What claude is told.
+    /// Returns the verdict for claude.
     pub async fn verdict(&self, tenant: &str, event: Value) -> Value {
         let response = self.ask(tenant, event).send().await.unwrap();
         assert_eq!(response.status(), 200, "{}\n{}", response.text().await.unwrap(), self.log());
@@ -173,7 +173,7 @@ impl Daemon {
         self.log.lock().unwrap().clone()
     }
 
-    /// Waits until something holds.
+    /// Waits until a condition holds.
     pub async fn until<F: Future<Output = bool>>(&self, what: &str, mut holds: impl FnMut() -> F) {
         let begin = Instant::now();
         while !holds().await {
@@ -182,7 +182,7 @@ impl Daemon {
         }
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the daemon exits by itself.
     pub fn ends(&mut self) {
         let begin = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
@@ -197,7 +197,7 @@ impl Daemon {
     }
 }
 
-/// Starts it and waits until it listens.
+/// Starts the daemon and waits until it listens.
 fn launch(files: &Files, command: &mut Command) -> (Child, Vec<String>, Arc<Mutex<String>>) {
     let listening = serde_json::from_str::<Value>(&fs::read_to_string(files.path("serve.json")).unwrap()).unwrap();
     let count = listening["listen"].as_array().map_or(1, Vec::len) + usize::from(listening["admin"].is_string());
@@ -231,12 +231,12 @@ impl Drop for Daemon {
     }
 }
 
-/// The JSON of a response.
+/// Reads the JSON of a response.
 pub async fn read(response: Response) -> Value {
     serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
 }
 
-/// The problem that a response tells of.
+/// Reads the problem that a response reports.
 pub async fn problem(response: Response) -> (u16, String) {
     let status = response.status().as_u16();
     assert_eq!(response.headers()["content-type"], "application/problem+json");
@@ -246,7 +246,7 @@ pub async fn problem(response: Response) -> (u16, String) {
     (status, body["type"].as_str().unwrap().strip_prefix("urn:hookbox:problem:").unwrap().to_owned())
 }
 
-/// A tenant whose hooks may keep state, and what else it may use.
+/// A tenant whose hooks may keep state, with these quotas.
 pub fn with_state(name: &str, quotas: Value) -> Value {
     let mut owner = tenant(name);
     owner["ceiling"] = json!({ "permissions": { "state": true }, "authority": { "decide": ["deny", "skip", "ask"] } });
@@ -260,7 +260,7 @@ pub fn limit(max: u32) -> Value {
         "authority": { "decide": ["deny", "skip"] } })
 }
 
-/// Returns true if claude keeps the tool from running.
+/// Returns true if the verdict for claude denies the tool.
 pub fn denies(output: &Value) -> bool {
     output["hookSpecificOutput"]["permissionDecision"] == "deny"
 }

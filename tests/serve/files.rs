@@ -1,4 +1,4 @@
-//! Files of tenants that are not what they should be: pipes, links, each other's.
+//! Invalid files of tenants: pipes, links, and files of other tenants.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -12,7 +12,7 @@ fn pipe(path: &Path) {
     mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
 }
 
-/// Another tenant with the command guard.
+/// Adds a tenant with the command guard.
 fn guarded(files: &Files, name: &str) {
     files.write(&format!("tenants/{name}.json"), &tenant(name));
     files.write(&format!("tenants/{name}-hooks.json"), &hooks("guard.wasm"));
@@ -23,7 +23,7 @@ async fn guards(daemon: &Daemon, name: &str) -> bool {
     response.status() == 200 && denies(&crate::daemon::read(response).await)
 }
 
-/// Until the daemon has looked at its files once more: a tenant that is added now is served.
+/// Waits until the daemon has read its files again, which it shows by serving a new tenant.
 async fn looked(daemon: &Daemon, name: &str) {
     guarded(&daemon.files, name);
     daemon.until("looked at", async || guards(daemon, name).await).await;
@@ -61,10 +61,10 @@ async fn a_tenants_file_that_names_its_neighbours_removes_nobody() {
         looked(&daemon, &format!("later{round}")).await;
         assert!(guards(&daemon, "victim").await, "{named}");
     }
-    // Nor after a restart.
+    // The same after a restart.
     daemon.restart();
     assert!(guards(&daemon, "victim").await);
-    // What nobody saw serving keeps its name, its token and its gate, and is not loaded: who wrote it, nobody can tell.
+    // A tenant that was never served keeps its name, its token and its gate but is not loaded, because its author is unknown.
     let files = Files::new();
     guarded(&files, "victim");
     let mut victim = tenant("victim");
@@ -81,7 +81,7 @@ async fn a_tenants_file_that_names_its_neighbours_removes_nobody() {
     daemon.until("loaded", async || !denies(&daemon.verdict("victim", bash("ls")).await)).await;
 }
 
-/// A hooks file is the tenant's own to write: it makes itself no tenant, whatever it says.
+/// A hooks file belongs to its tenant. It cannot become a tenant's file, whatever it contains.
 #[tokio::test]
 async fn a_hooks_file_makes_itself_no_tenant() {
     let mut daemon = Files::new().start();
@@ -95,7 +95,7 @@ async fn a_hooks_file_makes_itself_no_tenant() {
     looked(&daemon, "later").await;
     let ask = async |daemon: &Daemon| daemon.ask("acme-hooks", bash("ls")).send().await.unwrap().status().as_u16();
     assert_eq!(ask(&daemon).await, 401);
-    // Also when its tenant goes, and after a restart.
+    // The same after the tenant is removed, and after a restart.
     fs::remove_file(daemon.files.path("tenants/acme.json")).unwrap();
     looked(&daemon, "later-still").await;
     assert_ne!(ask(&daemon).await, 200);
@@ -128,7 +128,7 @@ async fn a_pipe_in_the_place_of_any_file_delays_nobody() {
         );
     }
     assert_eq!(problem(daemon.ask("pipe", bash("ls")).send().await.unwrap()).await.0, 401);
-    // One that takes the place of what serves changes nothing, and what the others change is taken.
+    // A pipe that replaces a file in use changes nothing. Changes of other tenants are loaded.
     pipe(&daemon.files.path("tenants/acme-hooks.json"));
     pipe(&daemon.files.path("tenants/other.json"));
     daemon.until("refused", async || daemon.log().matches("not a regular file").count() >= 5).await;
@@ -151,7 +151,7 @@ fn settings_in_a_pipe_are_refused() {
     assert!(output.status.code() == Some(78) && said.contains("not a regular file"), "{said}");
 }
 
-/// Two tenants, each with a folder of its own; `b` has a key in its hooks file.
+/// Two tenants, each with a folder of its own. `b` has a key in its hooks file.
 fn with_folders(a_hooks: &str) -> Files {
     let files = Files::new();
     for name in ["a", "b"] {
@@ -167,7 +167,7 @@ fn with_folders(a_hooks: &str) -> Files {
     files
 }
 
-/// Puts a link in its place.
+/// Puts a link in place of a file.
 type Link = fn(&Files);
 
 #[tokio::test]
@@ -182,7 +182,7 @@ async fn a_link_out_of_a_tenants_folder_is_refused() {
             symlink("../b", files.path("tenants/a/..data")).unwrap();
             symlink("..data/hooks.json", files.path("tenants/a/hooks.json")).unwrap();
         }),
-        // Of components.
+        // Links to components.
         ("a/hooks.json", |files| {
             symlink("../b/guard.wasm", files.path("tenants/a/link.wasm")).unwrap();
             files.write("tenants/a/hooks.json", &hooks("link.wasm"));
@@ -198,7 +198,7 @@ async fn a_link_out_of_a_tenants_folder_is_refused() {
         assert_eq!(response.status(), 503, "{number}");
         let said: Value = crate::daemon::read(response).await;
         let said = said.to_string();
-        // A path that leads out is beyond the ceiling of every tenant.
+        // A path out of the folder exceeds the ceiling of every tenant.
         assert!(said.contains("leads out") || said.contains("beside the configuration or below"), "{said}");
         assert!(!said.contains("the key of b"), "{said}");
     }
@@ -207,7 +207,7 @@ async fn a_link_out_of_a_tenants_folder_is_refused() {
 #[tokio::test]
 async fn links_that_stay_in_the_folder_work_and_are_followed_when_they_change() {
     let files = with_folders("a/hooks.json");
-    // As Kubernetes mounts a ConfigMap, also as the folder of all tenants.
+    // The layout of a mounted Kubernetes ConfigMap, also for the folder of all tenants.
     let mount = |folder: &str, version: &str, file: &str, text: &Value| {
         let folder = files.path(folder);
         fs::create_dir(folder.join(version)).unwrap();
@@ -240,14 +240,14 @@ async fn strangers_read_no_path_and_no_value() {
     let secret = hash("typo");
     files.write_text("tenants/typo.json", &format!(r#"{{ "tokens": "{secret}", "hooks": {{}} }}"#));
     files.write_text("tenants/shut.json", &format!(r#"{{ "failClosed": true, "tokens": "{secret}", "hooks": {{}} }}"#));
-    // Whose tokens nobody can tell.
+    // A file whose tokens are unknown.
     files.write_text("tenants/garbage.json", r#"{ "failClosed": true, "allow": "private", "tokens": ["#);
     files.write("tenants/broken.json", &tenant("broken"));
     files.write("tenants/broken-hooks.json", &closed(json!({ "hooks": "private" })));
     let daemon = files.start();
     assert!(guards(&daemon, "acme").await);
     daemon.until("refused", async || daemon.log().matches("is refused").count() == 4).await;
-    // The operator reads all of it.
+    // The operator can read all errors.
     assert!(daemon.log().contains(&secret) && daemon.log().contains("typo.json"), "{}", daemon.log());
     let folder = daemon.files.path("").to_str().unwrap().to_owned();
     let mut told = vec![daemon.client.get(daemon.url("/readyz")).send().await.unwrap().text().await.unwrap()];
@@ -261,7 +261,7 @@ async fn strangers_read_no_path_and_no_value() {
             told.push(response.text().await.unwrap());
         }
     }
-    // Who has the token learns that, and no more of the operator's file.
+    // A client with the token learns of its own error, and nothing else from the operator's files.
     for (name, known) in [("typo", "typo"), ("shut", "typo")] {
         let request = daemon.post(&format!("/v1/{name}/claude")).bearer_auth(token(known)).body(bash("ls").to_string());
         told.push(request.send().await.unwrap().text().await.unwrap());

@@ -1,4 +1,4 @@
-//! `hookbox health`, which asks a daemon through the addresses in its settings.
+//! `hookbox health`, which queries a daemon through the addresses in its settings.
 
 use std::{net::TcpListener, process::Command};
 
@@ -9,7 +9,7 @@ use crate::{
     tls,
 };
 
-/// Exit code and output of `hookbox health`.
+/// Returns the exit code and the output of `hookbox health`.
 fn health(files: &Files) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
     let output = command.args(["health", "--wait", "10", "--config"]).arg(files.path("serve.json")).output().unwrap();
@@ -17,7 +17,7 @@ fn health(files: &Files) -> (Option<i32>, String) {
     (output.status.code(), said)
 }
 
-/// A daemon whose settings name the addresses that it got.
+/// A daemon whose settings have the addresses that it got.
 fn settled(files: Files, more: impl FnOnce(&Daemon) -> Value) -> Daemon {
     let daemon = files.start();
     daemon.files.settings(more(&daemon));
@@ -55,7 +55,7 @@ async fn a_socket_and_an_address_of_its_own_are_asked() {
     assert!(health(&daemon.files).1.contains("`/readyz` is at `admin` alone"));
 }
 
-/// Its certificate is for another name than the address.
+/// The certificate has another name than the address.
 #[tokio::test]
 async fn a_daemon_behind_tls_is_asked_by_its_address() {
     let files = tls::encrypted();

@@ -1,4 +1,4 @@
-//! Tenants that are not loaded: around a start, after a mistake, while the file is away.
+//! Tenants that are not loaded: around a start, after an error, and while the file is missing.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, Files, bash, closed, denies, hash, hooks, problem, read, tenant, token};
 
-/// A component that takes the compiler many seconds, and is another with every number: each loop might change each variable.
+/// A component that compiles for many seconds and is different for every number. Each loop might change each variable.
 fn bomb(number: usize) -> Vec<u8> {
     let reads: Vec<_> = (0..20_000 + number).map(|n| format!("local.get {n} drop ")).collect();
     let locals = " i32".repeat(20_000 + number);
@@ -22,7 +22,7 @@ fn bomb(number: usize) -> Vec<u8> {
     wat::parse_str(format!("(component (core module (func (local{locals}) {loops}{}{ends})))", reads.concat())).unwrap()
 }
 
-/// A tenant whose component takes long to compile.
+/// A tenant whose component compiles slowly.
 fn slow(files: &Files, name: &str, number: usize, fail_closed: bool) {
     fs::write(files.path(&format!("tenants/{name}.wasm")), bomb(number)).unwrap();
     let file = hooks(&format!("{name}.wasm"));
@@ -30,7 +30,7 @@ fn slow(files: &Files, name: &str, number: usize, fail_closed: bool) {
     files.write(&format!("tenants/{name}.json"), &tenant(name));
 }
 
-/// Stops every compiler of a daemon where it stands, until this value is dropped: it is never done, and costs nothing.
+/// Stops all compilers of a daemon until this value is dropped. They never finish and use no processor time.
 struct Stopped(Arc<AtomicBool>);
 
 impl Stopped {
@@ -43,7 +43,7 @@ impl Stopped {
                     fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
                 for id in processes.filter_map(|name| name.parse::<i32>().ok()) {
                     let read = |file: &str| fs::read_to_string(format!("/proc/{id}/{file}")).unwrap_or_default();
-                    // "pid (name) state ppid": what follows the name has no parentheses.
+                    // The format is "pid (name) state ppid". The part after the name has no parentheses.
                     let stat = read("stat");
                     let is_child = stat.rsplit(") ").next().is_some_and(|rest| rest.split(' ').nth(1) == Some(&parent));
                     if is_child && read("cmdline").contains("compile-component") {
@@ -68,7 +68,7 @@ async fn ready(daemon: &Daemon) -> (u16, Value) {
     (response.status().as_u16(), read(response).await)
 }
 
-/// Asks a tenant: the status, and true for a block.
+/// Sends an event to a tenant. Returns the status, and true for a block.
 async fn answer(daemon: &Daemon, name: &str) -> (u16, bool) {
     let response = daemon.ask(name, bash("ls")).header("hookbox-timeout", "2").send().await.unwrap();
     let status = response.status().as_u16();
@@ -83,9 +83,9 @@ const STRANGER: (u16, bool) = (401, false);
 #[tokio::test]
 async fn what_is_still_loaded_blocks_where_it_fails_closed_and_delays_nobody() {
     let mut daemon = Files::new().start();
-    // From here on its component is compiled.
+    // The component is compiled from here on.
     assert_eq!(answer(&daemon, "acme").await, OPEN);
-    // More than are loaded at once.
+    // More tenants than the daemon loads at once.
     for number in 0..10 {
         slow(&daemon.files, &format!("slow{number}"), number, number % 2 == 0);
     }
@@ -96,15 +96,15 @@ async fn what_is_still_loaded_blocks_where_it_fails_closed_and_delays_nobody() {
     assert!(denies(&read(blocked).await));
     let response = daemon.ask("slow1", bash("ls")).header("hookbox-timeout", "1").send().await.unwrap();
     assert_eq!(problem(response).await, (503, "busy".into()));
-    // A stranger is not kept waiting, and learns nothing.
+    // A client without a valid token gets its response at once, without details.
     let stranger = daemon.post("/v1/slow0/claude").bearer_auth("guess").body(bash("ls").to_string());
     assert_eq!(stranger.send().await.unwrap().status(), 401);
-    // The others are loaded, those that come later too.
+    // The other tenants are loaded, including new ones.
     assert_eq!(answer(&daemon, "acme").await, OPEN);
     daemon.files.write("tenants/later-hooks.json", &hooks("guard.wasm"));
     daemon.files.write("tenants/later.json", &tenant("later"));
     daemon.until("loaded", async || answer(&daemon, "later").await == OPEN).await;
-    // Revocations hold, also that of a tenant that is loaded just now.
+    // Revocations apply, even for a tenant that is loading.
     for name in ["slow0", "slow1", "acme"] {
         let mut next = tenant(name);
         next["tokens"] = json!([hash("next")]);
@@ -114,10 +114,10 @@ async fn what_is_still_loaded_blocks_where_it_fails_closed_and_delays_nobody() {
     fs::remove_file(daemon.files.path("tenants/slow2.json")).unwrap();
     daemon.until("gone", async || daemon.log().contains("its file is gone")).await;
     assert_eq!(answer(&daemon, "slow2").await, BLOCKED);
-    // All that while none of them was done.
+    // The slow tenants are still loading.
     let (status, told) = ready(&daemon).await;
     assert_eq!((status, &told["refused"], &told["ready"]), (503, &json!({}), &json!(false)), "{}", daemon.log());
-    // Nor is the end delayed.
+    // The daemon exits without delay.
     daemon.signal("TERM");
     daemon.ends();
     assert!(!daemon.log().contains("is refused"), "{}", daemon.log());
@@ -135,7 +135,7 @@ async fn after_a_restart_a_mistake_in_a_tenants_file_neither_opens_its_gate_nor_
     for name in ["shut", "open"] {
         assert_eq!(answer(&daemon, name).await, OPEN);
     }
-    // What is known is on the disk, for its user alone.
+    // The state is on disk, readable only by its user.
     let kept = || {
         let folder = fs::read_dir(daemon.files.path("hookbox")).unwrap().map(|entry| entry.unwrap().path());
         folder.filter(|path| path.to_str().is_some_and(|path| path.contains("tenants-")))
@@ -163,7 +163,7 @@ async fn after_a_restart_a_mistake_in_a_tenants_file_neither_opens_its_gate_nor_
         let stranger = daemon.post("/v1/shut/claude").bearer_auth("guess").body(bash("ls").to_string());
         assert_eq!(stranger.send().await.unwrap().status(), 401, "{mistake}");
     }
-    // One in the hooks file, too, even one that takes the word away.
+    // The same for an invalid hooks file that no longer says `failClosed`.
     daemon.files.write("tenants/shut.json", &tenant("shut"));
     daemon.files.write_text("tenants/shut-hooks.json", "{ \"hooks\": ");
     daemon.restart();
@@ -171,7 +171,7 @@ async fn after_a_restart_a_mistake_in_a_tenants_file_neither_opens_its_gate_nor_
     fs::remove_file(daemon.files.path("tenants/shut-hooks.json")).unwrap();
     daemon.restart();
     assert_eq!(answer(&daemon, "shut").await, BLOCKED);
-    // A revocation that can be read holds, whatever else is wrong.
+    // A revocation applies if it can be read, even if the rest of the file is invalid.
     daemon.files.write_text("tenants/shut.json", r#"{ "tokens": [], "hoks": {} }"#);
     daemon.files.write_text("tenants/open.json", r#"{ "tokens": [], "hoks": {} }"#);
     daemon.until("revoked", async || answer(&daemon, "open").await == STRANGER).await;
@@ -188,7 +188,7 @@ async fn what_is_away_is_blocked_or_unavailable_for_a_while_and_then_unknown() {
     let is_away =
         async |daemon: &Daemon| answer(daemon, "shut").await == BLOCKED && answer(daemon, "acme").await == UNAVAILABLE;
     assert!(serves(&daemon).await);
-    // Removed, and written again: no old hooks answer in between.
+    // The file is removed and written again. No old hooks answer in between.
     let (shut, acme) = (daemon.files.path("tenants/shut.json"), daemon.files.path("tenants/acme.json"));
     let texts = [&shut, &acme].map(|path| fs::read_to_string(path).unwrap());
     for path in [&shut, &acme] {
@@ -199,7 +199,7 @@ async fn what_is_away_is_blocked_or_unavailable_for_a_while_and_then_unknown() {
         fs::write(path, text).unwrap();
     }
     daemon.until("back", async || serves(&daemon).await).await;
-    // A volume that is not mounted, as an empty folder and as none, also around a start.
+    // A volume that is not mounted, as an empty or a missing folder, and also around a start.
     let (tenants, elsewhere) = (daemon.files.path("tenants"), daemon.files.path("elsewhere"));
     fs::rename(&tenants, &elsewhere).unwrap();
     daemon.until("away", async || is_away(&daemon).await).await;
@@ -211,7 +211,7 @@ async fn what_is_away_is_blocked_or_unavailable_for_a_while_and_then_unknown() {
     fs::remove_dir(&tenants).unwrap();
     fs::rename(&elsewhere, &tenants).unwrap();
     daemon.until("back", async || serves(&daemon).await && ready(&daemon).await.0 == 200).await;
-    // What stays away is forgotten, also by the next daemon.
+    // A tenant whose file stays missing is removed, even after a restart.
     fs::remove_file(&shut).unwrap();
     daemon.until("forgotten", async || answer(&daemon, "shut").await == STRANGER).await;
     assert_eq!(answer(&daemon, "acme").await, OPEN);

@@ -1,4 +1,4 @@
-//! Who asks too much, or too slowly, and what that is to others.
+//! Clients with too many or too slow requests, and their effect on others.
 
 use std::{
     io::{Read, Write},
@@ -15,7 +15,7 @@ use crate::{
     reload::{metric, metric_if_any},
 };
 
-/// `acme` with the guard, and a neighbour whose hook takes all the fuel it gets.
+/// The tenant `acme` with the guard, and a neighbour whose hook uses all its fuel.
 fn neighbours(quotas: serde_json::Value) -> Files {
     let files = Files::new();
     files.guest("greedy.wasm", "(loop $forever (br $forever))");
@@ -38,7 +38,7 @@ async fn a_burst_waits_behind_itself_alone() {
     let of_greedy = async |name: &str| metric_if_any(&daemon, &format!(r#"{name}{{tenant="greedy"}}"#)).await;
     let waiting = async || of_greedy("hookbox_queue_waiting").await;
     let judging = async || of_greedy("hookbox_judging").await;
-    // Two run, three wait, the rest is told at once.
+    // Two requests run, three wait, and the others are rejected at once.
     let ask = |seconds: &str| tokio::spawn(daemon.ask("greedy", bash("ls")).header("hookbox-timeout", seconds).send());
     let running: Vec<_> = (0..2).map(|_| ask("60")).collect();
     daemon.until("judged", async || judging().await == Some(2.0)).await;
@@ -55,7 +55,7 @@ async fn a_burst_waits_behind_itself_alone() {
     let count = |name: &str| told.iter().filter(|(_, problem)| problem == name).count();
     assert_eq!((count("deadline"), count("busy")), (3, 15), "{told:?}");
     running.iter().for_each(tokio::task::JoinHandle::abort);
-    // Who is gone is not judged any more.
+    // Requests of a disconnected client are cancelled.
     daemon.until("given up", async || judging().await == Some(0.0)).await;
 }
 
@@ -66,7 +66,7 @@ async fn fuel_that_was_used_is_paid_for() {
     let files = Files::new();
     files.write("tenants/acme.json", &owner);
     let daemon = files.start();
-    // Some 27,000 at once: the next is due half a minute later.
+    // The call uses about 27,000 units of fuel at once, so the next request is possible half a minute later.
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
     let response = daemon.ask("acme", bash("ls")).send().await.unwrap();
     assert!(response.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 5);
@@ -80,13 +80,13 @@ async fn an_event_is_paid_for_by_its_size() {
     let files = Files::new();
     files.write("tenants/acme.json", &owner);
     let daemon = files.start();
-    // No hook is asked about it, and 2 MB of it are decoded and hashed all the same.
+    // No hook runs on it, but 2 MB are decoded and hashed.
     let large = |name: &str| json!({ "hook_event_name": name, "session_id": "s", "prompt": "x".repeat(2_000_000) });
     daemon.verdict("acme", large("UserPromptSubmit")).await;
     let response = daemon.ask("acme", bash("ls")).send().await.unwrap();
     let after = response.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap();
     assert_eq!(problem(response).await, (429, "over-quota".into()));
-    // A refusal adds nothing to the debt.
+    // A rejected request costs nothing.
     let again = daemon.ask("acme", large("UserPromptSubmit")).send().await.unwrap();
     let later = again.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap();
     assert!(after > 100 && later <= after, "{after} {later}");
@@ -126,16 +126,16 @@ async fn connections_have_a_bound_and_an_end() {
     let files = Files::new();
     files.settings(json!({ "maxConnections": 10 }));
     let mut daemon = files.start();
-    // Its own connections are to end as the others do, so it must not ask on one that is ending.
+    // The client keeps no connections, because the daemon closes idle ones.
     daemon.client = keeps_no_connection();
     let mut idle = idle(&daemon, 50);
-    // Half of a head is not much more.
+    // Half of a head counts as idle too.
     idle.iter_mut().skip(40).for_each(|stream| stream.write_all(b"POST /v1/ac").unwrap());
-    // Nobody is kept out by those who only hold connections.
+    // Idle connections do not keep others out.
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
     let open = metric(&daemon, "hookbox_connections").await;
     assert!(open <= 10.0, "{open}");
-    // All of them end: those who made room, and the others when nothing comes.
+    // All of them close: some to make room, and the others after the idle timeout.
     for stream in &mut idle {
         stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let mut rest = Vec::new();
@@ -145,7 +145,7 @@ async fn connections_have_a_bound_and_an_end() {
         }
     }
     let made_room = metric(&daemon, "hookbox_connections_made_room_total").await;
-    // Where one leaves as soon as it has room, the next finds room without asking.
+    // A connection that closes early also makes room for the next one.
     assert!((1.0..=50.0).contains(&made_room), "{made_room}");
 }
 
@@ -165,7 +165,7 @@ async fn connections_that_are_all_busy_keep_their_places() {
         names.filter(|name| name.as_ref().unwrap().file_name().to_string_lossy().starts_with("began")).count()
     };
     daemon.until("asked", async || began() == 2).await;
-    // There is no room, and nobody who could make some.
+    // The daemon is full, and no connection is idle.
     assert!(daemon.ask("acme", bash("ls")).send().await.is_err());
     std::fs::write(daemon.files.path("tenants/go"), "").unwrap();
     for response in asked {
@@ -176,13 +176,13 @@ async fn connections_that_are_all_busy_keep_their_places() {
 #[tokio::test]
 async fn ten_thousand_idle_connections_do_no_harm() {
     const IDLE: usize = 10_000;
-    // Ours; the daemon sees to its own.
+    // The test's own limit; the daemon raises its own.
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let wanted = IDLE as u64 + 1000;
     assert!(maximum.is_none_or(|maximum| maximum >= wanted), "this test needs {wanted} files: `ulimit -Hn`");
     let files = Files::new();
     let mut daemon = Daemon::with(files, |command| {
-        // As few as a login has on most systems.
+        // The usual limit of a login session.
         let limited = format!("ulimit -Sn 1024; exec {} \"$@\"", command.get_program().to_str().unwrap());
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &limited, "hookbox"]).args(command.get_args());
@@ -191,7 +191,7 @@ async fn ten_thousand_idle_connections_do_no_harm() {
         *command = shell;
     });
     setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum }).unwrap();
-    // Each time by a connection of its own.
+    // A new connection for each request.
     daemon.client = keeps_no_connection();
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
     let mut idle = idle(&daemon, IDLE);
@@ -200,7 +200,7 @@ async fn ten_thousand_idle_connections_do_no_harm() {
     }
     let open = metric(&daemon, "hookbox_connections").await;
     assert!(open <= 4096.0, "{open}");
-    // The first ones made room for the last ones.
+    // The first connections made room for the last ones.
     idle[0].set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     assert!(matches!(idle[0].read(&mut [0]), Ok(0)));
     assert!(!daemon.log().contains("could not be taken"), "{}", daemon.log());

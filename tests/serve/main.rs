@@ -1,4 +1,4 @@
-//! `hookbox serve` as its clients meet it: real HTTP, real components, a process of its own.
+//! `hookbox serve` from the client's side: real HTTP, real components, and a separate process.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

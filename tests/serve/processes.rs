@@ -1,4 +1,4 @@
-//! Hook processes behind the daemon: one for each hook set, which ends with it.
+//! Hook processes of the daemon: one per hook set, which ends with the set.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, Files, bash, tenant};
 
-/// A tenant whose hook is a process that denies with its own number.
+/// A tenant whose hook is a process that denies with its own process id.
 fn files() -> Files {
     let files = Files::new();
     let mut allowed = tenant("acme");
@@ -22,7 +22,7 @@ fn hooks(name: &str) -> Value {
     json!({ "failClosed": true, "hooks": { "PreToolUse": [ { "hooks": [process] } ] } })
 }
 
-/// The number of the process that answers.
+/// Returns the id of the process that answers.
 async fn pid(daemon: &Daemon) -> String {
     let mut event = bash("ls");
     event["tool_input"]["text"] = "pid".into();
@@ -40,13 +40,13 @@ async fn a_process_serves_its_hook_set_and_ends_with_it() {
     let daemon = files().start();
     let first = pid(&daemon).await;
     assert_eq!(pid(&daemon).await, first, "one process for all events");
-    // Another set: another process, and the old one ends.
+    // Another hook set has another process, and the old process ends.
     daemon.files.write("tenants/acme-hooks.json", &hooks("two"));
     daemon.until("reloaded", async || pid(&daemon).await != first).await;
     let second = pid(&daemon).await;
     daemon.until("the old one is gone", async || !lives(&first)).await;
     assert!(lives(&second));
-    // No set.
+    // Without a hook set there is no process.
     fs::remove_file(daemon.files.path("tenants/acme.json")).unwrap();
     daemon.until("gone with its tenant", async || !lives(&second)).await;
 }

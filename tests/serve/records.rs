@@ -1,4 +1,4 @@
-//! Records and logs that cannot be written: nothing but these lines waits.
+//! Records and logs that cannot be written. Only these lines wait; everything else goes on.
 
 use std::{
     io::{Read, Write},
@@ -14,7 +14,7 @@ use crate::{
     reload::metric_if_any,
 };
 
-/// Ends a daemon by SIGTERM.
+/// Ends a daemon with SIGTERM.
 fn ends(mut daemon: Daemon) {
     daemon.signal("TERM");
     let begin = std::time::Instant::now();
@@ -39,7 +39,7 @@ async fn records_that_nobody_reads_hold_up_nothing() {
         let mut daemon = Daemon::with(files, |command| {
             command.stdout(Stdio::piped());
         });
-        // Several times what a pipe takes.
+        // Several times the capacity of a pipe.
         for n in 0..400 {
             let command = if n % 2 == 0 { "rm -rf /" } else { "ls" };
             assert_eq!(denies(&daemon.verdict("acme", bash(command)).await), n % 2 == 0, "{stream} {n}");
@@ -87,7 +87,7 @@ async fn a_log_that_nobody_reads_holds_up_nothing() {
     }
 }
 
-/// Lets the daemon write files of so many bytes, as on a disk that is full.
+/// Limits the size of the daemon's files in bytes, which is like a full disk.
 fn limit_files(daemon: &Daemon, bytes: Option<u64>) {
     let pid = Pid::from_child(&daemon.child);
     prlimit(Some(pid), Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
@@ -132,7 +132,7 @@ async fn a_verdict_that_has_to_be_recorded_and_is_not_blocks() {
     assert_eq!(blocked.headers()["hookbox-problem"], "unrecorded");
     assert_eq!((blocked.status().as_u16(), &blocked.headers()["hookbox-verdict"]), (200, &"deny".parse().unwrap()));
     assert!(denies(&read(blocked).await));
-    // One that cannot be blocked.
+    // An event that cannot be blocked.
     let end = json!({ "hook_event_name": "SessionEnd", "session_id": "s", "reason": "exit" });
     assert_eq!(problem(daemon.ask("acme", end).send().await.unwrap()).await, (503, "unrecorded".into()));
     let batch = daemon.post("/v1/acme/claude/batch").bearer_auth(token("acme")).body(json!([bash("ls")]).to_string());
@@ -182,7 +182,7 @@ async fn records_into_a_pipe_are_refused_and_not_waited_for() {
     let output = files.command().output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("`recordsRequired` needs `records`"), "{said}");
-    // One that takes a file's place later changes nothing.
+    // A pipe that replaces the file later changes nothing.
     files.settings(json!({ "records": "records.jsonl" }));
     fifo("later");
     let daemon = files.start();

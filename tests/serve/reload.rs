@@ -1,4 +1,4 @@
-//! What changes while it serves.
+//! Changes of the configuration while the daemon serves.
 
 use std::{
     sync::{
@@ -29,14 +29,14 @@ async fn a_change_of_any_file_is_taken() {
     daemon.files.write("tenants/acme-hooks.json", &open());
     daemon.until("reloaded", async || !denied(&daemon).await).await;
     println!("reloaded after {:?}", begin.elapsed());
-    // The component, under the same name.
+    // The component changes under the same name.
     daemon.files.component("guard.wasm", "do-nothing");
     daemon.files.write("tenants/acme-hooks.json", &hooks("guard.wasm"));
     daemon.until("loaded", async || daemon.log().matches("is loaded").count() == 3).await;
     assert!(!denied(&daemon).await);
     daemon.files.component("guard.wasm", "command-guard");
     daemon.until("reloaded", async || denied(&daemon).await).await;
-    // The tenant's own file.
+    // The tenant's own file changes.
     let mut other = tenant("acme");
     other["tokens"] = json!([hash("next")]);
     daemon.files.write("tenants/acme.json", &other);
@@ -65,7 +65,7 @@ pub async fn metric(daemon: &Daemon, name: &str) -> f64 {
     value.unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// A metric, which is there when there is something to tell.
+/// Returns a metric if it exists.
 pub async fn metric_if_any(daemon: &Daemon, name: &str) -> Option<f64> {
     let text = daemon.client.get(daemon.url("/metrics")).send().await.unwrap().text().await.unwrap();
     text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
@@ -104,7 +104,7 @@ async fn a_hangup_reads_everything_again() {
     assert!(denied(&daemon).await);
 }
 
-/// Either file denies, for reasons of its own; no answer has neither, nor both.
+/// Each of the two files denies with its own reasons. Every response has exactly the reasons of one file.
 #[tokio::test]
 async fn no_request_is_lost_or_served_by_a_mixture() {
     let files = Files::new();

@@ -1,4 +1,4 @@
-//! What the operator sees.
+//! Metrics, logs and records for the operator.
 
 use serde_json::{Value, json};
 
@@ -29,9 +29,9 @@ async fn metrics_tell_who_decided_what() {
     assert!(count(format!(r#"hookbox_hook_fuel_sum{{{event},hook="guard.wasm"}}"#)).await > 1000.0);
     assert_eq!(count(r#"hookbox_requests_total{tenant="acme",outcome="judged"}"#.into()).await, 3.0);
     assert_eq!(count(r#"hookbox_requests_total{tenant="acme",outcome="invalid-event"}"#.into()).await, 1.0);
-    // Names that nobody has make no series.
+    // Unknown names create no series.
     assert_eq!(count(r#"hookbox_requests_total{tenant="",outcome="no-token"}"#.into()).await, 1.0);
-    // Nor do words of an event, nor paths.
+    // Words of an event and paths create none either.
     let odd = json!({ "hook_event_name": "Oddity-7", "session_id": "oddity-8", "tool_name": "Oddity-9" });
     daemon.verdict("acme", odd).await;
     daemon.post("/v1/oddity-10/oddity-11").bearer_auth(token("acme")).body("{}").send().await.unwrap();
@@ -123,7 +123,7 @@ async fn every_verdict_is_recorded() {
     assert_eq!((records.len(), &records[0]["tenant"], &records[0]["verdict"]), (2, &json!("acme"), &json!("deny")));
     assert_eq!(records[0]["hooks"][0]["hook"], "guard.wasm");
     assert!(records[1]["problem"].is_string(), "{records:?}");
-    // As tools that rotate do it.
+    // The file is rotated as log rotation tools do it.
     std::fs::rename(daemon.files.path("records.jsonl"), daemon.files.path("records.1")).unwrap();
     daemon.signal("HUP");
     daemon.until("opened anew", async || daemon.files.path("records.jsonl").exists()).await;
@@ -139,7 +139,7 @@ async fn spans_go_to_a_collector_as_part_of_the_clients_trace() {
     let files = Files::new();
     files.settings(json!({ "otlp": collector.url("") }));
     let mut daemon = files.start();
-    // A trace whose name can be read where it stands among other bytes.
+    // A trace id that is also readable as text among other bytes.
     let trace = "41424344454647484950515253545556";
     let asked = daemon.ask("acme", bash("ls")).header("traceparent", format!("00-{trace}-4142434445464748-01"));
     assert_eq!(asked.send().await.unwrap().status(), 200);
@@ -153,7 +153,7 @@ async fn spans_go_to_a_collector_as_part_of_the_clients_trace() {
     }
 }
 
-/// A hooks file of so many components with names of their own.
+/// A hooks file with this number of components, each with its own name.
 fn named(count: usize, name: impl Fn(usize) -> String) -> Value {
     let hooks: Vec<Value> =
         (0..count).map(|n| json!({ "type": "wasm", "component": "guard.wasm", "name": name(n) })).collect();
@@ -177,7 +177,7 @@ async fn series_go_with_their_hooks_and_tenants() {
         assert!(page.contains(&format!(r#"hook="round-{round}-19""#)), "{page}");
         assert!((0..round).all(|before| !page.contains(&format!("round-{before}-"))), "{page}");
     }
-    // More than there are labels for are one.
+    // Hooks beyond the limit on labels share one label.
     daemon.files.write(
         "tenants/acme-hooks.json",
         &named(400, |n| format!("many-{n}-\u{1b}[2J\u{202e}{}", "x".repeat(190 - 20))),

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, Files, PATIENCE, bash, denies, limit, with_state};
 
-/// A server of a test's own, on a socket.
+/// A server for one test, on a socket.
 pub struct Server {
     child: Child,
     folder: PathBuf,
@@ -55,7 +55,7 @@ impl Drop for Server {
     }
 }
 
-/// The files of a daemon with a rate limit beside the guard, and its state in that server.
+/// The files of a daemon with a rate limit beside the guard, and with its state in that server.
 pub fn limited_files(url: &str, max: u32) -> Files {
     let files = Files::new();
     files.settings(json!({ "state": url }));
@@ -70,7 +70,7 @@ fn limited(url: &str, max: u32) -> Daemon {
     limited_files(url, max).start()
 }
 
-/// How often hooks failed so far.
+/// Returns the number of hook failures so far.
 pub async fn failed(daemon: &Daemon) -> usize {
     let text = daemon.client.get(daemon.url("/metrics")).send().await.unwrap().text().await.unwrap();
     let failed = |line: &&str| line.starts_with("hookbox_hook_calls_total") && line.contains(r#"verdict="failed""#);
@@ -98,7 +98,7 @@ async fn when_the_store_is_away_only_hooks_that_need_it_fail() {
     assert_eq!(daemon.verdict("acme", bash("ls")).await, json!({}));
     assert_eq!(failed(&daemon).await, 0);
     drop(server);
-    // Which fails as it may: nothing says that it blocks.
+    // The hook fails, and its failure policy does not block.
     assert_eq!(daemon.verdict("acme", bash("ls")).await, json!({}));
     assert_eq!(failed(&daemon).await, 1);
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
@@ -138,17 +138,17 @@ async fn the_store_keeps_what_the_trait_promises() {
     store.set(&a, "k", "v\0é", None).await.unwrap();
     assert_eq!(store.get(&a, "k").await.unwrap().as_deref(), Some("v\0é"));
     assert_eq!(store.get(&b, "k").await.unwrap(), None);
-    // Whole numbers of 64 bits, and no more.
+    // Counters are 64-bit integers.
     assert_eq!(store.increment(&a, "n", i64::MAX - 1, None).await, Ok(i64::MAX - 1));
     assert_eq!(store.increment(&a, "n", 1, None).await, Ok(i64::MAX));
     assert_eq!(store.increment(&a, "n", 1, None).await, Err(StateError::NotANumber));
     assert_eq!(store.increment(&a, "k", 1, None).await, Err(StateError::NotANumber));
-    // Swaps.
+    // Compare and swap.
     assert_eq!(store.compare_and_swap(&a, "s", None, "1", None).await, Ok(true));
     assert_eq!(store.compare_and_swap(&a, "s", None, "2", None).await, Ok(false));
     assert_eq!(store.compare_and_swap(&a, "s", Some("1"), "2", None).await, Ok(true));
     assert_eq!(store.compare_and_swap(&a, "s", Some("1"), "3", None).await, Ok(false));
-    // Three keys are granted; one that is there can still be written.
+    // The grant has three keys. An existing key can still be written.
     for refused in [
         store.set(&a, "x", "", None).await.map(drop),
         store.increment(&a, "x", 1, None).await.map(drop),
@@ -160,20 +160,20 @@ async fn the_store_keeps_what_the_trait_promises() {
     assert_eq!(store.keys(&a, "").await.unwrap(), ["k", "n", "s"]);
     assert_eq!(store.keys(&a, "k").await.unwrap(), ["k"]);
     assert_eq!((store.delete(&a, "k").await, store.delete(&a, "k").await), (Ok(true), Ok(false)));
-    // What ends makes room. The time is the server's.
+    // Expired keys free their quota. The server's clock decides.
     store.set(&b, "short", "v", Some(1)).await.unwrap();
     let begin = Instant::now();
     while store.get(&b, "short").await.unwrap().is_some() {
         assert!(begin.elapsed() < PATIENCE);
     }
     assert_eq!(store.keys(&b, "").await.unwrap(), Vec::<String>::new());
-    // A counter's time is that of its first step.
+    // A counter expires by the time of its first increment.
     assert_eq!(store.increment(&b, "c", 1, Some(u64::MAX)).await, Ok(1));
     assert_eq!(store.increment(&b, "c", 1, Some(1)).await, Ok(2));
     assert_eq!(store.increment(&b, "c", 1, None).await, Ok(3));
 }
 
-/// What the names of `space("a", …)` count for beside keys and values.
+/// The quota that the names of `space("a", …)` take, besides keys and values.
 const NAMES: u64 = ENTRY_BYTES + "hook:limitsession:a".len() as u64;
 
 #[tokio::test]
@@ -198,26 +198,26 @@ async fn bytes_are_bounded(store: &dyn Store) {
         |result: Result<(), StateError>| matches!(result, Err(StateError::Quota(why)) if why.contains("bytes"));
     store.set(&a, "k", &value(100), None).await.unwrap();
     store.set(&b, "k", &value(100), None).await.unwrap();
-    // No byte more, in whichever space, in whatever way.
+    // Not one byte more, in any space and by any operation.
     assert!(refused(store.set(&a, "l", "", None).await));
     assert!(refused(store.set(&b, "k", &value(101), None).await));
     assert!(refused(store.increment(&a, "n", 1, None).await.map(drop)));
     assert!(refused(store.compare_and_swap(&a, "k", Some(&value(100)), &value(101), None).await.map(drop)));
     assert_eq!(store.get(&b, "k").await.unwrap(), Some(value(100)));
     assert_eq!(store.keys(&a, "").await.unwrap(), ["k"]);
-    // What is no longer than before can be written; another tenant has its own, and who has no bound has none.
+    // A value of the same length can be written. Another tenant has its own quota, and a tenant without a bound has none.
     store.set(&a, "k", &value(100).replace('x', "y"), None).await.unwrap();
     store.set(&of("u", "a"), "k", &value(100), None).await.unwrap();
     store.set(&Space { tenant_bytes: None, ..of("t", "c") }, "k", "", None).await.unwrap();
     assert!(store.delete(&of("t", "c"), "k").await.unwrap());
-    // Less makes room, exactly as much.
+    // A shorter value frees exactly the difference.
     let room = usize::try_from(NAMES + 1).unwrap();
     store.set(&a, "k", &value(100 - room), None).await.unwrap();
     assert_eq!(store.increment(&a, "", 9, None).await, Ok(9));
     assert!(refused(store.increment(&a, "", 1, None).await.map(drop)));
     assert_eq!(store.increment(&a, "", -1, None).await, Ok(8));
     assert!(store.delete(&a, "").await.unwrap() && store.delete(&b, "k").await.unwrap());
-    // And what has ended, in a space that nobody looks at any more.
+    // Expired keys free their quota too, even in a space that is no longer used.
     store.set(&b, "short", &value(97), Some(1)).await.unwrap();
     let begin = Instant::now();
     while refused(store.set(&a, "long", &value(97), None).await) {
@@ -233,14 +233,14 @@ async fn a_hook_has_no_more_room_than_its_tenant() {
     files.write("tenants/acme.json", &with_state("acme", json!({ "stateKiB": 0 })));
     files.write("tenants/acme-hooks.json", &json!({ "hooks": { "PreToolUse": [ { "hooks": [limit(10)] } ] } }));
     let daemon = files.start();
-    // It refuses what there is no room to count.
+    // The rate limit denies, because it has no quota for its counter.
     assert!(denies(&daemon.verdict("acme", bash("ls")).await));
     daemon.files.write("tenants/acme.json", &with_state("acme", json!({})));
     daemon.until("loaded", async || daemon.log().matches("is loaded").count() == 2).await;
     assert!(!denies(&daemon.verdict("acme", bash("ls")).await));
 }
 
-/// A rate limit counts what was asked: an answer that was given is never forgotten, whenever the daemon is killed.
+/// A rate limit counts every request that was answered, even if the daemon is killed at any time.
 #[tokio::test]
 async fn a_kill_loses_no_state_that_was_acknowledged() {
     const MAX: usize = 200;
@@ -254,12 +254,12 @@ async fn a_kill_loses_no_state_that_was_acknowledged() {
     let mut let_through = 0;
     let kills = [1, 3, 10, 25, 40];
     for wanted in kills {
-        // It is killed while others still wait for their answers.
+        // The daemon is killed while other requests still wait.
         let mut asked: tokio::task::JoinSet<_> =
             (0..CLIENTS + wanted).map(|_| daemon.ask("acme", bash("ls")).send()).collect();
         let mut told = 0;
         while let Some(response) = asked.join_next().await {
-            // One that broke off was not told, and may have been counted.
+            // A request that was interrupted got no answer, but may have been counted.
             let Ok(response) = response.unwrap() else { continue };
             let Ok(body) = response.bytes().await else { continue };
             assert_eq!(body, "{}");
@@ -271,7 +271,7 @@ async fn a_kill_loses_no_state_that_was_acknowledged() {
         }
         assert!(told >= wanted);
     }
-    // The rest of them, one by one.
+    // The remaining requests, one by one.
     while !denies(&daemon.verdict("acme", bash("ls")).await) {
         let_through += 1;
         assert!(let_through <= MAX, "more than {MAX} were let through: some were forgotten");

@@ -1,4 +1,4 @@
-//! Requests without a token: they may cost little, name nothing and read nothing that a page of another site could send for.
+//! Requests without a token: they are cheap, create no metrics and read nothing that a page of another site could request.
 
 use std::{
     io::{Read, Write},
@@ -10,14 +10,14 @@ use serde_json::json;
 
 use crate::daemon::{Daemon, Files, bash, denies, hash, problem, tenant};
 
-/// The whole answer to these bytes, on a connection of its own.
+/// Returns the whole response to these bytes, on a new connection.
 pub fn raw(address: &str, sent: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-    // What the daemon does not read does not get further.
+    // Bytes that the daemon does not read may stay unsent.
     let _ = stream.write_all(sent.as_bytes());
     let mut answer = Vec::new();
-    // A connection that is reset has answered before.
+    // A connection that is reset has responded before.
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer).into_owned()
 }
@@ -50,14 +50,14 @@ async fn no_time_that_a_header_names_is_too_long() {
     for time in ["1e400", "inf", "nan", "-1", "0", "", "1e", "soon"] {
         let asked = daemon.ask("acme", bash("ls")).header("hookbox-timeout", time).send().await.unwrap();
         assert_eq!(problem(asked).await, (400, "invalid-request".into()), "{time}");
-        // A stranger learns nothing of it.
+        // A client without a token gets no details.
         let stranger = daemon.post("/v1/acme/claude").header("hookbox-timeout", time).body("{}").send().await.unwrap();
         assert_eq!(problem(stranger).await, (401, "no-token".into()), "{time}");
     }
     assert!(!daemon.log().contains("a bug"), "{}", daemon.log());
 }
 
-/// A rate so small that the wait is longer than any clock's time.
+/// The rate is so small that the wait exceeds the range of any clock.
 #[tokio::test]
 async fn no_rate_is_too_small() {
     let files = Files::new();
@@ -97,7 +97,7 @@ async fn strangers_make_no_series_and_no_lines() {
             all.push(asked.await.map_or(431, |answer| answer.status().as_u16()));
         }
         assert!(all.iter().all(|status| [401, 404, 431].contains(status)), "{all:?}");
-        // A tenant of which no token is known blocks, and is nobody's label.
+        // A tenant whose tokens are unknown blocks, and gets no label.
         daemon.post("/v1/shut/claude").body(bash("ls").to_string()).send().await.unwrap();
     };
     refuse(0).await;
@@ -153,7 +153,7 @@ async fn a_page_of_another_site_reads_nothing() {
     let absolute =
         raw(admin, "GET http://evil.example/metrics HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
     assert!(absolute.starts_with("HTTP/1.1 421"), "{absolute}");
-    // A verdict takes a token, which such a page has not; and a refusal would let the tool through.
+    // A verdict needs a token, which such a page does not have. A rejection would let the tool run.
     let asked = daemon.ask("acme", bash("rm -rf /")).header("host", "hookbox.default.svc").send().await.unwrap();
     assert!(denies(&crate::daemon::read(asked).await));
 }

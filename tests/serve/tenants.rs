@@ -1,4 +1,4 @@
-//! Who may ask, and for whom.
+//! Authentication, and the tenants that a token is valid for.
 
 use std::{fs, io::Read};
 
@@ -25,7 +25,7 @@ async fn only_the_tenants_own_token_opens_it() {
         problem(ask("acme").bearer_auth(token("other")).send().await.unwrap()).await,
         (403, "foreign-token".into())
     );
-    // Whether a tenant exists, a stranger does not learn.
+    // A client without a token cannot find out which tenants exist.
     assert_eq!(problem(ask("nobody").bearer_auth("guess").send().await.unwrap()).await, (401, "no-token".into()));
     for odd in ["..", "ACME", "acme.json", "a%2Fb"] {
         let status = ask(odd).bearer_auth("guess").send().await.unwrap().status().as_u16();
@@ -45,7 +45,7 @@ async fn tokens_are_replaced_by_having_two() {
     assert_eq!(ask(token("next")).await.unwrap().status(), 200);
 }
 
-/// The daemon's own words when it does not start.
+/// Returns the daemon's error when it does not start.
 fn refused(settings: Value) -> String {
     let files = Files::new();
     files.settings(settings);
@@ -78,7 +78,7 @@ fn a_mistake_in_the_settings_is_shown_with_its_line() {
 #[tokio::test]
 async fn one_tenants_mistake_is_its_own() {
     let files = Files::new();
-    // What a stranger may have in a hooks file, and a tenant's file that is none.
+    // Settings that a tenant's hooks file must not have, and a tenant's file that is invalid.
     for (name, hooks) in [
         (
             "command",
@@ -129,7 +129,7 @@ async fn a_tenant_that_never_loaded_blocks_when_some_file_of_it_says_so() {
     let files = Files::new();
     files.write("tenants/acme-hooks.json", &closed(hooks("nowhere.wasm")));
     files.write_text("tenants/garbage.json", r#"{ "failClosed": true, "tokens": ["#);
-    // In whatever encoding, and of a hook alone.
+    // Files in another encoding, and `onFailure` of a single hook.
     files.write("tenants/latin.json", &tenant("latin"));
     fs::write(files.path("tenants/latin-hooks.json"), b"{ \"failClosed\": true, \"hooks\": { \"\xe9\": [] } }")
         .unwrap();

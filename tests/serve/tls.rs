@@ -1,4 +1,5 @@
-//! TLS: of the daemon, and of what it talks to. The certificates beside this file are for `localhost` and good for a century.
+//! TLS of the daemon and of its own connections. The certificates beside this file are for `localhost` and valid for
+//! 100 years.
 
 use std::{
     fs,
@@ -39,12 +40,12 @@ pub fn encrypted() -> Files {
     files
 }
 
-/// Makes a daemon trust the certificates, as a machine's own store would.
+/// Makes a daemon trust the certificates, as the machine's own store would.
 fn trusting(command: &mut Command) {
     command.env("SSL_CERT_FILE", file("ca.pem"));
 }
 
-/// What trusts the certificates, or does not.
+/// A client that trusts the certificates or does not.
 fn client(trusts: bool) -> Client {
     let builder = Client::builder().no_proxy();
     let root = Certificate::from_pem(&fs::read(file("ca.pem")).unwrap()).unwrap();
@@ -65,10 +66,10 @@ async fn with_a_certificate_it_serves_beyond_loopback() {
     let daemon = encrypted().start();
     assert!(denies(&read(ask(&daemon, &client(true)).await.unwrap()).await));
     assert!(ask(&daemon, &client(false)).await.is_err());
-    // Nothing of it is plain.
+    // Plain HTTP is rejected.
     let plain = format!("http://127.0.0.1:{}/v1/acme/claude", port(&daemon));
     assert!(daemon.client.post(plain).bearer_auth(token("acme")).body("{}").send().await.is_err());
-    // One that cannot be used does not replace it.
+    // An invalid certificate does not replace the old one.
     daemon.files.write_text("certificate.pem", "none");
     daemon.until("looked at", async || daemon.log().contains("the new certificate is not used")).await;
     assert!(denies(&read(ask(&daemon, &client(true)).await.unwrap()).await));
@@ -112,7 +113,7 @@ fn without_its_files_it_does_not_start() {
 
 #[tokio::test]
 async fn the_state_server_may_be_behind_tls() {
-    // A port that nobody has; the server takes it at once.
+    // A free port, which the server takes at once.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = tempfile::tempdir().unwrap();
     let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| file(name).to_str().unwrap().to_owned());
@@ -135,13 +136,13 @@ async fn the_state_server_may_be_behind_tls() {
         assert_eq!(denies(&daemon.verdict("acme", bash("ls")).await), denied, "{}", daemon.log());
     }
     assert_eq!(failed(&daemon).await, 0);
-    // Who does not trust it keeps nothing there.
+    // A daemon that does not trust the server keeps no state there.
     let wary = Daemon::with(limited_files(&url, 2), |_| {});
     wary.verdict("acme", bash("ls")).await;
     assert_eq!(failed(&wary).await, 1);
 }
 
-/// A collector behind TLS, and what it was sent.
+/// A trace collector behind TLS. Returns its address and the bytes that it gets.
 async fn collector() -> (String, Arc<Mutex<Vec<u8>>>) {
     let chain = CertificateDer::pem_file_iter(file("certificate.pem")).unwrap().map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_file(file("key.pem")).unwrap();
@@ -158,7 +159,7 @@ async fn collector() -> (String, Arc<Mutex<Vec<u8>>>) {
             let mut part = [0; 16 << 10];
             while let Ok(read @ 1..) = stream.read(&mut part).await {
                 seen.lock().unwrap().extend_from_slice(&part[..read]);
-                // The rest of it is not waited for.
+                // It does not wait for the rest of the request.
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
             }
         }

@@ -1,4 +1,4 @@
-//! Gates that wait when the process ends, and gates whose lines cannot be read.
+//! Gates that are waiting when the process ends, and gates whose lines are invalid.
 
 use hookbox_testing::guest::bomb;
 
@@ -28,7 +28,7 @@ fn is_shut(reply: &Value) -> bool {
     reply.get("error").is_none() && (stops || result["approved"] == false)
 }
 
-/// More gates than hooks run for at once, each with a hook that would take ten minutes.
+/// More gates than hooks can run at once. Each hook would take ten minutes.
 #[test]
 fn every_gate_that_waits_is_shut_when_the_process_ends() {
     let command = "echo >> begun; exec sleep 600";
@@ -84,7 +84,7 @@ fn a_gate_whose_hook_is_being_compiled_is_shut_when_the_process_ends() {
     }
 }
 
-/// A line that a signal overtakes was sent before it.
+/// A line that was sent before a signal is answered, even if the signal is handled first.
 #[test]
 fn a_gate_that_was_sent_before_the_signal_is_answered() {
     let gate = json!({ "type": "command", "command": "exec sleep 600", "timeout": 600, "intercept": ["before_tool"] });
@@ -97,7 +97,7 @@ fn a_gate_that_was_sent_before_the_signal_is_answered() {
     assert_eq!(process.end().0, Some(0));
 }
 
-/// Lines that no client should write, and how the gate that they may be is shut.
+/// Lines that no client should send, and the reply that blocks the gate that they may be.
 const UNREADABLE: [(&str, &str); 13] = [
     (r#"{"jsonrpc":"2.0","id":7,"id":8,"method":"hook.before_tool","params":{"tool":"exec"}}"#, "deny_tool"),
     (r#"{"jsonrpc":"2.0","id":7,"id":0,"method":"hook.before_tool","params":{"tool":"exec"}}"#, "deny_tool"),
@@ -138,7 +138,7 @@ fn a_line_that_cannot_be_read_shuts_the_gate_that_it_may_be() {
         }
         assert_eq!(process.end().0, Some(0));
     }
-    // Where no failure blocks, it is an error, and never an approval. What approves blocks.
+    // If failures do not block, the reply is an error and never an approval. A hook that approves blocks.
     let mut ignores = open;
     ignores["intercept"] = json!(["before_tool", "before_llm"]);
     let mut process = Process::start(&json!({ "dialect": "picoclaw", "hooks": { "gate": ignores } }), &PATIENT);

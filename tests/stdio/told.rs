@@ -1,4 +1,4 @@
-//! Traces of hooks under `stdio`: on stderr, and in records.
+//! Reports about hooks under `stdio`: on stderr and in records.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn failing() -> Value {
     } })
 }
 
-/// One request and one notification; the lines on stderr.
+/// Sends one request and one notification. Returns the lines on stderr.
 fn told(more: &[&str]) -> Vec<String> {
     let more = [&PATIENT[..], more].concat();
     let mut process = Process::start(&failing(), &more);
@@ -56,7 +56,7 @@ fn each_verdict_is_recorded() {
     assert_eq!(told[0].0, "hook.before_tool");
     assert_eq!((told[0].1, told[1].0, told.len()), (&json!("deny"), &json!("hook.event"), 2), "{text}");
     assert_eq!(records[0]["hooks"].as_array().unwrap().len(), 2);
-    // A file that cannot be written holds up nothing.
+    // A file that cannot be written causes no delay.
     let lines = self::told(&["--record", "/nowhere/at/all/records.jsonl"]);
     assert!(lines.iter().any(|line| line.contains("/nowhere/at/all/records.jsonl")), "{lines:?}");
 }

@@ -1,5 +1,5 @@
-//! `echo POINTER FILE`: prints FILE's JSON with the string `"$SEEN"` replaced by what the event on stdin has at POINTER.
-//! For vectors about chains: a hook that shows what it saw.
+//! `echo POINTER FILE`: prints FILE's JSON and replaces the string `"$SEEN"` with the value at POINTER in the event on
+//! stdin. Vectors about chains use it to show the event that a hook got.
 #![allow(clippy::expect_used, clippy::print_stdout)]
 
 use std::io::read_to_string;

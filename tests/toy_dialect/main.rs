@@ -1,4 +1,4 @@
-//! A dialect that the library does not have: one folder, and one line that hands it over.
+//! A dialect outside of the library: one folder, and one line that registers it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod toy;
@@ -42,7 +42,7 @@ async fn a_callback_speaks_it_and_comes_after_the_configuration() {
     assert_eq!(told(&host, "cp", json!({})).await, json!({ "go": true }));
 }
 
-/// What the dialect has no word for is degraded by its table, like everybody's.
+/// The event specs of the dialect control its degradation, as in any other dialect.
 #[tokio::test]
 async fn failures_and_degradation_follow_its_table() {
     let failing = json!({ "type": "command", "command": "exit 3", "onFailure": "ask" });
@@ -59,13 +59,13 @@ fn the_file_may_name_it_and_its_shape_is_checked() {
         let loaded = parse(json!({ "dialect": named, "hooks": {} })).unwrap();
         assert_eq!(loaded.config.dialect.name(), "toy", "the caller's goes before the file's");
     }
-    // Matcher groups are the shape of other dialects.
+    // Matcher groups are the form of other dialects.
     let groups = json!({ "hooks": { "run": [{ "hooks": [{ "type": "command", "command": "true" }] }] } });
     assert!(parse(groups).is_err());
     assert!(dialect::by_name("toy").is_none(), "nobody had to be told of it");
 }
 
-/// A dialect's bug is a failure of the event's, which blocks where failures do.
+/// A bug of a dialect is a failure of the event. It blocks if failures block.
 #[tokio::test]
 async fn its_bug_opens_no_gate_that_is_to_be_shut() {
     for (closed, policy) in [(true, "block"), (false, "ignore")] {

@@ -1,4 +1,4 @@
-//! A sixth dialect, as somebody else would write one: one folder, and nothing in it knows the other five.
+//! A dialect as a third party would write it: one folder, without any knowledge of the other dialects.
 //!
 //! The client sends `{"op":"run","tool":"sh","args":{…}}` and reads `{"go":true}` or `{"go":false,"why":"…"}`.
 
@@ -95,7 +95,7 @@ impl Dialect for Toy {
     }
 
     fn merge(&self, event: &Event, outputs: &[HookOutput]) -> Outcome {
-        // What a dialect of somebody's own may have, too.
+        // A third party's dialect may have bugs.
         assert!(event.call.as_ref().is_none_or(|call| call.name != "bug"), "a bug");
         let output = outputs.iter().find(|output| output.decision.is_some()).cloned().unwrap_or_default();
         Outcome { output, clause: "The first no is the answer.", notes: Vec::new() }

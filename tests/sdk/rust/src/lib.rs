@@ -14,7 +14,7 @@ hookbox_guest::export!(
     OtherEvent
 );
 
-/// A field as the table has it.
+/// Formats a field as the table does.
 trait Show {
     fn show(&self) -> String;
 }
