@@ -1,4 +1,4 @@
-//! What no hook of a tenant may exceed.
+//! The bounds of all hooks of a tenant.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,11 +19,12 @@ use crate::{
     config::{CeilingEntry, Config, ConfigErrors, Handler, Hook, HostSettings, Wasm},
 };
 
-/// Different directories that one configuration may be granted. Each is held open.
+/// The number of different directories that one configuration may be granted. Each one stays open.
 const DIRECTORIES: usize = 64;
 
-/// The bounds of a tenant. What a configuration asks for beyond them is an error that names both; what it does not say at
-/// all is cut to them. The default bounds hooks to components that gate: no permission, and the default limits.
+/// The bounds of a tenant. A configuration that sets more than the bounds gets an error with both values. Defaults
+/// above the bounds are lowered to them. The default ceiling allows components that gate, with no permissions and
+/// default limits.
 ///
 /// ```
 /// use hookbox::{Ceiling, Limits, Permissions, sandbox::permission::StateGrant};
@@ -33,7 +34,7 @@ const DIRECTORIES: usize = 64;
 ///     .limits(Limits { fuel: 10_000_000, timeout: 2.0, ..Limits::default() });
 /// ```
 ///
-/// In a file it is an object of `authority`, `permissions` and `limits`, each as a configuration has it.
+/// In a file, a ceiling is an object with `authority`, `permissions` and `limits`, each as in a configuration.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "CeilingEntry")]
 #[must_use]
@@ -56,48 +57,48 @@ impl Default for Ceiling {
 }
 
 impl Ceiling {
-    /// The default.
+    /// Creates the default ceiling.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What hooks may decide at most.
+    /// Sets the highest authority of hooks.
     pub fn authority(mut self, authority: Authority) -> Self {
         self.authority = authority;
         self
     }
 
-    /// What hooks may be granted at most. Among `http`, the origin `*` stands for every origin; directories stand for what
-    /// is below them; the environment variables also bound what headers of `http` handlers may take.
+    /// Sets the highest permissions of hooks. In `http`, the origin `*` covers every origin. A directory covers
+    /// everything below it. The environment variables also bound those in headers of `http` handlers.
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = permissions;
         self
     }
 
-    /// What one call may use up at most; `timeout` bounds every hook.
+    /// Sets the highest limits of one call. `timeout` bounds every hook.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Also allows handlers of this type, which are not sandboxed: `command`, `agent` and the like act as this process, on
-    /// its files.
+    /// Also allows handlers of this type. Handlers such as `command` and `agent` are not sandboxed: they run with the
+    /// rights of this process.
     pub fn handler(mut self, kind: impl Into<String>) -> Self {
         self.handlers.insert(kind.into());
         self
     }
 
-    /// Where an `http` handler may go: private addresses only where that is granted.
+    /// The addresses that an `http` handler may reach. Private addresses require a grant.
     pub(crate) fn reach(&self, url: &str) -> Reach {
         let private =
             self.permissions.http.iter().map(HttpGrant::details).any(|grant| grant.private && covers(&grant, url));
         if private { Reach::Anywhere } else { Reach::Public }
     }
 
-    /// Cuts a configuration to these bounds.
+    /// Bounds a configuration by this ceiling.
     ///
     /// # Errors
-    /// Everything it asks for beyond them.
+    /// Every setting that exceeds the ceiling.
     pub(crate) fn bound(&self, config: &mut Config, tenant: &str) -> Result<(), ConfigErrors> {
         let mut check = Check { tenant, found: Vec::new(), directories: BTreeSet::new() };
         check.settings(&config.settings);
@@ -129,7 +130,7 @@ impl Ceiling {
             hook.timeout = most;
         }
         hook.output_kib = hook.output_kib.min(self.limits.output_kib);
-        // What the operator allows is written, and grows with no event.
+        // The operator's limit is explicit, so it does not grow with the size of the event.
         hook.timeout_given = true;
         match &hook.authority {
             Some(asked) => self.check_authority(asked, &format!("{}/authority", hook.pointer), check),
@@ -290,7 +291,7 @@ impl Ceiling {
     }
 }
 
-/// What goes beyond a ceiling, as it is found: where, what, and what to do.
+/// The settings that exceed a ceiling. Each is a JSON pointer, a message and a help text.
 struct Check<'a> {
     tenant: &'a str,
     found: Vec<(String, String, String)>,
@@ -305,7 +306,7 @@ impl Check<'_> {
         self.found.push((pointer.to_owned(), message, "ask for less, or have the operator raise the ceiling".into()));
     }
 
-    /// Cuts a number of a grant to the ceiling's. Only one that somebody wrote asks for too much.
+    /// Bounds a number in a grant. Only an explicit number is an error; a default is lowered silently.
     fn cut(&mut self, given: bool, grant: &str, key: &str, asked: &mut u32, most: u32) {
         if *asked > most && given {
             self.exceeds(&format!("{grant}/{key}"), &format!("a `{key}` of"), &asked.to_string(), &most.to_string());
@@ -313,7 +314,7 @@ impl Check<'_> {
         *asked = (*asked).min(most);
     }
 
-    /// What the operator decides, with the runtime and the tenant.
+    /// Checks the settings that only the operator may set.
     fn settings(&mut self, settings: &HostSettings) {
         let HostSettings { tenant, state_file, llm, deadline, max_instances, compile } = settings;
         let set = [
@@ -349,8 +350,8 @@ fn bound_llm(asked: &LlmGrant, most: &LlmDetails, pointer: &str, check: &mut Che
     bound
 }
 
-/// What is left of a grant under one of the ceiling; `None` when it goes beyond it. An origin alone says nothing of
-/// methods and sizes, so it takes those of the ceiling.
+/// A grant, bounded by one grant of the ceiling. `None` if it exceeds that grant. An origin alone sets no methods and
+/// sizes, so its defaults are lowered to the ceiling's.
 fn within(written: &HttpGrant, asked: &HttpDetails, most: &HttpDetails) -> Option<HttpDetails> {
     if !covers(most, &asked.origin) {
         return None;
@@ -365,7 +366,7 @@ fn within(written: &HttpGrant, asked: &HttpDetails, most: &HttpDetails) -> Optio
     fits.then(|| asked.clone())
 }
 
-/// Whether a grant's origin is that of this URL.
+/// Returns true if the grant's origin is that of the URL.
 fn covers(grant: &HttpDetails, url: &str) -> bool {
     let parsed = |text: &str| Url::parse(text).ok().map(|url| url.origin()).filter(url::Origin::is_tuple);
     grant.origin == "*" || parsed(url).is_some_and(|origin| parsed(&grant.origin) == Some(origin))
@@ -380,7 +381,7 @@ fn exchange(grant: &HttpDetails) -> String {
     format!("{} {} (up to {} KiB{private})", grant.methods.join("/"), grant.origin, grant.max_body_kib)
 }
 
-/// Whether a folder is another one or below it, as both are now: links are followed, so that none leads out.
+/// Returns true if a folder is another folder or below it. Follows links, so that no link leads outside.
 fn below(folder: &str, most: &str) -> bool {
     let real = |path: &str| Path::new(path).canonicalize().ok();
     real(folder).zip(real(most)).is_some_and(|(folder, most)| folder.starts_with(most))

@@ -1,5 +1,6 @@
-//! One event in, one response out, and never an error: the only place that settles what hookbox's own failures come to, for
-//! every front end. The dialect's words for that are in [`Dialect::fail_closed`](hookbox_protocol::Dialect::fail_closed) and
+//! Decides on one event and always returns a response, never an error. This is the only place that settles hookbox's
+//! own failures, for every front end. Each dialect's response to a failure is in
+//! [`Dialect::fail_closed`](hookbox_protocol::Dialect::fail_closed) and
 //! [`Dialect::fail_open`](hookbox_protocol::Dialect::fail_open).
 
 use std::panic::AssertUnwindSafe;
@@ -17,7 +18,7 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Asks the hooks. A panic, also in an embedder's own dialect or handler, is a failure that any hook could be about.
+/// Runs the hooks on one event. A panic, also one in an embedder's dialect or handler, counts as a failure of any hook.
 pub(crate) async fn decide(hooks: &Hooks, request: &Request<'_>) -> Response {
     let decided = AssertUnwindSafe(decide_event(hooks, request)).catch_unwind().await;
     decided.unwrap_or_else(|_| {
@@ -42,8 +43,8 @@ async fn decide_event(hooks: &Hooks, request: &Request<'_>) -> Response {
     response
 }
 
-/// The response to an event that the hooks decided on. `unread`: they could not be asked about it, so that all of them count
-/// as failed.
+/// The response for a verdict. `unread` is the reason why the event could not be decoded. All hooks then count as
+/// failed.
 fn settle(hooks: &Hooks, request: &Request<'_>, verdict: Verdict, unread: Option<&Failure>) -> Response {
     let missing: Vec<String> = verdict.missing().map(ToString::to_string).collect();
     let (kind, message) = match unread {
@@ -57,14 +58,14 @@ fn settle(hooks: &Hooks, request: &Request<'_>, verdict: Verdict, unread: Option
         let reason = verdict.reason().unwrap_or(&message).to_owned();
         Response::blocking(request, Some(dialect), ResponseError::new(kind, message), reason, Some(verdict))
     } else if failed && !verdict.restricts() {
-        // The hooks that could be asked forbid nothing. Less than that must not look as if all of them had been asked.
+        // The hooks that ran restrict nothing. A plain "allow" would claim that all hooks had run.
         Response::passing(Some(dialect), ResponseError::new(kind, message), Some(verdict))
     } else {
         Response::of_verdict(request, verdict, dialect, closed)
     }
 }
 
-/// The response to an event whose name is unknown: any hook could be one of its.
+/// The response to an event whose name is unknown. Every hook of the configuration could be subscribed to it.
 fn nameless(hooks: &Hooks, request: &Request<'_>, kind: ErrorKind, failure: &Failure) -> Response {
     let dialect = hooks.dialect();
     if hooks.config.fail_closed {

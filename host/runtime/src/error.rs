@@ -1,4 +1,4 @@
-//! Every way hookbox itself can fail. What a hook does wrong is a [`hookbox_protocol::Failure`] instead.
+//! Every error of hookbox itself. An error of a hook is a [`hookbox_protocol::Failure`] instead.
 
 use hookbox_protocol::{DecodeError, matcher::MatchError};
 use hookbox_sandbox::{LoadError, capability::LlmError};
@@ -16,10 +16,10 @@ pub enum BuildError {
     /// The configuration has errors.
     #[error(transparent)]
     Config(#[from] crate::config::ConfigErrors),
-    /// A type of handlers has a name that hookbox has already given.
+    /// The name of a handler type is that of one of hookbox's own types.
     #[error("handlers of type `{0}` are hookbox's own: choose another name")]
     HandlerType(String),
-    /// A callback's matcher is not a regular expression.
+    /// A callback's matcher is not a valid regular expression.
     #[error("callback for {0}: {1}")]
     Matcher(String, MatchError),
     /// A hook of the configuration cannot be loaded.
@@ -41,7 +41,7 @@ pub enum DispatchError {
     Decode(#[from] DecodeError),
 }
 
-/// Why a hook cannot be used. The message says what is wrong, [`HookLoadError::help`] what to do.
+/// The reason why a hook cannot be used. The message is the error, [`HookLoadError::help`] the advice.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HookLoadError {
@@ -54,50 +54,50 @@ pub enum HookLoadError {
     /// A permission cannot be given as it stands.
     #[error("its permissions cannot be given: {0}")]
     Grant(String),
-    /// State is granted, and neither the configuration nor the environment says where to keep it.
+    /// State is granted, but neither the configuration nor the environment names a file for it.
     #[error("asks for state, and there is no place to keep it")]
     NoState,
-    /// It may have more memory than the runtime has room for.
+    /// The hook's memory limit exceeds the runtime's.
     #[error("may have {asked_mib} MiB of memory, and the runtime has room for {limit_mib} MiB")]
     Memory {
-        /// What its limits say.
+        /// The hook's `memoryMiB`.
         asked_mib: u32,
-        /// What the runtime was built for.
+        /// The runtime's `max_memory_mib`.
         limit_mib: u32,
     },
-    /// Its type is not one that the runtime knows.
+    /// The runtime has no handlers of this type.
     #[error("is of type `{0}`, of which this runtime has no handlers")]
     UnknownType(String),
-    /// The embedder's own handler could not be made.
+    /// The embedder's handler could not be created.
     #[error("{0}")]
     Own(String),
-    /// What runs for it could not be started.
+    /// The handler could not be started.
     #[error("could not be started: {0}")]
     Start(String),
-    /// It needs an HTTP client, and this program has none.
+    /// The hook needs an HTTP client, and this program has none.
     #[error("needs an HTTP client, and this program has none")]
     NoHttp,
-    /// A language model is needed, and none is configured.
+    /// The hook needs a language model, and none is configured.
     #[error("needs a language model, and none is configured")]
     NoModel,
-    /// The configured language model cannot be asked.
+    /// The configured language model cannot be used.
     #[error("the language model {0}")]
     Model(#[from] LlmError),
-    /// The configuration keeps it from running.
+    /// The configuration prevents the hook from running.
     #[error("is not run: {why}")]
     Withheld {
-        /// Why.
+        /// The reason.
         why: String,
-        /// What to do.
+        /// The advice.
         help: String,
     },
-    /// It is a callback of a configuration that was loaded elsewhere.
+    /// The hook is a callback of a hook set that was loaded elsewhere. Only code can add callbacks.
     #[error("is a callback, which only code can add")]
     Callback,
 }
 
 impl HookLoadError {
-    /// What to do about it, in one line.
+    /// The advice for the user, in one line.
     pub fn help(&self) -> String {
         match self {
             Self::Component(error) => error.help(),

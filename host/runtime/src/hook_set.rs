@@ -1,4 +1,4 @@
-//! One configuration with its hooks resolved: what events are dispatched to.
+//! A configuration with its hooks resolved. Events are dispatched to it.
 
 mod callback;
 mod facts;
@@ -32,14 +32,14 @@ use crate::{
     verdict::Verdict,
 };
 
-/// The hooks of one configuration, ready to be asked. Cheap to clone; share it, swap it for another, drop it: with its
-/// last clone goes all that only it used.
+/// The hooks of one configuration, ready to decide on events. Cheap to clone, share and replace. Dropping the last
+/// clone releases everything that only this hook set used.
 #[derive(Clone)]
 pub struct HookSet {
     hooks: Arc<Hooks>,
 }
 
-/// A hook set before it is loaded: what code adds to a configuration.
+/// A hook set before it is loaded. Adds to the configuration what can only be given in code, such as callbacks.
 #[must_use]
 pub struct HookSetBuilder {
     runtime: Runtime,
@@ -54,18 +54,18 @@ impl HookSet {
     /// Loads every hook of a configuration.
     ///
     /// # Errors
-    /// [`BuildError::Config`] with all that exceeds the tenant's ceiling; [`BuildError::Hook`] for the first hook that
-    /// cannot be loaded.
+    /// [`BuildError::Config`] lists every setting that exceeds the tenant's ceiling. [`BuildError::Hook`] names the
+    /// first hook that cannot be loaded.
     pub async fn load(runtime: &Runtime, tenant: Tenant, config: Config) -> Result<Self, BuildError> {
         Self::builder(runtime, tenant, config).load().await
     }
 
-    /// As [`HookSet::load`], with what code adds.
+    /// Starts to build a hook set that needs more than a configuration, such as callbacks or an HTTP client of its own.
     pub fn builder(runtime: &Runtime, tenant: Tenant, config: Config) -> HookSetBuilder {
         HookSetBuilder { runtime: runtime.clone(), tenant, config, callbacks: Vec::new(), client: None, lazy: false }
     }
 
-    /// The configuration, as it was cut to the tenant's ceiling.
+    /// The configuration, bounded by the tenant's ceiling.
     pub fn config(&self) -> &Config {
         &self.hooks.config
     }
@@ -75,20 +75,20 @@ impl HookSet {
         self.hooks.dialect()
     }
 
-    /// Whose hooks these are.
+    /// The name of the tenant that owns these hooks.
     pub fn tenant(&self) -> &str {
         self.hooks.tenant()
     }
 
-    /// The labels of its hooks in metrics: a program that forgets the series of a hook set that is gone knows them by these.
+    /// The labels of these hooks in metrics. A program removes the time series of a dropped hook set by these labels.
     pub fn metric_labels(&self) -> impl Iterator<Item = &str> {
         self.hooks.entries().iter().map(|entry| &*entry.label)
     }
 
-    /// Decides on one event: the entry point of every program that answers a client.
+    /// Decides on one event. Every program that answers a client calls this method.
     ///
-    /// Never an error. An event that cannot be read or is too large, hooks that cannot be loaded, the end of the client's
-    /// timeout and panics are settled as the configuration says (`failClosed`, `onFailure`).
+    /// Never returns an error. `failClosed` and `onFailure` of the configuration settle every failure: an event that is
+    /// invalid or too large, hooks that cannot be loaded, the end of the client's timeout, and panics.
     ///
     /// ```no_run
     /// # async fn example(hooks: hookbox::HookSet, event_json: &[u8]) {
@@ -100,25 +100,26 @@ impl HookSet {
         decide::decide(&self.hooks, &request).await
     }
 
-    /// Dispatches one event without [`HookSet::decide`]'s settling of failures: for tools that look at a verdict. A program
-    /// that answers a client by it has to settle the error itself, and has no size limit and no deadline.
+    /// Dispatches one event and does not settle failures as [`HookSet::decide`] does. Made for tools that inspect
+    /// verdicts. A program that answers a client with the verdict has to handle the error itself. There is no size
+    /// limit or deadline.
     ///
     /// # Errors
-    /// [`DispatchError`]: the input is not an event. What hooks do wrong, and that they cannot be loaded, is in the
+    /// [`DispatchError`] if the input is not a valid event. Errors of hooks, also when loading them, are in the
     /// verdict.
     pub async fn dispatch(&self, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
         pipeline::dispatch(&self.hooks, wire.as_ref(), None).await
     }
 
-    /// As [`HookSet::dispatch`], with the event's name for wires that do not carry it.
+    /// Like [`HookSet::dispatch`], with the event's name for clients whose JSON does not carry it.
     ///
     /// # Errors
-    /// As [`HookSet::dispatch`].
+    /// Same as [`HookSet::dispatch`].
     pub async fn dispatch_as(&self, name: &str, wire: impl AsRef<[u8]>) -> Result<Verdict, DispatchError> {
         pipeline::dispatch(&self.hooks, wire.as_ref(), Some(name)).await
     }
 
-    /// Dispatches a typed event that never was on a wire.
+    /// Dispatches a typed event that was built in code.
     pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
         let mut event = Event::new(self.dialect(), context, call, input);
         pipeline::dispatch_event(&self.hooks, &mut event, Terms::default()).await
@@ -129,8 +130,8 @@ impl HookSet {
         self.dispatch_event(context, Some(call), Input::empty(EventKind::PreToolUse)).await
     }
 
-    /// Loads every hook, and tells of each that cannot be loaded, and of events that a component is configured for and
-    /// does not handle.
+    /// Loads every hook. Reports each hook that cannot be loaded, and each configured event that a component does not
+    /// handle.
     pub async fn check(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for entry in self.hooks.entries() {
@@ -142,14 +143,14 @@ impl HookSet {
         found
     }
 
-    /// Which of the hooks that are loaded cannot work now, and why: a process that ended, for example.
+    /// The loaded hooks that cannot work now, each with the reason, such as a process that ended.
     pub fn health(&self) -> Vec<(&str, String)> {
         let running = self.hooks.running();
         running.filter_map(|(hook, handler)| Some((hook.name.as_str(), handler.health().err()?))).collect()
     }
 
-    /// Ends what its hooks run, processes for example, and waits until they have ended: `grace` at most, after which they are
-    /// killed. Dropping the set ends them too, without waiting. No event may come after.
+    /// Stops what the hooks run, such as processes, and waits for it to end. Kills what still runs after `grace`. No
+    /// event may be dispatched afterwards. Dropping the hook set also stops its processes, but does not wait for them.
     ///
     /// Returns the hooks that may have missed notifications, each with the reason.
     pub async fn close(&self, grace: Duration) -> Vec<(&str, String)> {
@@ -183,13 +184,13 @@ impl HookSetBuilder {
         self
     }
 
-    /// Sends the HTTP requests of these hooks, in place of the runtime's client.
+    /// Sets the HTTP client of these hooks. It overrides the runtime's client.
     pub fn http_client(mut self, client: impl HttpClient + 'static) -> Self {
         self.client = Some(Arc::new(client));
         self
     }
 
-    /// Loads hooks when an event first needs them, for processes that dispatch one event and end.
+    /// Loads each hook when an event first needs it. Made for processes that dispatch one event and end.
     pub fn lazy(mut self) -> Self {
         self.lazy = true;
         self
@@ -198,7 +199,7 @@ impl HookSetBuilder {
     /// Loads the hook set.
     ///
     /// # Errors
-    /// As [`HookSet::load`], and [`BuildError::Matcher`].
+    /// Same as [`HookSet::load`], and [`BuildError::Matcher`] for an invalid matcher of a callback.
     pub async fn load(mut self) -> Result<HookSet, BuildError> {
         if let Some(ceiling) = self.tenant.bound() {
             ceiling.bound(&mut self.config, self.tenant.name())?;

@@ -1,4 +1,4 @@
-//! The hooks of one configuration, each loaded when the set is, or when it is first needed.
+//! The hooks of one configuration. Each is loaded together with the hook set, or when an event first needs it.
 
 use std::sync::Arc;
 
@@ -13,33 +13,33 @@ use crate::{
     series::{Series, label},
 };
 
-/// A configuration whose hooks can be called.
+/// A configuration and its hooks.
 pub(crate) struct Hooks {
     pub(crate) config: Config,
     loader: Loader,
     entries: Vec<Entry>,
-    /// Their metrics.
+    /// The metrics of this hook set.
     pub(crate) series: Series<1>,
 }
 
 /// One hook.
 pub(crate) struct Entry {
     pub(crate) hook: config::Hook,
-    /// What each of its reports has of it.
+    /// The hook's name, shared by all its reports.
     pub(crate) name: Arc<str>,
-    /// Its name in metrics.
+    /// The hook's label in metrics.
     pub(crate) label: Arc<str>,
     pub(crate) pointer: Arc<str>,
     pub(crate) matcher: Option<Arc<str>>,
-    /// What it may decide.
+    /// The hook's authority.
     pub(crate) bounds: Option<Authority>,
-    /// Its metrics.
+    /// The hook's metrics.
     pub(crate) series: Series<3>,
     handler: OnceCell<SharedHandler>,
 }
 
 impl Hooks {
-    /// Those of the configuration, and after them those that come from code.
+    /// The hooks of the configuration, followed by the callbacks.
     pub(crate) fn new(config: Config, loader: Loader, from_code: Vec<(config::Hook, SharedHandler)>) -> Self {
         let written = config.hooks.iter().map(|hook| (hook.clone(), None));
         let made = from_code.into_iter().map(|(hook, handler)| (hook, Some(handler)));
@@ -52,35 +52,35 @@ impl Hooks {
         self.config.dialect
     }
 
-    /// Whose they are.
+    /// The name of the tenant.
     pub(crate) fn tenant(&self) -> &str {
         self.loader.tenant().name()
     }
 
-    /// The hooks to call. Those that answer the permission callback are none: blade-callback.md#canusetool: "Hooks and
-    /// `canUseTool` are two separate systems", so nothing that turns hooks off turns them off.
+    /// The enabled hooks. The settings that disable hooks do not apply to the permission callback:
+    /// blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems".
     pub(crate) fn enabled(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| self.config.enabled || entry.hook.events == [CAN_USE_TOOL])
     }
 
-    /// All of them.
+    /// All hooks, including disabled ones.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// What runs for a hook.
+    /// The handler of a hook. Loads it if necessary.
     pub(crate) async fn handler(&self, entry: &Entry) -> Result<SharedHandler, HookError> {
         entry.handler.get_or_try_init(|| self.loader.load(&self.config, &entry.hook)).await.map(Arc::clone)
     }
 
-    /// What runs for those that are loaded.
+    /// The loaded hooks with their handlers.
     pub(crate) fn running(&self) -> impl Iterator<Item = (&config::Hook, &SharedHandler)> {
         self.entries.iter().filter_map(|entry| Some((&entry.hook, entry.loaded()?)))
     }
 }
 
 impl Entry {
-    /// What runs for it, where it is loaded.
+    /// The handler, if it is loaded.
     pub(crate) fn loaded(&self) -> Option<&SharedHandler> {
         self.handler.get()
     }

@@ -1,4 +1,4 @@
-//! The one-liner for one file: a [`Runtime`] with one [`HookSet`].
+//! The shortcut for a single configuration: a [`Runtime`] with one [`HookSet`].
 
 use std::{
     future::Future,
@@ -17,8 +17,7 @@ use crate::{
     tenant::Tenant,
 };
 
-/// Runs the hooks of one configuration, which is trusted with the operator's settings too. Everything that a [`HookSet`]
-/// can do, it can.
+/// Runs the hooks of one configuration, which may also contain the operator's settings. Has all methods of [`HookSet`].
 #[derive(Debug, Clone)]
 pub struct Host {
     hooks: HookSet,
@@ -56,7 +55,7 @@ impl HostBuilder {
     /// Reads the configuration from a file.
     ///
     /// # Errors
-    /// [`BuildError::Config`] with everything that is wrong with it.
+    /// [`BuildError::Config`] with every error of the configuration.
     pub fn config_file(self, path: impl AsRef<Path>) -> Result<Self, BuildError> {
         let loaded = Config::load(path.as_ref(), None)?;
         Ok(Self { warnings: loaded.warnings, ..self.config(loaded.config) })
@@ -68,7 +67,8 @@ impl HostBuilder {
         self
     }
 
-    /// Adds a callback for one event, after the hooks of the configuration: short for a [`Callback`] with this matcher.
+    /// Adds a callback for one event, after the hooks of the configuration. Short for [`HostBuilder::hook`] with a
+    /// [`Callback`] that has this matcher.
     pub fn callback<F, R>(self, event: &str, matcher: Option<&str>, callback: F) -> Self
     where
         F: Fn(Value) -> R + Send + Sync + 'static,
@@ -87,35 +87,37 @@ impl HostBuilder {
         self
     }
 
-    /// Loads hooks when an event first needs them.
+    /// Loads each hook when an event first needs it.
     pub fn lazy(mut self) -> Self {
         self.lazy = true;
         self
     }
 
-    /// The lifetime of this process; [`Profile::Resident`] unless given. Under [`Profile::OneShot`] hooks are loaded when an
-    /// event first needs them.
+    /// Sets the lifetime of this process. Default: [`Profile::Resident`]. With [`Profile::OneShot`], each hook is
+    /// loaded when an event first needs it.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         if profile == Profile::OneShot { self.lazy() } else { self }
     }
 
-    /// Where precompiled components are kept; the user's cache folder unless given.
+    /// Sets the folder of precompiled components. Default: the user's cache folder.
     pub fn cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.cache_dir = Some(dir.into());
         self
     }
 
-    /// As [`RuntimeBuilder::compiler`](crate::RuntimeBuilder::compiler), with the configuration's `compile` for its limits.
+    /// Like [`RuntimeBuilder::compiler`](crate::RuntimeBuilder::compiler), with the limits from the configuration's
+    /// `compile`.
     pub fn compiler(mut self, program: impl Into<PathBuf>) -> Self {
         self.compiler = Some(program.into());
         self
     }
 
-    /// Builds the host and, unless [`HostBuilder::lazy`], loads every hook.
+    /// Builds the host. Loads every hook, unless [`HostBuilder::lazy`] is set.
     ///
     /// # Errors
-    /// [`BuildError`]
+    /// Same as [`HookSet::load`] and [`RuntimeBuilder::build`](crate::RuntimeBuilder::build), and
+    /// [`BuildError::NoConfig`].
     pub async fn build(self) -> Result<Host, BuildError> {
         let config = self.config.ok_or(BuildError::NoConfig)?;
         for warning in &self.warnings {
@@ -140,7 +142,7 @@ impl HostBuilder {
     }
 }
 
-/// A pool as large as the configuration needs it: its `maxInstances` places, each for the most generous limits.
+/// A runtime whose pool fits the configuration: `maxInstances` instances, each with the highest limits of any hook.
 fn sized(config: &Config) -> crate::RuntimeBuilder {
     let limits = || components(config).map(|wasm| &wasm.limits);
     let mut runtime = Runtime::builder();

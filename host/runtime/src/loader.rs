@@ -1,4 +1,4 @@
-//! From a hook of a configuration to what runs for it.
+//! Turns a hook of a configuration into its handler.
 
 use std::{
     collections::BTreeSet,
@@ -29,14 +29,14 @@ use crate::{
     tenant::Tenant,
 };
 
-/// Loads hooks of one tenant on one runtime.
+/// Loads the hooks of one tenant on one runtime.
 pub(crate) struct Loader {
     runtime: Runtime,
     tenant: Tenant,
-    /// In place of the runtime's.
+    /// Overrides the runtime's HTTP client.
     client: Option<Arc<dyn HttpClient>>,
     model: OnceLock<Arc<dyn Model>>,
-    /// Processes that several entries name.
+    /// Processes, which several entries may share.
     processes: Mutex<Vec<(String, config::Process, SharedHandler)>>,
 }
 
@@ -45,12 +45,12 @@ impl Loader {
         Self { runtime, tenant, client, model: OnceLock::new(), processes: Mutex::default() }
     }
 
-    /// Whose hooks they are.
+    /// The tenant that owns the hooks.
     pub(crate) fn tenant(&self) -> &Tenant {
         &self.tenant
     }
 
-    /// Loads one hook and starts what runs for it.
+    /// Loads one hook and starts its handler.
     pub(crate) async fn load(&self, config: &Config, hook: &config::Hook) -> Result<SharedHandler, HookError> {
         let at = |error: HookLoadError| {
             let message = format!("`{}`: {error}", hook.name);
@@ -73,7 +73,7 @@ impl Loader {
             config::Handler::Process(process) => self.process(config, hook, process),
             config::Handler::Http { url, headers, .. } => Arc::new(handler::Http {
                 client: self.http_client()?,
-                // Without a ceiling the URL is as trusted as the configuration that names it.
+                // Without a ceiling, the URL is trusted as much as the configuration that contains it.
                 reach: self.tenant.bound().map_or(Reach::Anywhere, |ceiling| ceiling.reach(url)),
                 url: url.clone(),
                 headers: headers.clone(),
@@ -107,7 +107,7 @@ impl Loader {
         })
     }
 
-    /// The process of a hook. One that is asked and told stands in the configuration twice.
+    /// The process of a hook. A hook that both decides and gets notifications has two entries, which share one process.
     fn process(&self, config: &Config, hook: &config::Hook, process: &config::Process) -> SharedHandler {
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |name: &str, other: &config::Process| name == hook.name && other == process;
@@ -147,14 +147,14 @@ impl Loader {
                 Component::from_bytes(engine, bytes, permissions, folder).await?
             }
         };
-        // Of the bytes that were compiled: the file may be another by now.
+        // The digest is of the compiled bytes, because the file may have changed since.
         if wasm.digest.as_deref().is_some_and(|digest| *digest != **component.digest()) {
             return Err(LoadError::Changed { path: wasm.component.clone() }.into());
         }
         let granted = wasm.permissions != Permissions::default();
         let context = CallContext {
             tenant: self.tenant.name().into(),
-            // Finding out takes several system calls, and nobody asks where nothing is granted.
+            // Determining the owner takes several system calls. Only a component with permissions needs it.
             hook: if granted { self.tenant.owner(config, wasm).into() } else { "".into() },
             session: None,
             // wit/config.wit: "`{}` when none was written".
@@ -213,14 +213,15 @@ impl Loader {
         self.runtime.store(config.settings.state_file.as_ref().map(PathBuf::from))
     }
 
-    /// The model, if it can be asked under this name.
+    /// The model, if it accepts this name.
     fn model(&self, config: &Config, name: Option<&str>) -> Result<Arc<dyn Model>, HookLoadError> {
         let model = self.any_model(config)?;
         model.check(name)?;
         Ok(model)
     }
 
-    /// The tenant's model, the runtime's, or the one that the configuration names; its key is read with the first use.
+    /// The model of the tenant, of the runtime, or of the configuration's `llm` setting. Keeps the latter for further
+    /// hooks.
     fn any_model(&self, config: &Config) -> Result<Arc<dyn Model>, HookLoadError> {
         if let Some(model) = self.tenant.own_model().or(self.runtime.own_model()).or(self.model.get().cloned()) {
             return Ok(model);
@@ -231,14 +232,14 @@ impl Loader {
     }
 }
 
-/// What these hooks are asked about, in the words of `PicoClaw`'s handshake.
+/// The modes of `PicoClaw`'s handshake that these hooks serve.
 pub(crate) fn modes<'a>(config: &Config, hooks: impl IntoIterator<Item = &'a config::Hook>) -> Vec<&'static str> {
     let mode =
         |event: &String| picoclaw::mode(config.dialect.spec_by_name(event).unwrap_or(config.dialect.other_spec()).kind);
     let mut served = BTreeSet::new();
     for hook in hooks {
         served.extend(hook.events.iter().map(mode));
-        // It is asked about everything.
+        // A hook without configured events serves every mode.
         served.extend(picoclaw::MODES.iter().filter(|_| hook.events.is_empty()));
     }
     picoclaw::MODES.into_iter().filter(|mode| served.contains(mode)).collect()

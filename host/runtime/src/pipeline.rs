@@ -1,4 +1,4 @@
-//! The way of one event: decode → match → call → merge → encode.
+//! The pipeline of one event: decode → match → call → merge → encode.
 
 use hookbox_protocol::{Event, authority, dialect::Flow};
 
@@ -10,24 +10,24 @@ use crate::{
     verdict::{HookReport, Verdict, outputs, with_watched},
 };
 
-/// Wire JSON in, verdict out.
+/// Decodes an event and returns its verdict.
 pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
     let mut event = hooks.dialect().decode_event(wire, name)?;
     Ok(dispatch_event(hooks, &mut event, Terms::default()).await)
 }
 
-/// A typed event in, verdict out.
+/// Returns the verdict on a typed event.
 pub(crate) async fn dispatch_event(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     let span = tracing::debug_span!("dispatch", event = event.name, tenant = hooks.tenant());
     hookbox_sandbox::traced!(span, ask(hooks, event, terms))
 }
 
-/// Asks the hooks, stage by stage, and makes one outcome of what they say.
+/// Runs the hooks stage by stage, and merges their outputs.
 async fn ask(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     let dialect = hooks.dialect();
     let (mut reports, stages) = (Vec::<HookReport>::new(), dialect.stages(event.kind()));
     for stage in stages {
-        // The stage before this one did not decide.
+        // The previous stage did not decide.
         reports.iter_mut().filter(|_| dialect.falls_back()).for_each(HookReport::fall_back);
         let sent = event.turn_into(*stage, dialect);
         reports.extend(call_all(hooks, event, terms).await);
@@ -44,7 +44,7 @@ async fn ask(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
     verdict
 }
 
-/// Calls every hook of one stage, in the order and with the overlap the dialect asks for.
+/// Calls every hook of one stage, in the order and with the concurrency of the dialect.
 async fn call_all(hooks: &Hooks, event: &Event, terms: Terms<'_>) -> Vec<HookReport> {
     let selected = select(hooks, event, terms).await;
     let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { hooks.dialect().flow() };

@@ -1,4 +1,4 @@
-//! An event of a client, as a front end hands it to [`HookSet::decide`](crate::HookSet::decide).
+//! A client's event, as a front end passes it to [`HookSet::decide`](crate::HookSet::decide).
 
 use std::time::{Duration, Instant};
 
@@ -6,19 +6,19 @@ use hookbox_protocol::{Cause, Dialect, Event, Failure, json::DecodeError};
 
 use crate::hooks::Hooks;
 
-/// The largest event that is read, in bytes: 64 MiB. Hooks are not asked about a larger one.
+/// The largest event that hooks get: 64 MiB. A larger one counts as a failure of every hook.
 pub const EVENT_LIMIT: usize = 64 << 20;
 
-/// The least time between the response and the end of the client's timeout.
+/// The minimum time between the response and the end of the client's timeout.
 const MARGIN: Duration = Duration::from_millis(200);
 
-/// The part of a client's timeout that its hooks have. The rest, a tenth and at least 200 ms, is for the response to arrive;
-/// of a short timeout it is half.
+/// The part of a client's timeout that its hooks may use. The rest is reserved for sending the response: one tenth, at
+/// least 200 ms, but at most half of the timeout.
 pub fn time_for_hooks(timeout: Duration) -> Duration {
     timeout.saturating_sub(MARGIN.max(timeout / 10).min(timeout / 2))
 }
 
-/// One event, its client's timeout, and what the front end can tell the client by.
+/// One event, its client's timeout, and the ways in which the front end can respond.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
 pub struct Request<'a> {
@@ -31,44 +31,44 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// An event as the client wrote it. Its timeout begins now.
+    /// Creates a request from an event as the client wrote it. The client's timeout starts now.
     pub fn new(event: &'a [u8]) -> Self {
         Self { event, name: None, unread: None, received_at: Instant::now(), timeout: None, body_only: false }
     }
 
-    /// The event's name, for clients whose JSON does not carry it.
+    /// Sets the event's name, for clients whose JSON does not carry it.
     pub fn event_name(self, name: Option<&'a str>) -> Self {
         Self { name, ..self }
     }
 
-    /// The start of the client's timeout, where that is not now.
+    /// Sets the start of the client's timeout. Default: the creation of the request.
     pub fn received_at(self, at: Instant) -> Self {
         Self { received_at: at, ..self }
     }
 
-    /// The client's timeout. Default: `deadline` of the configuration, or else the larger one of the client's own default and
-    /// the timeouts that the configuration gives to hooks of the event.
+    /// Sets the client's timeout. Default: `deadline` of the configuration. Without it, the longest of the client's
+    /// default and the timeouts that the configuration sets for hooks of the event.
     pub fn timeout(self, timeout: Option<Duration>) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Marks the event as incomplete. `why` says what kept the rest from being read; every hook of the event fails by it.
+    /// Marks the event as incomplete. `why` is the reason. Every hook of the event fails with it.
     pub fn incomplete(self, why: Option<&'a str>) -> Self {
         Self { unread: why.map(|why| (Cause::Event, why)), ..self }
     }
 
-    /// Marks the event as incomplete because it is beyond a limit that `why` names.
+    /// Marks the event as incomplete because it exceeds a limit. `why` names the limit.
     pub fn too_large(self, why: &'a str) -> Self {
         Self { unread: Some((Cause::EventTooLarge, why)), ..self }
     }
 
-    /// Says that the client sees neither stderr nor an exit code, as over HTTP: a block is always in
-    /// [`Response::stdout`](crate::Response::stdout) then, and an event that cannot be blocked there is an error.
+    /// Marks a client that sees neither stderr nor an exit code, as over HTTP. A block is then always in
+    /// [`Response::stdout`](crate::Response::stdout). If the event cannot be blocked there, the response is an error.
     pub fn body_only(self) -> Self {
         Self { body_only: true, ..self }
     }
 
-    /// The time by which the hooks have to be done.
+    /// The deadline of the hooks.
     pub(crate) fn due(&self, hooks: &Hooks, event: &Event) -> Option<Instant> {
         let spec = hooks.dialect().spec_of(event);
         let configured = || Duration::try_from_secs_f64(hooks.config.settings.deadline?).ok();
@@ -87,7 +87,7 @@ impl<'a> Request<'a> {
     /// Decodes the event.
     ///
     /// # Errors
-    /// The reason why hooks cannot be asked about it.
+    /// The reason why no hook can get the event.
     pub(crate) fn decode(&self, dialect: &dyn Dialect) -> Result<Event, Failure> {
         if let Some((cause, why)) = self.unread {
             return Err(Failure::new(cause, why));
@@ -102,7 +102,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// The event as far as its text says what it is.
+    /// The event with those fields that can be read even if its JSON is invalid.
     pub(crate) fn glimpse(&self, dialect: &dyn Dialect) -> Option<Event> {
         dialect.glimpse(self.event, self.name).map(|seen| Event::glimpsed(dialect, seen))
     }

@@ -1,4 +1,4 @@
-//! The answer to one event: everything that a front end prints.
+//! The response to one event: everything that a front end prints.
 
 use std::{borrow::Cow, time::Instant};
 
@@ -15,58 +15,59 @@ use crate::{
     verdict::{Verdict, text_of},
 };
 
-/// The answer to one event, whatever happened to it. A front end prints it and decides nothing:
+/// The response to one event, whatever happened. A front end prints it and decides nothing:
 ///
-/// 1. [`Response::stdout`] to stdout (or as the body). Where that cannot be written, [`Response::undelivered`] to stderr
-///    and exit code 2, or else an error of its own.
-/// 2. [`Response::stderr`] to stderr, before anything else that stands there.
-/// 3. [`Response::exit_code`].
+/// 1. Write [`Response::stdout`] to stdout, or send it as the body. If that fails, write [`Response::undelivered`] to
+///    stderr and exit with code 2. Without it, report the write error.
+/// 2. Write [`Response::stderr`] to stderr, before any other output there.
+/// 3. Exit with [`Response::exit_code`].
 ///
-/// It can be sent to another process: as JSON it has the [`Report`] in place of the [`Verdict`].
+/// It can be sent to another process: its JSON has the [`Report`] in place of the [`Verdict`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Response {
-    /// The text for the client, without a newline at its end; empty: the client is told nothing.
+    /// The text for the client, without a final newline. Empty: no output.
     pub stdout: String,
-    /// The text is plain text, and not JSON.
+    /// True if [`Response::stdout`] is plain text, false if it is JSON.
     #[serde(default)]
     pub is_text: bool,
     /// The text for the client on stderr: the reason of a block, or the feedback for the model.
     #[serde(default)]
     pub stderr: Option<String>,
-    /// Nothing but [`Response::stderr`] may be written to stderr: the client reads it.
+    /// True if the front end may write nothing but [`Response::stderr`] to stderr, because the client reads it.
     #[serde(default)]
     pub quiet: bool,
-    /// The exit code: 0; 2 for a block or feedback by stderr; the dialect's or hookbox's own code for an error.
+    /// The exit code: 0 on success, 2 for a block or feedback by stderr, the dialect's or hookbox's own code for an
+    /// error.
     pub exit_code: u8,
-    /// The outcome in a word: `allow`, `deny`, `ask`, `defer`, `skip`, `respond`, `stop`, `none` for context alone,
-    /// `nothing`, or `failed` where an [error](Response::error) does not block.
+    /// The outcome in one word: `allow`, `deny`, `ask`, `defer`, `skip`, `respond`, `stop`, `none` for context alone,
+    /// `nothing`, or `failed` for an [error](Response::error) that does not block.
     pub outcome: Cow<'static, str>,
-    /// The client is told to block.
+    /// True if the response tells the client to block.
     pub blocks: bool,
-    /// The client is told not to go on as it would have: to block, to ask its user, or to use another input.
+    /// True if the response changes what the client does: it blocks, asks the user, or rewrites the input.
     pub restricts: bool,
-    /// The reason to block by exit code 2 and stderr where the client cannot be told anything else; `None`: it may go on.
+    /// The reason to block by exit code 2 and stderr if stdout cannot be written. `None`: the client may go on.
     #[serde(default)]
     pub undelivered: Option<String>,
-    /// The error of hookbox itself, where the client is told that instead of a verdict.
+    /// hookbox's own error, if the client gets that instead of a verdict.
     #[serde(default)]
     pub error: Option<ResponseError>,
-    /// The time until which the client waits, with a margin; `None`: unknown.
+    /// The deadline of the response: the end of the client's timeout, less a margin. `None`: unknown.
     #[serde(skip)]
     pub due: Option<Instant>,
     #[serde(rename = "report", default)]
     detail: Detail,
 }
 
-/// The parts of the answer, for people and programs that watch.
+/// The details of a response, for people and monitoring.
 #[derive(Debug, Clone, Default)]
 enum Detail {
     Verdict(Box<Verdict>),
     Report(Box<Report>),
-    /// No hook was asked.
+    /// No hook ran.
     #[default]
     None,
 }
@@ -93,19 +94,19 @@ impl Detail {
         }
     }
 
-    /// Of the verdict behind a response that tells the client something else.
+    /// The details for a response that replaces the verdict's own JSON by `wire`.
     fn of(verdict: Option<Verdict>, wire: Option<Value>) -> Self {
         verdict.map_or(Self::None, |verdict| Self::Verdict(Box::new(Verdict { wire, ..verdict })))
     }
 }
 
-/// An error of hookbox itself or of the request. What hooks do wrong is in the [`Verdict`].
+/// An error of hookbox itself or of the request. Errors of hooks are in the [`Verdict`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResponseError {
-    /// Which part was wrong.
+    /// The part that failed.
     pub kind: ErrorKind,
-    /// The reason, for people.
+    /// The error message.
     pub message: String,
 }
 
@@ -115,21 +116,21 @@ impl ResponseError {
     }
 }
 
-/// The part that was wrong.
+/// The part that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The event cannot be read. Exit code 65.
+    /// The event is invalid. Exit code 65.
     Event,
-    /// The configuration, or a hook of it, cannot be used. Exit code 78.
+    /// The configuration, or one of its hooks, is invalid or cannot be loaded. Exit code 78.
     Config,
-    /// hookbox could not do its work: a file, a process, a bug. Exit code 70.
+    /// hookbox itself failed: a file, a process, an internal error. Exit code 70.
     Internal,
 }
 
 impl ErrorKind {
-    /// The exit code of an error that need not block, unless the dialect has one of its own.
+    /// The exit code of an error that does not block. A dialect's own code overrides it.
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Event => 65,
@@ -139,12 +140,12 @@ impl ErrorKind {
     }
 }
 
-/// The reason of a block by exit code, when stdout cannot be written and nothing better is known.
+/// The reason of a block by exit code if stdout cannot be written and no other reason is known.
 const UNDELIVERED: &str = "the verdict cannot be given to the client";
 
 impl Response {
-    /// The response to an event when there is no hook set to ask: its configuration cannot be used, for example.
-    /// `dialect` is the client's, as far as it is known; `closed`: failures block.
+    /// The response to an event without a hook set, for example because the configuration is invalid. `dialect` is the
+    /// client's dialect, if known. With `closed`, failures block.
     pub fn without_hooks(
         request: &Request<'_>,
         dialect: Option<&'static dyn Dialect>,
@@ -160,7 +161,7 @@ impl Response {
         }
     }
 
-    /// A block of an event for a reason of the front end's own, or an error where the event cannot be blocked.
+    /// A block for the front end's own reason, or an error if the event cannot be blocked.
     pub fn block(request: &Request<'_>, dialect: Option<&'static dyn Dialect>, kind: ErrorKind, reason: &str) -> Self {
         Self::block_for(request, dialect, ResponseError::new(kind, reason), reason.to_owned())
     }
@@ -172,7 +173,7 @@ impl Response {
         reason: String,
     ) -> Self {
         let spec = dialect.and_then(|dialect| dialect.glimpse_spec(request.event, request.name));
-        // An event that cannot even be named may be one that can be blocked.
+        // An event whose name is unknown may be one that can be blocked.
         if spec.is_none_or(|spec| spec.blockable) {
             Self::blocking(request, dialect, error, reason, None)
         } else {
@@ -180,11 +181,11 @@ impl Response {
         }
     }
 
-    /// The response of another process that speaks for the hooks, a daemon for example: its text, and the
-    /// [outcome](Response::outcome) in a word. `closed`: failures block.
+    /// The response of another process that decides for the hooks, such as a daemon: its text and the
+    /// [outcome](Response::outcome) in one word. With `closed`, failures block.
     pub fn of_words(stdout: String, is_text: bool, outcome: impl Into<String>, closed: bool) -> Self {
         let outcome = outcome.into();
-        // `none` may be a rewrite, which restricts too.
+        // `none` may include a rewrite, which restricts too.
         let restricts = !matches!(&*outcome, "allow" | "nothing");
         Self {
             is_text,
@@ -196,7 +197,7 @@ impl Response {
         }
     }
 
-    /// The response that a verdict is. `closed`: failures block.
+    /// The response for a verdict. With `closed`, failures block.
     pub(crate) fn of_verdict(request: &Request<'_>, verdict: Verdict, dialect: &dyn Dialect, closed: bool) -> Self {
         let (stdout, is_text) = verdict.wire.as_ref().map(text_of).unwrap_or_default();
         let undelivered = if verdict.restricts() {
@@ -213,7 +214,7 @@ impl Response {
             undelivered,
             ..Self::silent(stdout)
         };
-        // Beside exit code 2 the client reads no JSON.
+        // A client that gets exit code 2 ignores JSON on stdout.
         let response = match verdict.feedback().filter(|_| !request.body_only) {
             Some(text) => {
                 Self { stderr: Some(text.to_owned()), quiet: true, exit_code: 2, stdout: String::new(), ..response }
@@ -223,7 +224,7 @@ impl Response {
         Self { detail: Detail::Verdict(Box::new(verdict)), ..response }
     }
 
-    /// A block for an error, in the dialect's own words.
+    /// A block because of an error, in the dialect's JSON.
     pub(crate) fn blocking(
         request: &Request<'_>,
         dialect: Option<&'static dyn Dialect>,
@@ -236,7 +237,7 @@ impl Response {
                 .and_then(|dialect| Some((dialect, request.decode(dialect).ok().or_else(|| request.glimpse(dialect))?)))
         };
         let (word, wire, fallback) = if request.body_only {
-            // A block of an event without a name has no words.
+            // No dialect can block an event without a name in the body.
             let Some((dialect, event)) = event() else { return Self::passing(dialect, error, verdict) };
             let (word, wire) = block_in_body(dialect, &event, &reason);
             (word, wire, Fallback::block(None))
@@ -261,7 +262,7 @@ impl Response {
         }
     }
 
-    /// An error that blocks nothing.
+    /// An error that does not block.
     pub(crate) fn passing(
         dialect: Option<&'static dyn Dialect>,
         error: ResponseError,
@@ -280,7 +281,7 @@ impl Response {
         }
     }
 
-    /// Says nothing but this text.
+    /// A response with this text on stdout and nothing else.
     fn silent(stdout: String) -> Self {
         Self {
             stdout,
@@ -298,7 +299,7 @@ impl Response {
         }
     }
 
-    /// [`Response::stdout`] as a JSON value: plain text as a string, nothing as `null`.
+    /// [`Response::stdout`] as a JSON value. Plain text becomes a string, an empty text `null`.
     pub fn stdout_json(&self) -> Cow<'_, str> {
         match (self.stdout.is_empty(), self.is_text) {
             (true, _) => "null".into(),
@@ -307,7 +308,7 @@ impl Response {
         }
     }
 
-    /// The verdict of the hooks. `None`: no hook was asked, or the response comes from another process.
+    /// The verdict of the hooks. `None`: no hook ran, or the response comes from another process.
     pub fn verdict(&self) -> Option<&Verdict> {
         match &self.detail {
             Detail::Verdict(verdict) => Some(verdict),
@@ -315,12 +316,12 @@ impl Response {
         }
     }
 
-    /// Each hook's part and the sentence that decided. `None`: no hook was asked.
+    /// Each hook's part in the response, and the sentence of the specification that decided. `None`: no hook ran.
     pub fn report(&self) -> Option<Cow<'_, Report>> {
         self.detail.report()
     }
 
-    /// The record of this response under the hook set that was asked. `event` is the event's JSON.
+    /// The record of this response under the hook set that decided. `event` is the event's JSON.
     pub fn record(&self, hooks: &HookSet, event: &[u8]) -> Record {
         match self.verdict() {
             Some(verdict) => verdict.record(hooks, event),
@@ -329,7 +330,7 @@ impl Response {
     }
 }
 
-/// A block of this event, as a word and in the dialect's own.
+/// A block of this event: the outcome in one word, and the dialect's JSON.
 fn block_in_body(dialect: &dyn Dialect, event: &Event, reason: &str) -> (&'static str, Option<Value>) {
     let failure = Failure::new(Cause::Event, reason);
     let (mut output, _) = failed_output(dialect.spec_of(event), "hookbox", &failure, FailurePolicy::Deny);

@@ -1,4 +1,4 @@
-//! One hook on one event: whether it is for it, what it said, and what of that counts.
+//! Runs one hook on one event: checks that the hook matches, calls it, and determines what of its output counts.
 
 use std::{
     borrow::Cow,
@@ -25,28 +25,28 @@ use crate::{
     verdict::{HookReport, Status},
 };
 
-/// What one event is judged under.
+/// The conditions under which the hooks of one event run.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Terms<'a> {
-    /// What kept the event from being read: each hook fails by it.
+    /// The reason why the event could not be decoded. Every hook fails with it.
     pub(crate) unread: Option<&'a Failure>,
-    /// When the verdict is due: a hook that is not done by then ran past its timeout.
+    /// The deadline of the verdict. A hook that is not done by then has timed out.
     pub(crate) due: Option<Instant>,
 }
 
 impl Terms<'_> {
-    /// When a hook has to be loaded: what takes longer leaves a tenth of the time to those that are.
+    /// The deadline for loading hooks. It reserves a tenth of the remaining time for hooks that are already loaded.
     fn load_due(&self) -> Option<Instant> {
         let left = self.due?.saturating_duration_since(Instant::now());
         self.due?.checked_sub(left / 10)
     }
 }
 
-/// A hook that is subscribed to an event, and whether it is to run.
+/// A hook that is subscribed to an event, and its handler or the status why it does not run.
 pub(crate) struct Selected<'a> {
     entry: &'a Entry,
     decision: Result<SharedHandler, Status>,
-    /// Whether it is still to be loaded. Until then what runs fails.
+    /// True while the handler is still to be loaded. `decision` is a failure until then.
     missing: bool,
     due: Option<Instant>,
 }
@@ -73,19 +73,19 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Whether it is to run, and wants all that run to run one by one.
+    /// Returns true if the hook runs and its entry asks for all hooks to run one after another.
     pub(crate) fn asks_for_sequence(&self) -> bool {
         self.decision.is_ok() && self.entry.hook.sequential
     }
 
-    /// The report of a hook that an earlier one kept from running.
+    /// The report of a hook that did not run because an earlier hook ended the event.
     pub(crate) fn not_reached(self) -> HookReport {
         let status = self.decision.as_ref().err().cloned().unwrap_or(Status::NotReached);
         self.report(status, Box::default())
     }
 }
 
-/// The hooks subscribed to an event, in configuration order. Those that are to run are loaded, as far as they can be.
+/// The hooks subscribed to an event, in configuration order. Loads those that match and are not loaded yet.
 pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>) -> Vec<Selected<'a>> {
     let spec = hooks.dialect().spec_of(event);
     let field = spec.matched.and_then(|field| event.field(field)).filter(|field| !field.is_empty());
@@ -117,8 +117,7 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>
         Selected { entry, decision, missing, due: terms.due }
     });
     let mut selected: Vec<_> = selected.collect();
-    // Most often all of them are loaded. If not, they are all at once, so that one that takes long does not take the time
-    // of the others.
+    // Usually all hooks are loaded already. The others load concurrently, so that a slow one does not delay the rest.
     if selected.iter().any(|hook| hook.missing) {
         let due = terms.load_due();
         let loading = selected.iter_mut().filter(|hook| hook.missing).map(|hook| async move {
@@ -133,7 +132,7 @@ fn failed(failure: Failure) -> SharedHandler {
     Arc::new(Failed::new(failure))
 }
 
-/// What a hook is run by, where it has to be loaded first.
+/// Loads the handler of a hook. A hook that cannot be loaded in time gets a handler that fails.
 async fn load(hooks: &Hooks, entry: &Entry, due: Option<Instant>) -> SharedHandler {
     let loading = caught(hooks.handler(entry));
     let loaded = match due {
@@ -151,7 +150,7 @@ async fn load(hooks: &Hooks, entry: &Entry, due: Option<Instant>) -> SharedHandl
     }
 }
 
-/// What runs for a hook that an event is for, if it takes such events.
+/// The handler of a hook that matches an event, or the status why it does not run.
 fn asked(
     entry: &Entry,
     handler: SharedHandler,
@@ -164,7 +163,7 @@ fn asked(
     match (takes, unread) {
         (true, None) => Ok(handler),
         (true, Some(failure)) => Ok(failed(failure.clone())),
-        // It is for what it exports, and this is not of it.
+        // A hook without configured events handles the events that its component exports. This is not one of them.
         (false, _) if entry.hook.events.is_empty() => Err(Status::NotHandled),
         (false, _) => {
             let why = format!("it is configured for {} and does not handle it", event.name);
@@ -173,8 +172,8 @@ fn asked(
     }
 }
 
-/// What comes of a hook, where a panic is a failure of that hook like any other. Handlers, stores, clients and models may
-/// be the embedder's, and one hook's bug takes no other hook's word away.
+/// Turns a panic into a failure of the hook. Handlers, stores, clients and models may be the embedder's code, and a bug
+/// in one hook must not discard the outputs of the others.
 async fn caught<T>(hook: impl Future<Output = T>) -> Result<T, Failure> {
     AssertUnwindSafe(hook).catch_unwind().await.map_err(|_| panicked())
 }
@@ -199,7 +198,7 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     let of_handler = || (handler.digest(), handler.unusable().cloned());
     let (digest, unusable) = catch_unwind(AssertUnwindSafe(of_handler)).unwrap_or_default();
     let counted = count(hooks, event, selected.entry, &mut run);
-    // What is only watched decides nothing.
+    // A monitored hook decides nothing.
     let (counted, watched) = match hook.mode {
         Mode::Enforce => (counted, None),
         Mode::Monitor => (Box::default(), Some(counted)),
@@ -237,35 +236,35 @@ async fn call(
         Run::new(Err(Failure::new(Cause::Timeout, why)))
     };
     let asked = caught(async {
-        // One that cannot be asked any more has its own reason, whatever the time.
+        // A hook that cannot run any more reports its own reason, even after the deadline.
         if deadline <= started && handler.unusable().is_none() {
             return late();
         }
         tokio::time::timeout_at(deadline.into(), handler.call(call)).await.unwrap_or_else(|_| late())
     });
     let mut run = Box::new(asked.await.unwrap_or_else(|panicked| Run::new(Err(panicked))));
-    // A component tells its own.
+    // A component measures its own time.
     if run.time.is_zero() {
         run.time = started.elapsed();
     }
     run
 }
 
-/// The dialect of a hook's JSON, where that is another one than the caller's. Components have the contract's types.
+/// The dialect of a hook's JSON, if it is not the client's. Components use the contract's types instead.
 fn speaks(hooks: &Hooks, hook: &config::Hook) -> Option<&'static dyn Dialect> {
     let speaks = matches!(hook.handler, config::Handler::Command { .. } | config::Handler::Http { .. });
     let written = hooks.config.written;
     (speaks && !is_same_client(written, hooks.dialect())).then_some(written)
 }
 
-/// Runs hooks on the same event, so many at once.
+/// Runs hooks on the same event, at most `at_once` concurrently.
 pub(crate) async fn run_together(
     hooks: &Hooks,
     event: &Event,
     selected: Vec<Selected<'_>>,
     at_once: usize,
 ) -> Vec<HookReport> {
-    // Most often there is one.
+    // Usually there is one hook.
     if at_once.min(selected.len()) <= 1 {
         let mut reports = Vec::with_capacity(selected.len());
         for hook in selected {
@@ -275,14 +274,14 @@ pub(crate) async fn run_together(
     }
     let calls = selected.into_iter().enumerate();
     let calls: Vec<_> = calls.map(|(at, hook)| run(hooks, event, hook).map(move |report| (at, report))).collect();
-    // Not `buffered`, where a slow hook keeps those behind it from starting although there is room.
+    // `buffered` would let a slow hook keep later hooks from starting although a slot is free.
     let mut reports: Vec<_> = stream::iter(calls).buffer_unordered(at_once).collect().await;
     reports.sort_by_key(|(place, _)| *place);
     reports.into_iter().map(|(_, report)| report).collect()
 }
 
-/// Each hook sees the event as the hooks before it left it, until one of them ends it. To be kept apart from what is done
-/// for every event: it holds a whole event.
+/// Runs hooks one after another, each on the event as the earlier hooks rewrote it, until one ends the event. This is a
+/// function of its own because its future holds a whole event.
 pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Selected<'_>>) -> Vec<HookReport> {
     let dialect = hooks.dialect();
     let mut event = Cow::Borrowed(event);
@@ -301,7 +300,7 @@ pub(crate) async fn run_chain(hooks: &Hooks, event: &Event, selected: Vec<Select
     reports
 }
 
-/// What counts of a hook's run: failure behaviour, then authority, then what the dialect can say.
+/// Returns what counts of a hook's output: applies the failure policy, then the authority, then degradation.
 fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<HookOutput> {
     let Entry { hook, bounds: authority, .. } = entry;
     let spec = hooks.dialect().spec_of(event);
@@ -320,7 +319,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
         Some(kept)
     });
     let mut counted = match result {
-        // Most often there is nothing to look at.
+        // Usually the output is empty.
         Ok(output) if output.is_silent() => return Box::default(),
         Ok(output) => {
             let mut output = output.clone();
@@ -344,8 +343,8 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
     counted
 }
 
-/// The failure of a hook that rewrote what it may not, and what is left of its output: its denial or question, and the part
-/// of the rewrite that is granted. Its context goes, because it tells of the rewrite.
+/// The failure of a hook that rewrote what its authority does not include, and the rest of its output: a denial or
+/// question, and the granted part of the rewrite. Drops its context, because that describes the lost rewrite.
 ///
 /// decisions.md#authority: "A rewrite that is lost because its hook may not make it is a failure of that hook".
 fn unauthorised(
@@ -376,7 +375,7 @@ fn unauthorised(
     Some((Failure::new(Cause::Authority, why), kept))
 }
 
-/// What a failure counts as, with what is left of the output; the stricter decision holds.
+/// The output of the failure policy, combined with the rest of the hook's output. The stricter decision wins.
 fn with_kept(failed: HookOutput, kept: Option<HookOutput>) -> HookOutput {
     let Some(kept) = kept else { return failed };
     if kept.decision_kind() >= failed.decision_kind() {
@@ -386,10 +385,10 @@ fn with_kept(failed: HookOutput, kept: Option<HookOutput>) -> HookOutput {
     }
 }
 
-/// Keys that decide in some dialect.
+/// Keys that carry a decision in some dialect.
 const DECIDING: [&str; 5] = ["action", "approved", "behavior", "decision", "permissionDecision"];
 
-/// Why an output is not the dialect's, unless it denies or stops all the same.
+/// The reason why an output does not fit the dialect. `None` if it denies or stops in any case.
 ///
 /// decisions.md#outputs: "Where failures block, so does an output that is not the dialect's".
 fn misfit(output: &HookOutput, notes: &[Note]) -> Option<String> {

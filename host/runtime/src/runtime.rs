@@ -1,4 +1,5 @@
-//! What all hook sets of a process share: engine, compiled components, stores, HTTP client, model, kinds of handlers.
+//! The resources that all hook sets of a process share: engine, compiled components, stores, HTTP client, model, and
+//! types of handlers.
 
 mod builder;
 
@@ -28,7 +29,8 @@ use crate::{
 
 pub use builder::RuntimeBuilder;
 
-/// One per process; cheap to clone. It costs nothing until the first component is loaded.
+/// The shared resources of a process. Create one per process; it is cheap to clone. The engine starts when the first
+/// component is loaded.
 ///
 /// ```no_run
 /// # async fn example(event_json: &str, ceiling: hookbox::Ceiling) -> Result<(), Box<dyn std::error::Error>> {
@@ -53,7 +55,7 @@ struct Inner {
     options: EngineOptions,
     engine: OnceCell<Engine>,
     store: Option<Arc<dyn Store>>,
-    /// Stores of files that configurations name, each opened once.
+    /// Stores in files that configurations name. Each file is opened once.
     files: Mutex<HashMap<PathBuf, Arc<dyn Store>>>,
     client: Option<Arc<dyn HttpClient>>,
     model: Option<Arc<dyn Model>>,
@@ -69,22 +71,22 @@ impl Runtime {
         RuntimeBuilder::default()
     }
 
-    /// Reads configurations that may name the [types of handlers](RuntimeBuilder::handler) of this runtime.
+    /// Returns a reader for configurations that use this runtime's own [types of handlers](RuntimeBuilder::handler).
     pub fn reader(&self) -> Reader {
         self.inner.handlers.keys().fold(Reader::new(), Reader::handler)
     }
 
-    /// How many components are compiled and in memory now, however many hooks and hook sets name them.
+    /// The number of compiled components in memory. A component that several hooks or hook sets use counts once.
     pub fn components(&self) -> usize {
         self.inner.engine.get().map_or(0, Engine::components)
     }
 
-    /// Where the code of the components that were loaded so far came from: memory, the cache, the compiler.
+    /// Counts of the components loaded so far by the origin of their code: memory, the cache, the compiler.
     pub fn loads(&self) -> Loads {
         self.inner.engine.get().map(Engine::loads).unwrap_or_default()
     }
 
-    /// How many components run now.
+    /// The number of component calls that run now.
     pub fn running(&self) -> usize {
         self.inner.engine.get().map_or(0, Engine::running)
     }
@@ -109,7 +111,7 @@ impl Runtime {
         &self.inner.options
     }
 
-    /// Where components come from, if it is not files.
+    /// The source of components, unless they are files.
     pub(crate) fn source(&self) -> Option<&dyn ComponentSource> {
         self.inner.source.as_deref()
     }
@@ -135,7 +137,7 @@ impl Runtime {
         self.inner.model.clone()
     }
 
-    /// The store: of the runtime, or else of the file that a configuration names, or else of the user.
+    /// The state store: the runtime's, or else the file that the configuration names, or else the user's file.
     pub(crate) fn store(&self, named: Option<PathBuf>) -> Result<Arc<dyn Store>, HookLoadError> {
         if let Some(store) = &self.inner.store {
             return Ok(Arc::clone(store));
@@ -148,7 +150,7 @@ impl Runtime {
         files.get(&file).cloned().ok_or(HookLoadError::NoState)
     }
 
-    /// The model of these settings.
+    /// A model with these settings.
     #[cfg(feature = "llm")]
     #[expect(clippy::unused_self, reason = "a build without `llm` has none")]
     pub(crate) fn model(

@@ -1,4 +1,4 @@
-//! Whose hooks these are, and what no hook of theirs may exceed.
+//! A tenant: the owner of hooks and state, and the bounds of its hooks.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::{
     config::{Config, Wasm},
 };
 
-/// Whose a hook set and its state are.
+/// The owner of a hook set and its state.
 #[derive(Clone)]
 #[must_use]
 pub struct Tenant {
     name: String,
-    /// True if somebody gave that name.
+    /// True if the name was configured, false if it is the default.
     named: bool,
     ceiling: Option<Arc<Ceiling>>,
     model: Option<Arc<dyn Model>>,
@@ -26,8 +26,8 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// A tenant of this name, which keeps its state apart from that of others. It has no ceiling yet: its configuration
-    /// is trusted as that of a user on their own machine.
+    /// Creates a tenant. Its state is separate from that of other tenants. Without a [ceiling](Tenant::ceiling), its
+    /// configuration is trusted like that of a user on their own machine.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None, folder: None, kept: None }
     }
@@ -38,26 +38,27 @@ impl Tenant {
         Self { named: config.settings.tenant.is_some(), ..Self::new(config.tenant()) }
     }
 
-    /// Bounds every hook of the tenant, and keeps its configuration from setting what is the operator's.
+    /// Sets bounds for every hook of the tenant. The tenant's configuration may then not set what the operator sets.
     pub fn ceiling(mut self, ceiling: Ceiling) -> Self {
         self.ceiling = Some(Arc::new(ceiling));
         self
     }
 
-    /// Gives the tenant a language model of its own, instead of the runtime's.
+    /// Sets a language model for the tenant. It overrides the runtime's model.
     pub fn model(mut self, model: impl Model + 'static) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// Bounds what all its hooks together keep in their state, in bytes: as
-    /// [`Space::tenant_bytes`](crate::capability::state::Space::tenant_bytes) counts them.
+    /// Limits the state of all the tenant's hooks together, in bytes.
+    /// [`Space::tenant_bytes`](crate::capability::state::Space::tenant_bytes) defines what counts.
     pub fn state_bytes(mut self, bytes: u64) -> Self {
         self.state_bytes = Some(bytes);
         self
     }
 
-    /// Keeps the files of its components below this folder: what leads out of it, by its path or by a link, is not loaded.
+    /// Restricts the files of the tenant's components to this folder. A component whose path or link points outside is
+    /// not loaded.
     pub fn folder(mut self, folder: Arc<Beneath>) -> Self {
         self.folder = Some(folder);
         self
@@ -74,7 +75,7 @@ impl Tenant {
         &self.name
     }
 
-    /// Whose state a component's is, within the tenant. One that is named stands for all its configurations.
+    /// The owner of a component's state within the tenant. All configurations of a named tenant share their state.
     pub(crate) fn owner(&self, config: &Config, wasm: &Wasm) -> String {
         if self.named { wasm.owner.clone() } else { config.owner(wasm) }
     }

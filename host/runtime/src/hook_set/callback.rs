@@ -1,4 +1,4 @@
-//! Hooks that are given in code.
+//! Hooks that are written in code instead of a configuration file.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -11,11 +11,11 @@ use crate::{
     handler::{Closure, SharedHandler},
 };
 
-/// docs/spec/claude.md: 60 seconds; the other dialects take no longer.
+/// The default of docs/spec/claude.md, 60 seconds. No other dialect has a longer one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A hook that stands in no file. It has what any other hook has: a matcher, a timeout, a failure policy, an authority and
-/// a name.
+/// A hook that is written in code instead of a configuration file. Like any other hook it has a matcher, a timeout, a
+/// failure policy, an authority and a name.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,8 +42,9 @@ pub struct Callback {
 }
 
 impl Callback {
-    /// A closure for one event, by its wire name (`canUseTool` for the permission callback). It takes the event's JSON and
-    /// returns the dialect's output JSON (`null` says nothing), or why it failed.
+    /// Creates a callback from a closure for one event. `event` is the event's wire name (`canUseTool` for the
+    /// permission callback). The closure takes the event's JSON. It returns the dialect's output JSON (`null` for no
+    /// output), or the reason of its failure.
     pub fn new<F, R>(event: impl Into<String>, closure: F) -> Self
     where
         F: Fn(Value) -> R + Send + Sync + 'static,
@@ -52,7 +53,7 @@ impl Callback {
         Self::of(event, Arc::new(Closure::new(closure)))
     }
 
-    /// As [`Callback::new`], with any handler.
+    /// Like [`Callback::new`], with any handler.
     pub fn of(event: impl Into<String>, handler: SharedHandler) -> Self {
         Self {
             event: event.into(),
@@ -94,43 +95,43 @@ impl Callback {
         self
     }
 
-    /// Its name in records, metrics and diagnostics.
+    /// Sets the name in records, metrics and diagnostics. Default: `callback` and its number.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// How long it may take; a minute unless given.
+    /// Sets the timeout. Default: 60 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// What a failure counts as; the dialect's default unless given.
+    /// Sets the failure policy. Default: the dialect's.
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
         self.on_failure = Some(policy);
         self
     }
 
-    /// What running past the timeout counts as; as a failure unless given.
+    /// Sets the failure policy for timeouts. Default: the policy for other failures.
     pub fn on_timeout(mut self, policy: FailurePolicy) -> Self {
         self.on_timeout = Some(policy);
         self
     }
 
-    /// What it may decide; everything unless given.
+    /// Sets the authority: what the callback may decide and rewrite. Default: everything.
     pub fn authority(mut self, authority: Authority) -> Self {
         self.authority = Some(authority);
         self
     }
 
-    /// Returns true if it decides, or is only watched.
+    /// Sets the mode: enforce its decisions, or only monitor them. Default: [`Mode::Enforce`].
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// The configuration entry it would have had, and what runs.
+    /// The configuration entry that stands for the callback, and its handler.
     pub(super) fn resolve(self, config: &Config, number: usize) -> Result<(Hook, SharedHandler), BuildError> {
         let spec = config.dialect.spec_by_name(&self.event).unwrap_or(config.dialect.other_spec());
         let compiled = match config.dialect.match_style_of(spec) {

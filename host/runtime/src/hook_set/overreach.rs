@@ -1,4 +1,4 @@
-//! Components that say more than they may, as far as an event shows it.
+//! Finds components whose output exceeds their authority on a given event.
 
 use hookbox_protocol::{Cause, Event};
 
@@ -11,12 +11,12 @@ use crate::{
 };
 
 impl HookSet {
-    /// Asks the components about an event, and warns of each that says more than its authority lets it. Other handlers are
-    /// not asked. What a component does on the way (state it keeps, requests it sends) it does as under
-    /// [`HookSet::dispatch`].
+    /// Calls the components that match an event, and warns about each whose output exceeds its authority. Skips
+    /// handlers that are not components. Side effects of a component (state that it keeps, requests that it sends)
+    /// happen as under [`HookSet::dispatch`].
     ///
     /// # Errors
-    /// As [`HookSet::dispatch_as`].
+    /// Same as [`HookSet::dispatch_as`].
     pub async fn overreach(
         &self,
         wire: impl AsRef<[u8]>,

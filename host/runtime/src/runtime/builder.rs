@@ -1,4 +1,4 @@
-//! Building a [`Runtime`].
+//! Builds a [`Runtime`].
 
 use std::{
     collections::HashMap,
@@ -42,73 +42,73 @@ pub struct RuntimeBuilder {
 }
 
 impl RuntimeBuilder {
-    /// Compiles components in a process of this program, which is ended when it takes more than
-    /// [`RuntimeBuilder::compile_limits`]: without it, a component made for that can exhaust this process. The program is
-    /// `hookbox`, or one that begins with [`serve_if_asked`](crate::sandbox::compiler::serve_if_asked), for example the
-    /// host's own.
+    /// Compiles each component in a child process of this program. The child is killed if it exceeds
+    /// [`RuntimeBuilder::compile_limits`]. Without this, a malicious component can exhaust the memory of this process.
+    /// The program is `hookbox`, or any program whose `main` starts with
+    /// [`serve_if_asked`](crate::sandbox::compiler::serve_if_asked), such as the embedder's own.
     pub fn compiler(mut self, program: impl Into<PathBuf>) -> Self {
         self.compiler = Some(program.into());
         self
     }
 
-    /// What compiling one component may take in a process of its own.
+    /// Sets the limits for compiling one component in a child process.
     pub fn compile_limits(mut self, limits: CompileLimits) -> Self {
         self.compile_limits = limits;
         self
     }
 
-    /// Where precompiled components are kept; the user's cache folder unless given.
+    /// Sets the folder of precompiled components. Default: the user's cache folder.
     pub fn cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.cache_dir = Some(dir.into());
         self
     }
 
-    /// Components that run at once, of all hook sets together; 16 unless given. More wait for their turn, and fail as
-    /// `busy` after their timeout.
+    /// Sets how many components may run concurrently, across all hook sets. Default: 16. Further calls wait, and fail
+    /// as `busy` at their timeout.
     pub fn max_instances(mut self, instances: u32) -> Self {
         self.max_instances = Some(instances);
         self
     }
 
-    /// The lifetime of this process; [`Profile::Resident`] unless given.
+    /// Sets the lifetime of this process. Default: [`Profile::Resident`].
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// The largest `memoryMiB` that a hook may have; 1024 unless given. Address space for it is set aside for each of
-    /// [`RuntimeBuilder::max_instances`].
+    /// Sets the largest `memoryMiB` that a hook may have. Default: 1024. Address space of this size is reserved for
+    /// each of [`RuntimeBuilder::max_instances`].
     pub fn max_memory_mib(mut self, mib: u32) -> Self {
         self.max_memory_mib = Some(mib);
         self
     }
 
-    /// The largest table, in elements, that a hook may have; 100,000 unless given.
+    /// Sets the largest table that a hook may have, in elements. Default: 100,000.
     pub fn max_table_elements(mut self, elements: u32) -> Self {
         self.max_table_elements = Some(elements);
         self
     }
 
-    /// Where state is kept; a file in the user's state folder unless given.
+    /// Sets the state store. Default: a file in the user's state folder.
     pub fn state(mut self, store: impl Store + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
     }
 
-    /// What sends HTTP requests, for `http` handlers, the http capability and models of configurations.
+    /// Sets the HTTP client for `http` handlers, the http capability and the models of configurations.
     pub fn http_client(mut self, client: impl HttpClient + 'static) -> Self {
         self.client = Some(Arc::new(client));
         self
     }
 
-    /// The language model of all hook sets whose tenant has none of its own. A configuration's `llm` is not used then.
+    /// Sets the language model for tenants without a model of their own. It overrides a configuration's `llm`.
     pub fn model(mut self, model: impl Model + 'static) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// A type of handlers of the caller's own: `make` is called once for each entry `"type": kind` of each hook set. To
-    /// be read, such entries need a [`Runtime::reader`].
+    /// Adds a type of handlers. `make` is called once for each entry with `"type": kind` in each hook set. Read such
+    /// configurations with [`Runtime::reader`].
     ///
     /// ```
     /// use std::sync::Arc;
@@ -134,7 +134,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Where components come from; files beside the configuration unless given.
+    /// Sets the source of components. Default: files beside the configuration.
     pub fn components(mut self, source: impl ComponentSource + 'static) -> Self {
         self.source = Some(Arc::new(source));
         self
@@ -155,7 +155,7 @@ impl RuntimeBuilder {
     /// Builds the runtime. The engine starts with the first component.
     ///
     /// # Errors
-    /// [`BuildError::HandlerType`]: a type of handlers has a name that hookbox has already given.
+    /// [`BuildError::HandlerType`] if a type of handlers has the name of one of hookbox's own types.
     pub fn build(self) -> Result<Runtime, BuildError> {
         if let Some(taken) = self.handlers.keys().find(|kind| HANDLER_TYPES.contains(&kind.as_str())) {
             return Err(BuildError::HandlerType(taken.clone()));
@@ -188,11 +188,12 @@ impl RuntimeBuilder {
     }
 }
 
-/// Memory of one block that is kept when it is freed, twice as much in all.
+/// Size of the block that raises glibc's limits: blocks of up to 8 MiB are reused, and up to 16 MiB of free memory is
+/// kept.
 const KEPT_BYTES: usize = 8 << 20;
 
-/// Lets what a large event took be there for the next one. glibc gives it back at once, and takes it anew page by page, a
-/// quarter of what an event of 1 MiB costs, until it has seen a block of the size come and go. Other allocators do not mind.
+/// Makes glibc keep the memory of a large event for the next one. By default it returns large blocks to the system at
+/// once. Mapping them again costs a quarter of the time of a 1 MiB event. Freeing one large block raises that limit.
 fn keep_freed_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
 }
