@@ -1,4 +1,4 @@
-//! The configuration file: what it may say, and what it means ([`Config`]).
+//! The configuration file: reads it, validates it, and resolves it to a [`Config`].
 
 mod authority_text;
 mod callback;
@@ -51,20 +51,20 @@ pub use resolve::events::{Misnamed, misnamed};
 pub use schema::generated;
 pub use schema::{DEFAULT_DIALECT, schema};
 
-/// A loaded configuration: every hook, in the order in which its dialect merges them.
+/// A loaded configuration. Its hooks are in the order in which the dialect merges them.
 #[derive(Clone)]
 pub struct Config {
-    /// The file it came from, for messages; relative paths are relative to its folder.
+    /// The file, for messages. Relative paths are relative to its folder.
     pub file: PathBuf,
     /// The dialect, with its profile.
     pub dialect: &'static dyn Dialect,
-    /// The dialect in which its hooks are written: another one where another client than the file's calls.
+    /// The dialect in which the hooks are written. It differs from `dialect` if another client calls them.
     pub written: &'static dyn Dialect,
-    /// `failClosed`: any failure of ours on an event that can be blocked blocks it.
+    /// `failClosed`: every failure of hookbox on an event that can be blocked blocks it.
     pub fail_closed: bool,
-    /// False when `disableAllHooks`, or blade's `enabled`, turns every hook off. `canUseTool` is none.
+    /// False if `disableAllHooks`, or blade's `enabled`, disables all hooks. It does not apply to `canUseTool`.
     pub enabled: bool,
-    /// blade: `maxConcurrentHooks`.
+    /// `maxConcurrentHooks` of blade: the maximum number of hooks that run concurrently.
     pub max_concurrent: Option<usize>,
     /// The hooks, in configuration order (under picoclaw: by priority, then name).
     pub hooks: Vec<Hook>,
@@ -72,12 +72,12 @@ pub struct Config {
     pub references: BTreeSet<Reference>,
     /// SHA-256 of the file's bytes, in hexadecimal, for records.
     pub digest: String,
-    /// The `state`, `llm` and `tenant` settings of the host.
+    /// The settings under `host`.
     pub settings: HostSettings,
 }
 
 impl Config {
-    /// The folder relative paths are relative to.
+    /// The folder of the file. Relative paths are relative to it.
     pub fn folder(&self) -> &Path {
         match self.file.parent() {
             Some(folder) if folder != Path::new("") => folder,
@@ -85,29 +85,29 @@ impl Config {
         }
     }
 
-    /// Whose hooks these are.
+    /// The name of the tenant.
     pub fn tenant(&self) -> &str {
         self.settings.tenant.as_deref().unwrap_or("default")
     }
 
-    /// Whose state a component's is, within the tenant: that of a component of this name or path in this file. Projects
-    /// have no tenants of their own and may give their components one name; a tenant that is named stands for all its
-    /// files.
+    /// The owner of a component's state within the tenant. Without a configured tenant, the owner includes the path of
+    /// this file, because different projects may use the same component name. A configured tenant shares state between
+    /// all its files.
     pub fn owner(&self, wasm: &Wasm) -> String {
         if self.settings.tenant.is_some() {
             return wasm.owner.clone();
         }
         let file = std::path::absolute(&self.file).unwrap_or_else(|_| self.file.clone());
         let folder = file.parent().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
-        // Not the file a link leads to: the components are those beside the link.
+        // Not the target of a symlink: relative component paths are relative to the link.
         let file = folder.zip(file.file_name()).map_or(file.clone(), |(folder, name)| folder.join(name));
         let text =
             file.to_str().map_or_else(|| file.as_os_str().as_encoded_bytes().escape_ascii().to_string(), str::to_owned);
-        // No path holds a NUL, so the two parts are never taken for others.
+        // NUL separates the parts unambiguously, because no path contains it.
         format!("{text}\0{}", wasm.owner)
     }
 
-    /// An error about a place in the file that shows only when its hook is loaded.
+    /// An error at a place in the file that is found only when a hook is loaded.
     pub(crate) fn error_at(&self, pointer: &str, message: String, help: Option<String>) -> Diagnostic {
         let text = load::regular(&self.file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         let text = text.unwrap_or_default();
@@ -131,42 +131,43 @@ impl fmt::Debug for Config {
 /// One hook of a configuration.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// For diagnostics, records and metrics: the name it was given, or else the file name of the component or command,
-    /// or the host of the URL. Never a whole command line or URL, which may hold what is secret.
+    /// The name for diagnostics, records and metrics. Default: the file name of the component or command, or the host
+    /// of the URL. Never a whole command line or URL, which may contain secrets.
     pub name: String,
-    /// JSON pointer of the handler in the file.
+    /// The JSON pointer of the handler in the file.
     pub pointer: String,
-    /// Wire names of the events it is for; `canUseTool` for the permission callback. Empty (a picoclaw hook without
-    /// `intercept` and `observe`): all that a component exports.
+    /// The wire names of its events; `canUseTool` for the permission callback. Empty (a picoclaw hook without
+    /// `intercept` and `observe`): all events that the component exports.
     pub events: Vec<String>,
-    /// Which of them.
+    /// The matcher, which selects among events of these names.
     pub matcher: Matcher,
     /// The matcher as written, for `explain`.
     pub matcher_text: Option<String>,
-    /// Under picoclaw: told of the event, never asked.
+    /// Picoclaw: true if the hook is only notified of events and decides nothing.
     pub observe_only: bool,
-    /// Under gemini: makes all hooks of its event run one by one, each seeing what those before it rewrote.
+    /// Gemini: true if all hooks of the event run one after another. Each gets the event as the earlier ones rewrote
+    /// it.
     pub sequential: bool,
-    /// How long it may take.
+    /// The timeout.
     pub timeout: Duration,
-    /// Whether the file says so, at whatever place.
+    /// True if the file sets the timeout, for this hook or for all.
     pub timeout_given: bool,
-    /// KiB of output of a command or a server at most. A component has limits of its own ([`Wasm::limits`]).
+    /// The limit of a command's or server's output, in KiB. Components have [`Wasm::limits`].
     pub output_kib: u32,
-    /// What a failure counts as; `None`: the dialect's default (or a block under `failClosed`).
+    /// The failure policy. `None`: the dialect's default, or a block with `failClosed`.
     pub on_failure: Option<FailurePolicy>,
-    /// What running past the timeout counts as; `None`: nothing says.
+    /// The failure policy for timeouts. `None`: the default.
     pub on_timeout: Option<FailurePolicy>,
-    /// What it may decide, where that is written; see [`Hook::bounds`].
+    /// The configured authority. [`Hook::bounds`] applies the defaults.
     pub authority: Option<Authority>,
-    /// Whether it decides, or is only watched.
+    /// The mode: enforced or monitored.
     pub mode: Mode,
-    /// What runs.
+    /// The handler.
     pub handler: Handler,
 }
 
 impl Hook {
-    /// How long it may take on an event: as the file says, or else longer where there is more to read.
+    /// The timeout for this event. Without a configured timeout, a component gets more time for a larger event.
     pub fn time_for(&self, event: &Event) -> Duration {
         match &self.handler {
             Handler::Wasm(_) if !self.timeout_given => self.timeout.saturating_add(limits::more_time(event.raw.size())),
@@ -174,9 +175,9 @@ impl Hook {
         }
     }
 
-    /// What it may decide: what is written, or else a component what a gate may, and everything else all there is. A
-    /// client's own handlers say what that client lets them say. `None`: not even words are held back, as from a command
-    /// or a process, which can do anything anyway.
+    /// The effective authority: the configured one, or a default. Components default to [`Authority::gate`], other
+    /// handlers to [`Authority::trusted`]. `None` (commands and processes): unrestricted, because they are not
+    /// sandboxed.
     pub fn bounds(&self) -> Option<Authority> {
         match (&self.authority, &self.handler) {
             (Some(authority), _) => Some(authority.clone()),
@@ -186,14 +187,14 @@ impl Hook {
         }
     }
 
-    /// Whether it is subscribed to the events of this row.
+    /// Returns true if the hook is subscribed to this event of the dialect.
     pub(crate) fn may_be_asked(&self, spec: &EventSpec, dialect: &dyn Dialect) -> bool {
-        // Some events have two names, and several have no interface of their own.
+        // Compared by the name of the spec: some events have two names, and several share the kind `OtherEvent`.
         let named = |name: &String| dialect.spec_by_name(name).is_some_and(|named| named.name == spec.name);
         self.events.is_empty() || self.events.iter().any(named)
     }
 
-    /// How long it may take over an event of this kind.
+    /// The timeout for events of this kind.
     pub fn timeout_on(&self, kind: EventKind) -> Duration {
         match &self.handler {
             Handler::Process(process) => process.timeout_on(kind).map_or(self.timeout, |time| time.min(self.timeout)),
@@ -202,79 +203,79 @@ impl Hook {
     }
 }
 
-/// What runs when a hook is called.
+/// The handler of a hook: the code that runs when it is called.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "a configuration has a few of them, and most are components")]
 pub enum Handler {
     /// A component.
     Wasm(Wasm),
-    /// A command that speaks the dialect's JSON: through `sh -c`, or directly when `args` are given.
+    /// A command that reads and writes the dialect's JSON. It runs with `sh -c`, or directly if `args` are given.
     Command {
-        /// The command line, or the executable when there are `args`.
+        /// The command line, or the executable if there are `args`.
         command: String,
-        /// Arguments, without a shell.
+        /// The arguments. With them, no shell is used.
         args: Option<Vec<String>>,
-        /// Working directory: that of the configuration file.
+        /// The working directory: the folder of the configuration file.
         dir: PathBuf,
     },
     /// A process that speaks `PicoClaw`'s JSON-RPC.
     Process(Box<Process>),
-    /// A POST of the event.
+    /// A POST request with the event.
     Http {
-        /// Where to.
+        /// The URL.
         url: String,
-        /// With these headers; values already have `$VAR` replaced.
+        /// Additional headers, with `$VAR` already replaced.
         headers: Vec<(String, String)>,
-        /// The variables that may be replaced.
+        /// The environment variables that headers may use.
         variables: Vec<String>,
     },
-    /// A single-turn question to a model.
+    /// A single question to a model.
     Prompt {
-        /// With `$ARGUMENTS` for the event.
+        /// The question. `$ARGUMENTS` stands for the event.
         prompt: String,
-        /// The model; the host's default when absent.
+        /// The model's name. `None`: the host's default.
         model: Option<String>,
     },
     /// A model with read-only tools.
     Agent {
-        /// With `$ARGUMENTS` for the event.
+        /// The question. `$ARGUMENTS` stands for the event.
         prompt: String,
-        /// The model; the host's default when absent.
+        /// The model's name. `None`: the host's default.
         model: Option<String>,
-        /// Turns at most.
+        /// The maximum number of turns.
         max_turns: u32,
     },
-    /// Of a type that the embedder brings ([`RuntimeBuilder::handler`](crate::RuntimeBuilder::handler)).
+    /// A handler of a type that the embedder adds ([`RuntimeBuilder::handler`](crate::RuntimeBuilder::handler)).
     Own {
         /// The type.
         kind: String,
-        /// All that the entry says beside what every handler can say.
+        /// The entry's own options, without those that every handler has.
         options: Map<String, Value>,
     },
-    /// Of a type that hookbox does not run: it fails on every event.
+    /// A handler of a type that hookbox does not run. It fails on every event.
     LeftOut {
         /// The type.
         kind: &'static str,
     },
-    /// Given in code; it stands in no file.
+    /// A callback from code. It is in no file.
     Callback,
-    /// Nothing: whoever loads the configuration does not let this hook run. It fails on every event.
+    /// A hook that the program which loads the configuration disables. It fails on every event.
     Withheld {
-        /// Why not.
+        /// The reason.
         why: String,
-        /// What to do about it.
+        /// The advice.
         help: String,
     },
 }
 
-/// The event name under which what answers the permission callback is listed.
+/// The event name of the permission callback.
 pub(crate) const CAN_USE_TOOL: &str = "canUseTool";
 
-/// The types of handlers that hookbox brings.
+/// The types of handlers that are part of hookbox.
 pub const HANDLER_TYPES: [&str; 7] = ["wasm", "command", "http", "prompt", "agent", "mcp_tool", "process"];
 
 impl Handler {
-    /// Its `type` in the file.
+    /// The `type` of its entry in the file.
     pub fn kind(&self) -> &str {
         match self {
             Self::Wasm(_) => "wasm",
@@ -303,10 +304,10 @@ pub enum Mode {
     Monitor,
 }
 
-/// A component and what it is granted.
+/// A component and its permissions.
 #[derive(Debug, Clone)]
 pub struct Wasm {
-    /// The component as it is written.
+    /// The component's path or name, as written.
     pub name: String,
     /// Where it is when that is a file: an absolute path. The lock beside the configuration when it is a reference.
     pub component: PathBuf,
@@ -317,15 +318,15 @@ pub struct Wasm {
     /// Whose state it sees within the configuration: the hook's own name where the file gives it one, else the
     /// component's path as written. Not its file name, which its author chooses, nor its digest, which an update changes.
     pub owner: String,
-    /// What it may call.
+    /// The capabilities, directories and environment variables that it may use.
     pub permissions: Permissions,
-    /// Its `config` object.
+    /// Its `config` value.
     pub config: Value,
-    /// The host's limits with the hook's own over them.
+    /// The limits: the hook's own, or else the file's.
     pub limits: Limits,
-    /// Those that the file gives: for each key the JSON pointer where.
+    /// The configured limits: the JSON pointer of each by its key.
     pub limits_given: BTreeMap<String, String>,
-    /// SHA-256 of the component that is meant, in hexadecimal; `None`: whatever is there.
+    /// The SHA-256 that the component must have, in hexadecimal. `None`: any.
     pub digest: Option<String>,
 }
 

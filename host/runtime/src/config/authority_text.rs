@@ -1,9 +1,9 @@
-//! An authority as a configuration writes it.
+//! Formats an authority as configuration text.
 
 use hookbox_protocol::authority::{Authority, Rewrite};
 use serde_json::{Map, Value, json};
 
-/// The member of a hook's entry that grants this authority, as JSON.
+/// The `"authority"` member of a hook's entry that grants this authority, as JSON.
 pub(crate) fn authority_text(authority: &Authority) -> String {
     let rewrite = match &authority.rewrite {
         Rewrite::All => json!("all"),

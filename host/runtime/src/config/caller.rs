@@ -1,15 +1,16 @@
-//! Hooks configured for one client, called by another.
+//! Hooks that are configured for one client and called by another.
 
 use hookbox_protocol::{Dialect, EventKind};
 
 use super::Config;
 
 impl Config {
-    /// The same hooks under another dialect: each for the events that are the same there under another name.
+    /// The same hooks under the dialect of the client that calls them. Renames their events to those of the same kind
+    /// there.
     ///
-    /// Copilot and others read the settings of Claude Code and run what stands there, with payloads of their own. What they are
-    /// answered must be in their own words: they would not understand a denial in Claude's. How its hooks are written stays
-    /// ([`Config::written`]).
+    /// Copilot and others read the settings of Claude Code and call its hooks with their own payloads. They need
+    /// responses in their own dialect, because they would not understand a denial in Claude's. [`Config::written`]
+    /// keeps the dialect of the hooks.
     #[must_use]
     pub fn answering(mut self, dialect: &'static dyn Dialect) -> Self {
         for hook in &mut self.hooks {
@@ -20,7 +21,7 @@ impl Config {
     }
 }
 
-/// The names of an event under another dialect. One that has no name there keeps its own.
+/// The names of an event in another dialect. An event without a name there keeps its name.
 fn renamed(from: &dyn Dialect, to: &dyn Dialect, name: &str) -> Vec<String> {
     let kind = from.spec_by_name(name).map(|spec| spec.kind).filter(|kind| *kind != EventKind::OtherEvent);
     let there: Vec<String> =

@@ -1,4 +1,4 @@
-//! A [`Ceiling`] as a file has it.
+//! The configuration form of a [`Ceiling`].
 
 use hookbox_sandbox::{Limits, Permissions};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{file::AuthorityEntry, resolve::handler::no_variable};
 use crate::ceiling::Ceiling;
 
-/// What is not given is as in [`Ceiling::new`].
+/// A ceiling in a file. Missing members default to those of [`Ceiling::new`].
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CeilingEntry {

@@ -1,6 +1,6 @@
-//! Top-level keys of the clients' own settings files, which are not ours.
+//! Top-level keys of the clients' own settings files, which hookbox does not use.
 
-/// Settings of Claude Code, `CodeBuddy`, Gemini CLI and `PicoClaw` that are no business of ours: no word about them.
+/// Settings of Claude Code, `CodeBuddy`, Gemini CLI and `PicoClaw`. They are ignored without a warning.
 pub(super) const SETTINGS: &[&str] = &[
     "additionalDirectories",
     "admin",

@@ -1,35 +1,35 @@
-//! What is wrong with a configuration, and where.
+//! Errors and warnings about a configuration, with their location.
 
 use std::{fmt, path::PathBuf};
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// The configuration is not loaded.
+    /// The configuration cannot be loaded.
     Error,
-    /// The configuration is loaded; something in it has no effect.
+    /// The configuration is loaded, but a part of it has no effect.
     Warning,
 }
 
-/// One thing that is wrong with a configuration.
+/// An error or warning about a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The file.
     pub file: PathBuf,
-    /// JSON pointer into the file; empty for the whole of it.
+    /// The JSON pointer into the file. Empty for the whole file.
     pub pointer: String,
-    /// The line, from 1, where it is known.
+    /// The line number, from 1, if known.
     pub line: Option<usize>,
-    /// What was found and what is allowed.
+    /// The message: what was found and what is allowed.
     pub message: String,
-    /// What to do.
+    /// The advice.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// Returns true if it keeps the configuration from being loaded.
+    /// Returns true if it prevents the configuration from being loaded.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -55,10 +55,10 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Everything that is wrong with a configuration that could not be loaded: at least one error, and the warnings.
+/// The diagnostics of a configuration that cannot be loaded: at least one error, and the warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigErrors {
-    /// In the order of the file's checks, errors and warnings.
+    /// The diagnostics, errors first.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -97,12 +97,12 @@ impl Finding {
     }
 }
 
-/// How many letters are different, capitals aside.
+/// The edit distance of two words, ignoring case.
 pub(super) fn distance(a: &str, b: &str) -> usize {
     strsim::damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase())
 }
 
-/// The word that was probably meant: at most a third of its letters are different.
+/// The known word that was probably meant. At most a third of its letters may differ.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
@@ -112,7 +112,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean `x`?", or else the words there are.
+/// "did you mean `x`?", or else a list of the known words.
 pub(super) fn suggestion(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
@@ -120,7 +120,7 @@ pub(super) fn suggestion(word: &str, known: &[&str]) -> String {
     }
 }
 
-/// Words in backticks, with commas.
+/// A list of words in backticks, separated by commas.
 pub(super) fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! The file as it is written. Doc comments here are the descriptions in the JSON Schema.
+//! The types of the configuration file. Their doc comments are the descriptions in the JSON Schema.
 
 mod handlers;
 mod lenient;

@@ -1,4 +1,4 @@
-//! Copilot's own form of `hooks`, made the form of Claude's groups that it takes as well.
+//! Converts Copilot's own form of `hooks` to Claude's groups, which Copilot also accepts.
 //!
 //! copilot.md#configuration: "An event has an array of entries, each of which is one handler, or one of Claude's groups
 //! (`matcher` and `hooks`)".
@@ -6,23 +6,22 @@
 use hookbox_protocol::json::{Object, token};
 use serde_json::{Value, json};
 
-/// Where things stand in the file, by where they stand in the form it was given: `/hooks/preToolUse/0` for
-/// `/hooks/preToolUse/0/hooks/0`.
+/// The original location of each converted part: for example, `/hooks/preToolUse/0/hooks/0` was `/hooks/preToolUse/0`.
 #[derive(Default)]
 pub(super) struct Moved(Vec<(String, String)>);
 
 impl Moved {
-    /// Where in the file this is.
+    /// Converts a pointer back to the original location.
     pub(super) fn back(&self, pointer: &mut String) {
         let below = |to: &str| pointer.strip_prefix(to).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-        // What was renamed in an entry stands before the entry.
+        // The renames within an entry come before the entry itself, so the most specific one applies.
         if let Some((from, rest)) = self.0.iter().find_map(|(from, to)| Some((from, below(to)?))) {
             *pointer = format!("{from}{rest}");
         }
     }
 }
 
-/// Makes every entry that is a handler a group of that one handler, and its keys those that a handler has everywhere.
+/// Wraps every entry that is a handler in a group, and renames its keys to those of other dialects.
 pub(super) fn grouped(file: &mut Value) -> Moved {
     let mut moved = Moved::default();
     let events = file.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flatten();
@@ -54,10 +53,10 @@ pub(super) fn grouped(file: &mut Value) -> Moved {
     moved
 }
 
-/// The table of copilot.md#configuration. What stands for another platform is left out.
+/// Converts the keys of a handler by the table of copilot.md#configuration. Drops keys for other platforms.
 fn handler(entry: &mut Object, from: &str, to: &str, moved: &mut Moved) {
     let mut rename = |entry: &mut Object, old: &str, new: &str| {
-        // The key that is meant for this client goes before the one that is meant for everybody.
+        // The key for this client overrides the general one.
         if let Some(value) = entry.shift_remove(old) {
             entry.insert(new.to_owned(), value);
             moved.0.push((format!("{from}/{old}"), format!("{to}/{new}")));
@@ -94,7 +93,7 @@ fn handler(entry: &mut Object, from: &str, to: &str, moved: &mut Moved) {
     entry.insert("command".into(), line.into());
 }
 
-/// A word as a shell takes it for one.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

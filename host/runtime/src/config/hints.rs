@@ -1,5 +1,5 @@
-//! What a file says that is not a valid configuration: read leniently, so that a typo, a stray byte or other quotes than
-//! JSON's open no gate.
+//! Recognises `failClosed`, failure policies and the dialect in a file that is not a valid configuration. The reading
+//! is lenient, so that a typo, an invalid byte or wrong quotation marks do not make hookbox fail open.
 
 use std::path::Path;
 
@@ -7,30 +7,30 @@ use hookbox_protocol::{Dialect, dialect};
 
 use super::load::beginning;
 
-/// What a file says that is not a valid configuration.
+/// The settings recognised in a file that is not a valid configuration.
 #[derive(Clone, Copy, Default)]
 pub struct Hints {
-    /// Failures block.
+    /// True if failures block.
     pub fail_closed: bool,
-    /// Its dialect.
+    /// The dialect, if it is named.
     pub dialect: Option<&'static dyn Dialect>,
 }
 
-/// [`hints`] of a file; none where it cannot be read.
+/// The [`hints`] of a file. The defaults if it cannot be read.
 pub fn file_hints(path: &Path) -> Hints {
     beginning(path).map(|bytes| hints(&bytes)).unwrap_or_default()
 }
 
-/// Reads what a file says all the same when it is not a valid configuration, in whatever encoding.
+/// Recognises settings in an invalid configuration of any encoding.
 pub fn hints(bytes: &[u8]) -> Hints {
-    // UTF-16 of what is ASCII is ASCII between NULs.
+    // ASCII text in UTF-16 is ASCII with NUL bytes in between.
     let bytes: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let text = letters(&String::from_utf8_lossy(&bytes)).replace(UNSEEN, "");
     Hints { fail_closed: fail_closed_hint(&text), dialect: dialect_hint(&text) }
 }
 
-/// Returns true if a text that is not a valid configuration says all the same that failures block, or that those of some hook do:
-/// it could be the hook of any event. A mistake elsewhere does not open the gate, and no mistake in saying so does.
+/// Returns true if an invalid configuration sets `failClosed`, or a failure policy of some hook that blocks. The hook
+/// could be subscribed to any event. Neither errors elsewhere in the text nor errors in this setting itself disable it.
 pub fn fail_closed_hint(text: &str) -> bool {
     said(text).any(|(key, value)| {
         let value = value.get(..8).unwrap_or(value).to_ascii_lowercase();
@@ -43,18 +43,19 @@ pub fn fail_closed_hint(text: &str) -> bool {
     })
 }
 
-/// The dialect that a text names which is not a valid configuration: what a client makes of our failure depends on it.
+/// The dialect that an invalid configuration names. It determines how the client treats hookbox's failure.
 pub fn dialect_hint(text: &str) -> Option<&'static dyn Dialect> {
     let (_, value) = said(text).find(|(key, _)| *key == "dialect")?;
     let (end, _) = value.char_indices().find(|(_, c)| !is_word(*c) && *c != '@')?;
     dialect::by_name(value.get(..end)?)
 }
 
-/// Characters that nobody sees.
+/// Invisible characters.
 const UNSEEN: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
 
-/// Whatever says `key: value`, and what follows: in the quotes of any language, in those of an encoding that is not ours,
-/// which are U+FFFD here, and in none. A text that ends with the key has an empty value.
+/// Iterates over everything of the form `key: value`, with the text from the value on. Accepts quotation marks of any
+/// language, missing ones, and ones in another encoding (U+FFFD here). A text that ends with the key has an empty
+/// value.
 fn said(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -88,7 +89,7 @@ fn is_quote(c: char) -> bool {
     !c.is_alphanumeric() && !c.is_whitespace() && !"{}[]()<>:=,;.!?/*#+|&~".contains(c) && !is_word(c) && c != '：'
 }
 
-/// A text with letters for the escapes that stand for them.
+/// Replaces `\u00XX` escapes of letters by the letters.
 fn letters(text: &str) -> String {
     let mut parts = text.split("\\u00");
     let mut plain = parts.next().unwrap_or_default().to_owned();

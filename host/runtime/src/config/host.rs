@@ -1,4 +1,4 @@
-//! What `host` says in the file: settings of the process, not of one hook.
+//! The `host` settings in the file: they apply to the process, not to a hook.
 
 use hookbox_sandbox::CompileLimits;
 #[cfg(feature = "schema")]

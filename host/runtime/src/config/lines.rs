@@ -1,10 +1,10 @@
-//! Where in the text of a JSON file a pointer points.
+//! Finds the line of a JSON pointer in the text of a file.
 
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-/// The line, from 1, of the value at `pointer`; of the nearest enclosing value where there is none.
+/// The line number, from 1, of the value at `pointer`. If it is missing, that of the nearest enclosing value.
 pub(super) fn line(text: &str, pointer: &str) -> Option<usize> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut here: &RawValue = serde_json::from_str(text).ok()?;
@@ -14,7 +14,7 @@ pub(super) fn line(text: &str, pointer: &str) -> Option<usize> {
             None => break,
         }
     }
-    // A raw value borrows from the text, so the distance between the two is its offset.
+    // A raw value borrows from the text, so the difference of the addresses is its offset.
     let offset = (here.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     Some(text.get(..offset)?.matches('\n').count() + 1)
 }

@@ -1,4 +1,4 @@
-//! Reads a configuration: parse strictly → validate → resolve. Every step tells all it finds.
+//! Reads a configuration: parse strictly → validate → resolve. Each step reports all its findings.
 
 use std::{
     io::{self, Read},
@@ -22,21 +22,21 @@ use super::{
     validate,
 };
 
-/// A configuration, and what in it has no effect.
+/// A configuration and its warnings.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The configuration.
     pub config: Config,
-    /// All of severity [`Severity::Warning`].
+    /// The warnings. All have the severity [`Severity::Warning`].
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Config {
-    /// Reads and checks a configuration file, and logs what in it has no effect. Components are not touched: that is the
-    /// load step of the hook they belong to.
+    /// Reads and checks a configuration file, and logs its warnings. Components are read only when their hooks are
+    /// loaded.
     ///
     /// # Errors
-    /// Everything that is wrong with the file, at once.
+    /// All errors of the file, at once.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigErrors> {
         let Loaded { config, warnings } = Reader::new().file(path.as_ref())?;
         for warning in warnings {
@@ -45,34 +45,34 @@ impl Config {
         Ok(config)
     }
 
-    /// As [`Config::from_file`], under a dialect that goes before the one that the file names.
+    /// Like [`Config::from_file`], with a dialect that overrides the one in the file.
     ///
     /// # Errors
-    /// As [`Config::from_file`].
+    /// Same as [`Config::from_file`].
     pub fn load(path: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
         Reader { dialect: dialect.map(str::to_owned), ..Reader::new() }.file(path)
     }
 
-    /// As [`Config::load`], from the text of a file.
+    /// Like [`Config::load`], with the text of a file.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, at once.
+    /// All errors of the text, at once.
     pub fn parse(text: &str, file: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
         Reader { dialect: dialect.map(str::to_owned), ..Reader::new() }.text(text, file)
     }
 
-    /// As [`Config::parse`], under a dialect of the caller's own, which stands in no list. It goes before any that the
-    /// text names, and its [`Dialect::shape`] says how `hooks` is written. Give the result to
+    /// Like [`Config::parse`], with the embedder's own dialect. It overrides the dialect in the text, and its
+    /// [`Dialect::shape`] determines the form of `hooks`. Pass the result to
     /// [`HostBuilder::config`](crate::HostBuilder::config).
     ///
     /// # Errors
-    /// As [`Config::parse`].
+    /// Same as [`Config::parse`].
     pub fn parse_for(text: &str, file: &Path, dialect: &'static dyn Dialect) -> Result<Loaded, ConfigErrors> {
         parse(text, file, &Reader::new(), |_, _| Some(dialect))
     }
 }
 
-/// Reads configurations, with all there is to choose about that.
+/// Reads configurations, with options.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct Reader {
@@ -83,31 +83,32 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// As a configuration is read that nothing is said about.
+    /// Creates a reader with default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A dialect that goes before the one that a file names.
+    /// Sets a dialect that overrides the one in the file.
     pub fn dialect(mut self, name: impl Into<String>) -> Self {
         self.dialect = Some(name.into());
         self
     }
 
-    /// A type of handlers that a file may name beside those of hookbox; [`Runtime::reader`](crate::Runtime::reader) has
-    /// those of its runtime.
+    /// Adds a type of handlers that files may use. [`Runtime::reader`](crate::Runtime::reader) includes those of its
+    /// runtime.
     pub fn handler(mut self, kind: impl Into<String>) -> Self {
         self.handlers.push(kind.into());
         self
     }
 
-    /// Reports missing components too where a file has other errors. Where it has none, loading its hooks does.
+    /// Also reports missing component files if the configuration has other errors. Without errors, loading the hooks
+    /// reports them.
     pub fn with_files(mut self) -> Self {
         self.files = true;
         self
     }
 
-    /// Returns true if failures block, whatever a file says: as if it said `"failClosed": true`.
+    /// Sets whether failures block even if the file does not contain `"failClosed": true`.
     pub fn fail_closed(mut self, closed: bool) -> Self {
         self.fail_closed = closed;
         self
@@ -116,7 +117,7 @@ impl Reader {
     /// Reads and checks a file.
     ///
     /// # Errors
-    /// Everything that is wrong with the file, at once.
+    /// All errors of the file, at once.
     pub fn file(&self, path: &Path) -> Result<Loaded, ConfigErrors> {
         let bytes = regular(path).map_err(|error| {
             let finding = Finding::error("", format!("the configuration cannot be read: {error}"));
@@ -141,7 +142,7 @@ impl Reader {
     /// Reads and checks the text of a file.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, at once.
+    /// All errors of the text, at once.
     pub fn text(&self, text: &str, file: &Path) -> Result<Loaded, ConfigErrors> {
         parse(text, file, self, |object, found| choose_dialect(object, self.dialect.as_deref(), found))
     }
@@ -153,7 +154,7 @@ fn parse(
     reader: &Reader,
     choose: impl FnOnce(&Object, &mut Vec<Finding>) -> Option<&'static dyn Dialect>,
 ) -> Result<Loaded, ConfigErrors> {
-    // Windows' editors begin a file with a byte order mark.
+    // Editors on Windows start files with a byte order mark.
     let json = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut value = json::parse(json.as_bytes()).map_err(|error| syntax_error(file, &error))?;
     plain_numbers(&mut value);
@@ -177,7 +178,7 @@ fn parse(
     Ok(Loaded { config, warnings: diagnostics })
 }
 
-/// Components whose files cannot be read, for a report of everything that is wrong with a configuration.
+/// Errors about component files that cannot be read, for a complete report on an invalid configuration.
 fn missing(config: &Config) -> impl Iterator<Item = Finding> {
     config.hooks.iter().filter_map(|hook| {
         let Handler::Wasm(wasm) = &hook.handler else { return None };
@@ -191,7 +192,7 @@ fn missing(config: &Config) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Makes every number one that serde reads into any type, also where `serde_json` keeps digits as they were written.
+/// Converts numbers to a form that serde reads into any type. `serde_json` may keep digits as they were written.
 fn plain_numbers(value: &mut Value) {
     match value {
         Value::Number(number) if !number.is_i64() && !number.is_u64() => {
@@ -203,22 +204,22 @@ fn plain_numbers(value: &mut Value) {
     }
 }
 
-/// The configuration file of a project: `hooks.json`, or else the settings of Claude Code.
+/// Finds the configuration file of a project: `hooks.json`, or else the settings of Claude Code.
 pub fn find(dir: &Path) -> Option<PathBuf> {
     ["hooks.json", ".claude/settings.json"].iter().map(|name| dir.join(name)).find(|path| path.is_file())
 }
 
-/// Bytes of a configuration at most: whoever wrote it, reading it takes little time and memory.
+/// The largest configuration in bytes, which bounds the time and memory of reading it.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The bytes of a regular file, no more than a configuration may have. A pipe in its place is not waited for.
+/// The bytes of a regular file, cut just above [`MAX_BYTES`]. Does not block if the path is a pipe.
 pub(super) fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The bytes of a regular file.
+/// The bytes of a regular file. An error if it is too large.
 pub(super) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let bytes = beginning(path)?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -232,7 +233,7 @@ fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>
     let name = given.or(written).unwrap_or(DEFAULT_DIALECT);
     let chosen = dialect::by_name(name);
     if chosen.is_none() {
-        // Without the dialect, nothing else in the file can be judged.
+        // Nothing else in the file can be checked without the dialect.
         let known: Vec<&str> = dialect::ALL.iter().map(|dialect| dialect.name()).collect();
         let pointer = if given.is_some() { "" } else { "/dialect" };
         found.push(Finding::error(pointer, format!("unknown dialect `{name}`")).help(suggestion(name, &known)));
@@ -255,7 +256,7 @@ fn read(
     let written = object.get("dialect").and_then(Value::as_str).and_then(dialect::by_name);
     let written = written.filter(|written| !is_same_client(*written, dialect)).unwrap_or(dialect);
     misplaced::policies(dialect, &object, found);
-    // The schema lists the dialects there are; one of the caller's own may be named all the same.
+    // The schema lists the built-in dialects, but the file may also name the embedder's dialect.
     if object.get("dialect").and_then(Value::as_str) == Some(dialect.name()) {
         object.shift_remove("dialect");
     }
@@ -264,7 +265,7 @@ fn read(
         name_processes(&mut value);
     }
     let moved = if dialect.takes_flat_entries() { flat::grouped(&mut value) } else { flat::Moved::default() };
-    // What the client has for itself is nothing that is missing here.
+    // No warnings about keys that only the client uses.
     let own = |finding: &Finding| {
         let key = finding.pointer.rsplit('/').next().unwrap_or_default();
         finding.severity == Severity::Warning && dialect.usage().own_keys.contains(&key)
@@ -289,11 +290,11 @@ fn read(
         resolver.undecided_gates();
     }
     found.append(&mut resolver.found);
-    // The validator tells of what cannot be read. Should it miss something, no hook may be lost without a word.
+    // The validator reports unreadable parts. If it misses one, this error keeps its hook from being dropped silently.
     if !wrong(found) {
         found.append(&mut resolver.unread);
     }
-    // What people are told of stands where they wrote it.
+    // Pointers in messages refer to the file as written.
     let told = found.iter_mut().map(|finding| &mut finding.pointer);
     for pointer in told.chain(resolver.hooks.iter_mut().map(|hook| &mut hook.pointer)) {
         moved.back(pointer);
@@ -342,8 +343,8 @@ fn name_process(entry: &mut Value, is: impl Fn(&Object) -> bool) {
     }
 }
 
-/// At the top of the file our keys stand beside a client's. What is neither is an error when it looks like one of ours,
-/// and otherwise a warning, because clients add settings every month.
+/// Checks the keys at the top of the file, which hookbox shares with the client. An unknown key that resembles one of
+/// hookbox's is an error. Others are warnings, because clients add settings every month.
 fn top_level_keys(schema: &Part, object: &Object, found: &mut Vec<Finding>) {
     let ours = || schema.get("properties").map(Part::members).unwrap_or_default().iter().map(|(name, _)| *name);
     let known = |key: &str| ours().any(|name| name == key) || clients::SETTINGS.contains(&key);
@@ -360,7 +361,7 @@ fn top_level_keys(schema: &Part, object: &Object, found: &mut Vec<Finding>) {
 
 fn syntax_error(file: &Path, error: &DecodeError) -> ConfigErrors {
     let mut errors = located(file, None, vec![Finding::error("", error.to_string())]);
-    // serde_json ends its messages with "at line L column C".
+    // serde_json's messages end with "at line L column C".
     let line = match error {
         DecodeError::Syntax(message) => message
             .rsplit_once(" at line ")
@@ -374,7 +375,7 @@ fn syntax_error(file: &Path, error: &DecodeError) -> ConfigErrors {
     errors
 }
 
-/// Gives findings their file and lines, errors first, each group in the order of the file.
+/// Adds the file and line to findings. Errors come first, each group in the order of the file.
 fn located(file: &Path, text: Option<&str>, found: Vec<Finding>) -> ConfigErrors {
     let mut diagnostics: Vec<Diagnostic> = found
         .into_iter()

@@ -1,4 +1,4 @@
-//! Failure policies that stand where nothing reads them: errors, because the gate that they are to shut would be open.
+//! Failure policies in places where they have no effect. These are errors, because the hook would fail open.
 
 use hookbox_protocol::{
     Dialect, EventKind,
@@ -17,18 +17,18 @@ const OF_HANDLERS: [&str; 2] = ["onFailure", "onTimeout"];
 /// Policies that belong in blade's `hooks`.
 const OF_BLADE: [&str; 2] = ["failureBehavior", "timeoutBehavior"];
 
-/// The policy that a key at the top of a file is written like, and that does not belong there.
+/// The policy that a misplaced top-level key resembles.
 fn policy(key: &str) -> Option<&'static str> {
     nearest(&key.replace(['_', '-'], ""), OF_HANDLERS.into_iter().chain(OF_BLADE))
 }
 
-/// True for a key at the top of a file that is written like a policy and does not belong there.
+/// Returns true for a misplaced top-level key that resembles a policy.
 pub(super) fn is_policy(key: &str) -> bool {
     policy(key).is_some()
 }
 
-/// Tells of policies beside `hooks` that belong elsewhere, of blade's under another dialect, and of a permission callback
-/// that no client of this dialect asks.
+/// Reports misplaced policies beside `hooks`, blade's policies under another dialect, and a permission callback under a
+/// dialect without one.
 ///
 /// decisions.md#failures: "A failure policy that stands where nothing reads it is a configuration error".
 pub(super) fn policies(dialect: &dyn Dialect, file: &Object, found: &mut Vec<Finding>) {

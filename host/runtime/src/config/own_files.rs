@@ -1,4 +1,4 @@
-//! Grants that lead to what decides about grants.
+//! Grants that let a hook change its own grants.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use super::{Config, Diagnostic, Handler, Severity};
 use crate::folders;
 
 impl Config {
-    /// A warning for each `write` grant that covers this configuration, one of its components, or what hookbox keeps for
-    /// its user: a hook that may write there gives itself what it was not given. Looks at the folders as they are now.
+    /// A warning for each `write` grant that covers this configuration, one of its components, or hookbox's own data. A
+    /// hook that can write there can grant itself more. Checks the folders as they are now.
     pub fn self_writes(&self) -> Vec<Diagnostic> {
         let components = self.hooks.iter().filter_map(|hook| match &hook.handler {
             Handler::Wasm(wasm) => Some(wasm.component.clone()),
@@ -32,7 +32,7 @@ impl Config {
     }
 }
 
-/// Returns true if a file is below a folder, under its own name or under the one it is linked to.
+/// Returns true if a file, or the target of its symlink, is below a folder.
 fn covers(folder: &Path, file: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let place = std::path::absolute(file)

@@ -1,17 +1,17 @@
-//! Where in a configuration something stands.
+//! Locations in a configuration.
 
 use std::fmt;
 
 use hookbox_protocol::json::token;
 
-/// A JSON pointer that is written out only where something is told of the place: most places are right.
+/// A JSON pointer that is only formatted when it is needed in a message. Most locations have no errors.
 #[derive(Clone, Copy)]
 pub(super) enum Pointer<'a> {
-    /// The whole.
+    /// The whole file.
     Whole,
-    /// A member of what is there.
+    /// A member of an object.
     Member(&'a Self, &'a str),
-    /// An item of what is there.
+    /// An item of an array.
     Item(&'a Self, usize),
 }
 

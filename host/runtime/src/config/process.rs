@@ -1,40 +1,40 @@
-//! What the file says about a hook process.
+//! A hook process in the configuration.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use hookbox_protocol::EventKind;
 
-/// A process that speaks `PicoClaw`'s JSON-RPC, and how long it may take. Two entries with one name and one `Process` are
-/// one process.
+/// A process that speaks `PicoClaw`'s JSON-RPC, with its timeouts. Entries with the same name and an equal `Process`
+/// share one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     /// The executable and its arguments.
     pub command: Vec<String>,
     /// Its working directory.
     pub dir: PathBuf,
-    /// Environment variables it gets.
+    /// Additional environment variables.
     pub env: BTreeMap<String, String>,
-    /// Variables of hookbox's own environment that it gets too.
+    /// Variables of hookbox's own environment that it also gets.
     pub variables: Vec<String>,
-    /// Until when it must have answered the handshake.
+    /// The timeout of the handshake.
     pub start: Duration,
-    /// To be told of an event.
+    /// The timeout of a notification.
     pub observer: Option<Duration>,
-    /// Over a request.
+    /// The timeout of a request.
     pub interceptor: Option<Duration>,
-    /// Over an approval.
+    /// The timeout of an approval.
     pub approval: Option<Duration>,
 }
 
-/// A time for observers, interceptors and approvers.
+/// The timeouts of observers, interceptors and approvers.
 pub(super) type Stages = [Option<Duration>; 3];
 
-/// What `PicoClaw` gives its hook processes.
+/// `PicoClaw`'s default timeouts.
 const DEFAULTS: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(5), Duration::from_mins(1)];
 
 impl Process {
-    /// Settles how long each stage may take that the entry gives no time of its own: the entry's `timeout`, or what the file
-    /// says of the stage, or of every hook. The longest of them, and whether the file gives any.
+    /// Sets missing timeouts: to the entry's `timeout`, or else to the file's timeout for the stage or for all hooks,
+    /// or else to the default. Returns the longest timeout, and true if any is configured.
     pub(super) fn settle(&mut self, own: Option<Duration>, stages: Stages, all: Option<Duration>) -> (Duration, bool) {
         let times = [&mut self.observer, &mut self.interceptor, &mut self.approval];
         let mut given = false;
@@ -47,7 +47,7 @@ impl Process {
         (longest, given)
     }
 
-    /// How long it may take over an event of this kind.
+    /// The timeout for events of this kind.
     pub(super) fn timeout_on(&self, kind: EventKind) -> Option<Duration> {
         match kind {
             EventKind::PermissionRequest | EventKind::CanUseTool => self.approval,

@@ -1,4 +1,4 @@
-//! From the file as written to the hooks as they run.
+//! Turns the types of the file into hooks.
 
 pub(super) mod events;
 pub(super) mod handler;
@@ -29,15 +29,15 @@ use super::{
     process::Stages,
 };
 
-/// What is collected on the way through the file.
+/// The state of resolving a file.
 pub(super) struct Resolver {
     pub(super) dialect: &'static dyn Dialect,
     /// The folder that relative paths are relative to.
     pub(super) base: PathBuf,
-    /// Types of handlers that the embedder brings.
+    /// The types of handlers that the embedder adds.
     handlers: Vec<String>,
     pub(super) limits: Limits,
-    /// Those the file gives, by their keys, with their pointers.
+    /// The limits that the file sets: the JSON pointer of each by its key.
     limits_given: BTreeMap<String, String>,
     mode: Mode,
     pub(super) fail_closed: bool,
@@ -45,16 +45,16 @@ pub(super) struct Resolver {
     pub(super) enabled: bool,
     pub(super) max_concurrent: Option<usize>,
     pub(super) hooks: Vec<Hook>,
-    /// Memory for compiled matchers.
+    /// The memory budget of compiled matchers.
     patterns: Budget,
     pub(super) found: Vec<Finding>,
-    /// Events whose names look misspelt, and which of the findings says so.
+    /// Event names that look misspelt, each with the index of its finding.
     misspelt: Vec<(String, usize)>,
-    /// What could not be read, normally because of something that the validator has told of.
+    /// Errors about parts that could not be read. Normally the validator has reported them already.
     pub(super) unread: Vec<Finding>,
 }
 
-/// What a handler gets that says nothing of its own.
+/// The defaults of handlers.
 #[derive(Default)]
 pub(super) struct Defaults {
     timeout: Option<f64>,
@@ -63,14 +63,14 @@ pub(super) struct Defaults {
     stages: Stages,
 }
 
-/// Where a handler stands, and what it takes from there.
+/// The location of a handler, and the settings that it gets from there.
 struct Place {
     pointer: String,
     events: Vec<String>,
     matcher: Matcher,
     matcher_text: Option<String>,
     timeout: Option<f64>,
-    /// Under picoclaw, the name.
+    /// Picoclaw: the name.
     name: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Resolver {
         }
     }
 
-    /// Reads the whole file and gives the settings of the host.
+    /// Resolves the whole file and returns the host's settings.
     pub(super) fn file<H: DeserializeOwned>(
         &mut self,
         value: Value,
@@ -104,7 +104,7 @@ impl Resolver {
         let limits = value.get("limits").and_then(Value::as_object);
         self.limits_given = given(limits, "/limits");
         let file: File<H> = serde_json::from_value(value)?;
-        // What stands beside `hooks` is first, because hooks take their defaults from it.
+        // Read the other members before `hooks`, because they contain its defaults.
         self.limits = self.take(file.limits, "/limits").unwrap_or_default();
         self.mode = self.take(file.mode, "/mode").unwrap_or_default();
         self.fail_closed |= self.take(file.fail_closed, "/failClosed") == Some(true);
@@ -124,7 +124,7 @@ impl Resolver {
         Ok(settings)
     }
 
-    /// A part, if it could be read.
+    /// A part of the file. `None` if it could not be read.
     fn take<T>(&mut self, part: Checked<T>, pointer: &str) -> Option<T> {
         match part.0? {
             Ok(part) => Some(part),
@@ -135,7 +135,7 @@ impl Resolver {
         }
     }
 
-    /// The parts of an array that could be read, with their pointers.
+    /// The items of an array that could be read, with their pointers.
     fn items<T>(&mut self, parts: Vec<Checked<T>>, pointer: &str) -> Vec<(String, T)> {
         let pointers = (0..).map(|index: usize| format!("{pointer}/{index}"));
         pointers
@@ -236,7 +236,7 @@ impl Resolver {
         let before = self.hooks.len();
         self.entry(Place { name: Some(name), ..Place::new(pointer, intercepts) }, options, runs);
         if let Some(hook) = self.hooks.get(before).filter(|_| !observe.is_empty()).cloned() {
-            // One that is asked and told is two hooks, of which the second has no say.
+            // An entry that both intercepts and observes becomes two hooks. The observer decides nothing.
             if intercept.is_empty() {
                 self.hooks.truncate(before);
             }
@@ -266,7 +266,7 @@ impl Resolver {
                 process.settle(seconds.map(handler::seconds), self.defaults.stages, all.map(handler::seconds))
             }
             handler => {
-                // A client's own command keeps the time that it has there.
+                // A client's own command keeps the client's timeout.
                 let commands = self.dialect.command_timeout().filter(|_| matches!(handler, Handler::Command { .. }));
                 (handler::seconds(given.or(commands).unwrap_or(self.limits.timeout)), given.is_some())
             }
@@ -312,7 +312,7 @@ impl Resolver {
     }
 }
 
-/// The keys of an object, each with its pointer.
+/// The JSON pointer of each key of an object.
 fn given(object: Option<&Object>, pointer: &str) -> BTreeMap<String, String> {
     let keys = object.into_iter().flat_map(Object::keys);
     keys.map(|key| (key.clone(), format!("{pointer}/{}", token(key)))).collect()
@@ -330,7 +330,7 @@ fn in_pairs(intercept: &mut Vec<String>) {
 }
 
 impl From<StageTimes> for Stages {
-    /// hookbox's own times are seconds; 0 says nothing, as in the client.
+    /// Converts milliseconds to seconds. As in the client, 0 means the default.
     fn from(times: StageTimes) -> Self {
         [times.observer, times.interceptor, times.approval]
             .map(|ms| ms.filter(|ms| *ms > 0.0).map(|ms| handler::seconds(ms / 1000.0)))

@@ -1,4 +1,4 @@
-//! The JSON Schema of the file: what editors read, and what a file is held against.
+//! The JSON Schema of the configuration file, for editors and for validation.
 
 #[cfg(feature = "schema")]
 mod generate;
@@ -14,20 +14,20 @@ pub use generate::generated;
 #[cfg(feature = "schema")]
 pub(super) use generate::{add_unused, dialect_names};
 
-/// The dialect of a file that names none.
+/// The default dialect.
 pub const DEFAULT_DIALECT: &str = "claude";
 
-/// `docs/hookbox.schema.json`, for whoever has no generator.
+/// `docs/hookbox.schema.json`, for builds without the schema generator.
 const SHIPPED: &str = include_str!("hookbox.schema.json");
 
 /// The JSON Schema of the configuration file, for editors.
 pub fn schema() -> Value {
-    // A test holds that it is JSON.
+    // A test checks that it is valid JSON.
     serde_json::from_str(SHIPPED).unwrap_or_default()
 }
 
-/// A part of what a file is held against: the schema without its words for people, as data of the program, since every
-/// event of a one-shot process would wait for its reading.
+/// A part of the schema that the validator uses, without descriptions. It is static data, because parsing JSON would
+/// delay every event of a one-shot process.
 #[derive(Debug, PartialEq)]
 pub(super) enum Part {
     Bool(bool),
@@ -35,12 +35,12 @@ pub(super) enum Part {
     Text(&'static str),
     List(&'static [Part]),
     Members(&'static [(&'static str, Part)]),
-    /// What a `$ref` leads to.
+    /// The target of a `$ref`.
     Ref(&'static Part),
 }
 
 impl Part {
-    /// A file whose `hooks` have this shape.
+    /// The schema of a file whose `hooks` have this shape.
     pub(super) fn file(shape: ConfigShape) -> &'static Self {
         match shape {
             ConfigShape::Groups => &parts::GROUPS_FILE,
@@ -53,12 +53,12 @@ impl Part {
         self.members().iter().find(|(member, _)| *member == name).map(|(_, part)| part)
     }
 
-    /// Those of an object.
+    /// The members of an object.
     pub(super) fn members(&self) -> &'static [(&'static str, Self)] {
         if let Self::Members(members) = self { members } else { &[] }
     }
 
-    /// Those of an array.
+    /// The items of an array.
     pub(super) fn items(&self) -> &'static [Self] {
         if let Self::List(items) = self { items } else { &[] }
     }
@@ -71,13 +71,13 @@ impl Part {
         if let Self::Number(number) = self { Some(*number) } else { None }
     }
 
-    /// What it refers to.
+    /// The target of its `$ref`.
     pub(super) fn target(&self) -> Option<&'static Self> {
         if let Self::Ref(target) = self.get("$ref")? { Some(target) } else { None }
     }
 }
 
-/// What an entry of a type of the embedder's may say: anything.
+/// The schema of an entry with one of the embedder's types: any options are valid.
 pub(super) static OWN_ENTRY: Part = {
     use Part::{Bool, Members, Ref};
     Members(&[

@@ -1,7 +1,7 @@
-//! Holds a value against its JSON Schema and tells everything that is wrong, in words for people.
+//! Validates a value against its JSON Schema and reports every error in plain words.
 //!
-//! This is not a general validator: it knows the keywords that [`super::schema`] emits, and the test
-//! `what_is_valid_deserializes` keeps the two together.
+//! This is not a general validator. It supports the keywords that [`super::schema`] uses. The test
+//! `what_is_valid_deserializes` keeps the two in step.
 
 use std::slice;
 
@@ -14,7 +14,7 @@ use super::{
     schema::{OWN_ENTRY, Part},
 };
 
-/// Everything in `value` that is not as `schema` says, where entries may be of these types of handlers beside its own.
+/// All errors and warnings of `value` under `schema`. `own_types` are additional types of handlers.
 pub(super) fn check(schema: &'static Part, own_types: &[String], value: &Value) -> Vec<Finding> {
     let mut walk = Walk { own_types, found: Vec::new() };
     walk.value(schema, value, Pointer::Whole);
@@ -26,17 +26,17 @@ struct Walk<'a> {
     found: Vec<Finding>,
 }
 
-/// What the schema says about one object, from all its parts.
+/// The schema of one object, merged from all its parts.
 #[derive(Default)]
 struct Rules {
-    /// Of each part.
+    /// The properties, as one slice for each part.
     properties: Vec<&'static [(&'static str, Part)]>,
     required: Vec<&'static str>,
     /// The schema of keys that are not in `properties`.
     additional: Option<&'static Part>,
-    /// True if a part says that there are no other keys than `properties`.
+    /// True if a part forbids keys that are not in `properties`.
     closed: bool,
-    /// True if a part says that any key will do, which goes before `closed`.
+    /// True if a part allows any key. It overrides `closed`.
     open: bool,
 }
 
@@ -46,7 +46,7 @@ impl Rules {
     }
 
     fn property(&self, key: &str) -> Option<&'static Part> {
-        // Some handlers use what others only know.
+        // Some handlers use a key that others only know. The used one applies.
         let of_key = || self.properties().filter(|(name, _)| *name == key).map(|(_, schema)| schema);
         of_key().find(|schema| unused(schema).is_none()).or_else(|| of_key().next())
     }
@@ -129,7 +129,7 @@ impl Walk<'_> {
                     }
                     None => self.value(schema, value, below),
                 },
-                // A key of its own that is misspelt would be read as one of the others.
+                // A misspelt key would be validated as a name in the map, so report it as unknown.
                 (None, Some(schema)) if !fits(schema, value) && rules.near(key).is_some() => {
                     self.found.push(rules.unknown(key, below));
                 }
@@ -143,7 +143,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Collects what `schema` and its parts say about `object`; of a choice by `type`, the part that is chosen.
+    /// Collects the rules for `object` from `schema` and its parts. Of a choice by `type`, only the chosen part.
     fn gather(&mut self, schema: &'static Part, object: &Object, pointer: Pointer<'_>, rules: &mut Rules) {
         if let Some(target) = schema.target() {
             self.gather(target, object, pointer, rules);
@@ -184,12 +184,12 @@ impl Walk<'_> {
                 self.found.push(missing.help(format!("known are {}", list(&known))));
             }
         }
-        // Which keys belong here is not known, so none is called unknown.
+        // The valid keys are unknown without a type, so none is reported.
         rules.open = true;
     }
 }
 
-/// The schemas of which one has to fit: references followed, choices opened.
+/// The alternatives of a schema, with references and choices resolved.
 fn alternatives(schema: &'static Part) -> Vec<&'static Part> {
     fn gather(schema: &'static Part, all: &mut Vec<&'static Part>) {
         if let Some(target) = schema.target() {
@@ -209,7 +209,7 @@ fn fits(schema: &'static Part, value: &Value) -> bool {
     alternatives(schema).iter().any(|schema| accepts(schema, value))
 }
 
-/// What a key is for in the client that knows it, when we do not use it.
+/// The meaning of a key that only clients use. `None` if hookbox uses it.
 fn unused(schema: &Part) -> Option<&'static str> {
     schema.get("x-unused")?.text()
 }
@@ -222,12 +222,12 @@ fn choices(schema: &Part) -> Option<&'static [Part]> {
     schema.get("oneOf").or_else(|| schema.get("anyOf")).map(Part::items)
 }
 
-/// The words a schema of strings allows; none: every text.
+/// The allowed words of a string schema. Empty: any text.
 fn words(schema: &'static Part) -> impl Iterator<Item = &'static str> + Clone {
     schema.get("const").map_or_else(|| items(schema, "enum"), slice::from_ref).iter().filter_map(Part::text)
 }
 
-/// The types a schema allows; none: every type.
+/// The allowed types of a schema. Empty: any type.
 fn types(schema: &'static Part) -> impl Iterator<Item = &'static str> {
     let types = match schema.get("type") {
         Some(one @ Part::Text(_)) => slice::from_ref(one),
@@ -236,7 +236,7 @@ fn types(schema: &'static Part) -> impl Iterator<Item = &'static str> {
     types.iter().filter_map(Part::text)
 }
 
-/// Returns true if the value is of a type the schema allows.
+/// Returns true if the value has one of the schema's types.
 fn accepts(schema: &'static Part, value: &Value) -> bool {
     let is = |name: &str| match name {
         "null" => value.is_null(),
@@ -251,7 +251,7 @@ fn accepts(schema: &'static Part, value: &Value) -> bool {
     types.next().is_none_or(|first| is(first) || types.any(is))
 }
 
-/// What the schemas allow, for people. That `null` counts as absent is not worth saying.
+/// The allowed types in plain words. Leaves out `null`, which counts as missing.
 fn expected(schemas: &[&'static Part]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in schemas.iter().flat_map(|schema| types(schema)) {

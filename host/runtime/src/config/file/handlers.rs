@@ -1,4 +1,4 @@
-//! What each kind of handler can say.
+//! The options of each type of handler.
 
 use std::collections::BTreeMap;
 
@@ -271,7 +271,7 @@ pub(in crate::config) enum AllWord {
     All,
 }
 
-/// An enum of words, each of which stands for a value of the protocol crate.
+/// Defines an enum of words. Each word stands for a value of a type in the protocol crate.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$word_doc:meta])* $word:ident => $value:ident,)* }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! Reading that goes on past what is wrong, so that everything that is wrong is found.
+//! Deserialization that continues after an error, so that one run finds all errors.
 
 use std::{fmt, marker::PhantomData};
 
@@ -7,7 +7,7 @@ use serde::{
     de::{DeserializeOwned, MapAccess, Visitor},
 };
 use serde_json::Value;
-/// A part that may be wrong without hiding what is wrong elsewhere; `None` when absent.
+/// A part of the file whose errors do not hide errors elsewhere. `None` if it is missing.
 pub(in crate::config) struct Checked<T>(pub(in crate::config) Option<serde_json::Result<T>>);
 
 impl<T> Default for Checked<T> {
@@ -22,7 +22,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Checked<T> {
     }
 }
 
-/// Keys and values in the order in which they were written.
+/// The members of an object in the order of the file.
 pub(in crate::config) struct Ordered<T>(pub(in crate::config) Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {

@@ -1,4 +1,4 @@
-//! Which events of a kind a handler is for.
+//! The matcher of a handler.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ impl From<&CallEntry> for CallPatterns {
     }
 }
 
-/// As it is written.
+/// Formats the matcher as written.
 impl fmt::Display for MatcherEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

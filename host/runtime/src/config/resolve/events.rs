@@ -1,4 +1,4 @@
-//! Event names and matchers.
+//! Resolves event names and matchers.
 
 use hookbox_protocol::{
     Dialect, EventKind, dialect,
@@ -13,20 +13,21 @@ use crate::config::{
     file::MatcherEntry,
 };
 
-/// Letters that a mistyped event name differs in. `PostCompact`, which is not a typo of `PreCompact`, differs in three.
+/// The maximum edit distance of a mistyped event name. `PostCompact`, which is not a typo of `PreCompact`, has distance
+/// three.
 const EVENT_TYPO: usize = 2;
 
-/// A name of an event that is most likely misspelt.
+/// An event name that is probably misspelt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misnamed {
-    /// The name as it was given.
+    /// The name as written.
     pub name: String,
-    /// The event of the dialect that was probably meant.
+    /// The event that was probably meant.
     pub near: &'static str,
 }
 
-/// Tells whether a name is most likely a misspelt one of the dialect's events. Names that resemble none, and names of other
-/// dialects, are not: clients add events every month.
+/// Detects a probably misspelt event name of the dialect. Names of other dialects, and names without resemblance, are
+/// accepted: clients add events every month.
 pub fn misnamed(dialect: &dyn Dialect, name: &str) -> Option<Misnamed> {
     if dialect::ALL.iter().any(|dialect| dialect.spec_by_name(name).is_some()) {
         return None;
@@ -36,8 +37,7 @@ pub fn misnamed(dialect: &dyn Dialect, name: &str) -> Option<Misnamed> {
 }
 
 impl Resolver {
-    /// The pointer of an event under `hooks`; warns when another dialect calls it so, or when the name looks like a known
-    /// one's typo.
+    /// The pointer of an event under `hooks`. Warns if the name belongs to another dialect or looks misspelt.
     pub(super) fn event_pointer(&mut self, event: &str) -> String {
         let pointer = format!("/hooks/{}", token(event));
         if self.dialect.spec_by_name(event).is_some() {
@@ -53,14 +53,14 @@ impl Resolver {
             (None, Some(near)) => format!("did you mean `{near}`?"),
             (None, None) => return pointer,
         };
-        // A warning, unless a failure of its hooks is to block: clients add events every month, and a new name may resemble
-        // an old one.
+        // Only a warning, unless failures of its hooks block: clients add events every month, and a new name may
+        // resemble an old one.
         let message = format!("{} has no event `{event}`", self.dialect.name());
         self.found.push(Finding::warning(&pointer, message).help(help));
         pointer
     }
 
-    /// The dialect that calls an event so which has another name here, and that name.
+    /// The first other dialect with this event name, and the name of the same event here. `None` if there is none.
     fn elsewhere(&self, event: &str) -> Option<(&'static str, &'static str)> {
         dialect::ALL.iter().find_map(|other| {
             let kind = other.spec_by_name(event)?.kind;
@@ -69,10 +69,10 @@ impl Resolver {
         })
     }
 
-    /// Compiles the matcher of what stands at `pointer`.
+    /// Compiles the matcher of the entry at `pointer`.
     pub(super) fn matcher(&mut self, event: &str, entry: Option<&MatcherEntry>, pointer: &str) -> Matcher {
         let pointer = format!("{pointer}/matcher");
-        // The file cannot be used any more, and one error for it is enough.
+        // The file is invalid already, and one error about its matchers is enough.
         if self.patterns.is_used_up() {
             return Matcher::Everything;
         }
@@ -116,8 +116,8 @@ impl Resolver {
         if ignored { Matcher::Everything } else { matcher }
     }
 
-    /// The wire names of what stands under `intercept`: `before_tool` is `hook.before_tool`. A name that the dialect does not
-    /// know is an error: such a hook would never be asked.
+    /// The wire names of events under `intercept`: `before_tool` is `hook.before_tool`. Reports unknown names as
+    /// errors, because such a hook would never be called.
     pub(super) fn intercepts(&mut self, events: &[String], pointer: &str) -> Vec<String> {
         let specs = self.dialect.specs();
         let known: Vec<&str> = specs.iter().filter(|spec| spec.blockable).map(|spec| short(spec.name)).collect();
@@ -136,7 +136,7 @@ impl Resolver {
         events.iter().enumerate().map(wire_name).collect()
     }
 
-    /// The hook as one that is told of events of these kinds.
+    /// Converts a hook to an observer of these kinds of events.
     pub(super) fn observer(&mut self, hook: Hook, kinds: &[String]) -> Hook {
         let known = self.dialect.kinds();
         for (index, kind) in kinds.iter().enumerate().filter(|(_, kind)| !is_kind(known, kind)) {
@@ -156,25 +156,25 @@ impl Resolver {
     }
 }
 
-/// Returns true if a word under `observe` is the client's for every kind.
+/// Returns true if a word under `observe` stands for every kind.
 fn is_every(kind: &str) -> bool {
     matches!(kind, "*" | "all")
 }
 
-/// Returns true if a word under `observe` can be a kind: a known one under either name, or one of a part of the client that is not
-/// its agent loop, whose kinds nobody has listed.
+/// Returns true if a word under `observe` is a valid kind: a known one in either spelling, or one from a part of the
+/// client outside its agent loop. There is no list of the latter.
 fn is_kind(known: &[&str], kind: &str) -> bool {
     let word = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     let elsewhere = || kind.contains('.') && !kind.starts_with("agent.") && kind.split('.').all(word);
     is_every(kind) || known.contains(&legacy(kind).as_str()) || elsewhere()
 }
 
-/// A kind as older versions of the client write it.
+/// A kind in the spelling of older client versions.
 fn legacy(kind: &str) -> String {
     kind.strip_prefix("agent.").unwrap_or(kind).replace('.', "_")
 }
 
-/// Takes these kinds however the client's version writes them. decisions.md#picoclaw: "`tool_exec_start` and
+/// A matcher for these kinds in the spelling of any client version. decisions.md#picoclaw: "`tool_exec_start` and
 /// `agent.tool.exec_start` are one kind: a configuration outlives the client's updates."
 fn of_kinds(kinds: &[String]) -> Matcher {
     let pattern = |kind: &String| {
@@ -182,11 +182,11 @@ fn of_kinds(kinds: &[String]) -> Matcher {
         word.split(['_', '.']).map(regex::escape).collect::<Vec<_>>().join("[._]")
     };
     let kinds_pattern = format!("(?:agent[.])?(?:{})", kinds.iter().map(pattern).collect::<Vec<_>>().join("|"));
-    // What is escaped compiles; only a list too large for the engine does not, and then the names stand as written.
+    // Escaped names always compile, unless the list is too large for the regex engine. Then they match literally.
     Matcher::compile(MatchStyle::Whole, Some(&kinds_pattern)).unwrap_or_else(|_| Matcher::Names(kinds.to_vec()))
 }
 
-/// The name of a method without the prefix that all of picoclaw's have on the wire.
+/// A method's name without picoclaw's `hook.` prefix.
 fn short(name: &str) -> &str {
     name.strip_prefix("hook.").unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! What runs.
+//! Resolves the handler of an entry.
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -25,24 +25,24 @@ use crate::{
     },
 };
 
-/// Seconds until a hook process must have answered the handshake. `PicoClaw` gives it as many.
+/// The default timeout of a hook process's handshake in seconds, as in `PicoClaw`.
 const START: f64 = 5.0;
 
-/// Turns of an agent handler that says nothing of its own.
+/// The default number of turns of an agent handler.
 const AGENT_TURNS: u32 = 10;
 
-/// What an entry comes to.
+/// A resolved entry.
 pub(super) struct Resolved {
-    /// Its name unless it is given one.
+    /// The default name.
     pub(super) name: String,
     pub(super) handler: Handler,
     pub(super) authority: Option<Authority>,
-    /// The timeout that its own limits give.
+    /// The timeout in the entry's own limits.
     pub(super) timeout: Option<f64>,
 }
 
 impl Resolver {
-    /// The authority of an entry. Names of environment variables that are none are errors.
+    /// The authority of an entry. Reports invalid names of environment variables as errors.
     fn authority(&mut self, entry: Option<AuthorityEntry>, pointer: &str) -> Option<Authority> {
         let entry = entry?;
         for (index, name) in entry.invalid_variables() {
@@ -52,7 +52,7 @@ impl Resolver {
         Some(entry.into())
     }
 
-    /// What runs for an entry; `None` (and a finding) for one that cannot be read.
+    /// Resolves the handler of an entry. `None` and an error if it cannot be read.
     pub(super) fn handler(&mut self, runs: Runs, pointer: &str) -> Option<Resolved> {
         let (mut given, mut timeout) = (None, None);
         let (name, handler) = match runs {
@@ -89,7 +89,7 @@ impl Resolver {
                 given = self.authority(entry, pointer);
                 (kind.clone(), Handler::Own { kind, options })
             }
-            // Of a type that is known, and not as it must be.
+            // The type is known, but the entry is invalid. The validator has reported it.
             Runs::Own(OwnEntry { kind, .. }) => {
                 self.unread.push(Finding::error(pointer, format!("not understood: a handler of type `{kind}`")));
                 return None;
@@ -98,7 +98,8 @@ impl Resolver {
         Some(Resolved { name, handler, authority: given, timeout })
     }
 
-    /// One that hookbox does not run. It stays, because what is left out must not look as if it had agreed.
+    /// A handler of a type that hookbox does not run. The hook stays in the list, so that it does not look as if it had
+    /// agreed.
     fn left_out(&mut self, kind: &'static str, help: Option<&str>, pointer: &str) -> (String, Handler) {
         let message =
             format!("handlers of type `{kind}` are not run by hookbox; this hook is left out and counts as failed");
@@ -106,7 +107,7 @@ impl Resolver {
         (kind.to_owned(), Handler::LeftOut { kind })
     }
 
-    /// The validator knows no length of arrays.
+    /// Reports an empty `command`. The validator does not check the length of arrays.
     fn no_command<T>(&mut self, pointer: &str) -> Option<T> {
         let finding = Finding::error(format!("{pointer}/command"), "expected an executable, found an empty array");
         self.found.push(finding.help("name it, and its arguments after it: `[\"python3\", \"hook.py\"]`"));
@@ -201,7 +202,7 @@ impl Resolver {
         Handler::Http { url, headers, variables: allowed_env_vars }
     }
 
-    /// Replaces `$NAME` and `${NAME}` by the variables that are allowed; others are empty, as in the client.
+    /// Replaces `$NAME` and `${NAME}` by the allowed variables. Others become empty, as in the client.
     fn expand(&mut self, text: &str, allowed: &[String], pointer: &str) -> String {
         let mut result = String::new();
         let mut rest = text;
@@ -227,12 +228,12 @@ impl Resolver {
     }
 }
 
-/// Out of range only where the validator has already complained.
+/// Converts seconds. Only a value that the validator has rejected is out of range.
 pub(super) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-/// The name after a `$`, in braces or not, and what follows.
+/// The variable name after a `$`, with or without braces, and the rest of the text.
 fn variable(text: &str) -> (&str, &str) {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if let Some((name, tail)) = text.strip_prefix('{').and_then(|braced| braced.split_once('}'))
@@ -244,7 +245,7 @@ fn variable(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c| !word(c)).unwrap_or(text.len()))
 }
 
-/// A path without the detours of `.`, so that each file has one spelling more often.
+/// A path without `.` components, so that a file has fewer spellings.
 fn plain(component: &str) -> String {
     let parts = Path::new(component).components().filter(|part| *part != Component::CurDir);
     parts.collect::<PathBuf>().to_string_lossy().into_owned()
@@ -255,7 +256,7 @@ fn is_origin(text: &str) -> bool {
     host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', '*', ' ']))
 }
 
-/// The hook's own limits over the file's.
+/// The hook's own limits, which override the file's.
 fn merge(limits: &Limits, own: Map<String, Value>) -> Limits {
     if own.is_empty() {
         return limits.clone();
@@ -266,8 +267,8 @@ fn merge(limits: &Limits, own: Map<String, Value>) -> Limits {
 }
 
 impl AuthorityEntry {
-    /// Names of environment variables that are none, with their indices. No list of refused names is complete, so each variable
-    /// that is granted has to be named.
+    /// Invalid names of environment variables, with their indices. Patterns are invalid: no deny list could be
+    /// complete, so each variable has to be named.
     pub(in crate::config) fn invalid_variables(&self) -> impl Iterator<Item = (usize, &str)> {
         let names: &[String] = match self {
             Self::Preset(_) => &[],
@@ -277,7 +278,7 @@ impl AuthorityEntry {
     }
 }
 
-/// The message for such a name.
+/// The error message for an invalid name.
 pub(in crate::config) fn no_variable(name: &str) -> String {
     format!("`{name}` is not the name of an environment variable, and patterns are not supported")
 }

@@ -1,4 +1,4 @@
-//! What a hook is called that has no name: it becomes a label, so nothing of it may be secret.
+//! The default names of hooks. Names become labels, so they must not contain secrets.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use url::Url;
 
 use super::Finding;
 
-/// Characters of a name at most: it stands in every record, metric and message about its hook.
+/// The maximum length of a name in characters. It is part of every record, metric and message about the hook.
 pub(super) const LIMIT: usize = 200;
 
-/// A name that was given, cut where it is too long, which is an error.
+/// A configured name. Reports a name that is too long, and cuts it.
 pub(super) fn bounded(name: String, pointer: &str, found: &mut Vec<Finding>) -> String {
     let length = name.chars().count();
     if length <= LIMIT {
@@ -21,18 +21,19 @@ pub(super) fn bounded(name: String, pointer: &str, found: &mut Vec<Finding>) -> 
     shorten(&name, LIMIT)
 }
 
-/// The file's name, without its folders.
+/// The file name, without folders.
 pub(super) fn of_file(path: &str) -> String {
     let name = Path::new(path).file_name().unwrap_or(path.as_ref());
     name.to_string_lossy().into_owned()
 }
 
-/// The file name of the program that a command line begins with; `command` where that is not plain to see.
+/// The file name of the program in a command line. `command` if it cannot be recognised.
 pub(super) fn of_command(line: &str) -> String {
     let mut words = line.split_whitespace();
     let program = loop {
         match words.next() {
-            // An assignment before the command. One in quotes may go on in the next word.
+            // Skip an assignment before the command. A quoted value could continue in the next word, so it ends the
+            // search.
             Some(word) if word.contains('=') && !word.contains(['\'', '"', '`', '$', '(']) => {}
             other => break other.unwrap_or_default(),
         }

@@ -1,4 +1,4 @@
-//! What is valid, and most likely not what was meant: a gate that is silently open.
+//! Warnings about valid settings that are probably mistakes and leave a gate open.
 
 use hookbox_protocol::{
     Cause, EventKind, FailurePolicy,
@@ -13,7 +13,7 @@ use crate::config::{
 };
 
 impl Resolver {
-    /// A pattern that matches nothing it was most likely written for.
+    /// Warns about a pattern that does not match what it was probably written for.
     pub(super) fn pattern_traps(&mut self, spec: &EventSpec, matcher: &Matcher, text: &str, pointer: &str) {
         let dialect = self.dialect;
         let style = dialect.match_style_of(spec);
@@ -42,7 +42,7 @@ impl Resolver {
             let others = self.dialect.also_called(name).iter();
             matcher.matches(Some(name)) || others.into_iter().any(|name| matcher.matches(Some(name)))
         };
-        // Which tools the MCP servers of a project have, nobody knows here.
+        // The tools of a project's MCP servers are unknown here.
         if usage.tools.is_empty() || text.contains("mcp") || usage.tools.iter().any(named) {
             return;
         }
@@ -57,7 +57,7 @@ impl Resolver {
         self.found.push(Finding::warning(pointer, message).help(help));
     }
 
-    /// A number of seconds that is one of milliseconds.
+    /// Warns about a timeout in seconds that is probably meant in milliseconds.
     pub(super) fn unit_trap(&mut self, timeout: Option<f64>, pointer: &str) {
         let Some(from) = self.dialect.usage().milliseconds_from else { return };
         if let Some(seconds) = timeout.filter(|seconds| *seconds >= from) {
@@ -68,7 +68,7 @@ impl Resolver {
         }
     }
 
-    /// Gates that are never asked, because the name of their event is misspelt.
+    /// Reports gates that are never called because the name of their event is misspelt.
     ///
     /// decisions.md#failures: "So is the misspelt name of an event whose hooks block when they fail".
     pub(in crate::config) fn unasked_gates(&mut self) {
@@ -82,7 +82,7 @@ impl Resolver {
         }
     }
 
-    /// Gates whose failure nobody decided about: it opens them.
+    /// Warns about gates that open when they fail, if no failure policy is configured.
     pub(in crate::config) fn undecided_gates(&mut self) {
         let mut told: Vec<&str> = Vec::new();
         for hook in self.hooks.iter().filter(|_| self.enabled && !self.fail_closed) {
@@ -99,7 +99,7 @@ impl Resolver {
                 matches!(kind, EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::CanUseTool)
                     && self.dialect.default_policy(kind, Cause::Trap) == FailurePolicy::Ignore
             };
-            // Of the hooks of one event the first stands for all.
+            // One warning per event, for its first hook.
             let Some(event) = hook.events.iter().find(opens).filter(|event| !told.contains(&event.as_str())) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! The JSON Schema of the file, generated from its types.
+//! Generates the JSON Schema of the file from its types.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::DEFAULT_DIALECT;
 use crate::config::file::{Checked, File, Flat, Groups, Named, Ordered};
 
-/// The JSON Schema of the configuration file as its types have it now; what is checked in and shipped is
-/// [`schema`](super::schema), and a test holds the two together.
+/// The JSON Schema, generated from the current types. The committed and shipped one is [`schema`](super::schema); a
+/// test compares the two.
 pub fn generated() -> Value {
     let mut generator = SchemaGenerator::default();
     let shapes = [
@@ -24,11 +24,11 @@ pub fn generated() -> Value {
     schema.to_value()
 }
 
-/// "If the dialect is one of these, `hooks` looks like that."
+/// The rule: if the dialect is one of this shape, `hooks` has this schema.
 fn condition(shape: ConfigShape, hooks: &Schema) -> Value {
     let names: Vec<_> =
         dialect::ALL.iter().filter(|dialect| dialect.shape() == shape).map(|dialect| dialect.name()).collect();
-    // A file without a dialect is one of the default dialect's shape.
+    // A file without a dialect has the default dialect's shape.
     let required: &[&str] = if names.contains(&DEFAULT_DIALECT) { &[] } else { &["dialect"] };
     json!({
         "if": { "properties": { "dialect": { "enum": names } }, "required": required },
@@ -41,7 +41,7 @@ pub(in crate::config) fn dialect_names(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": names })
 }
 
-/// Fields of handlers that real clients know and hookbox does not use, with what they are for there.
+/// Options that clients support and hookbox does not use, with their meaning there.
 const UNUSED: &[(&str, &str)] = &[
     ("if", "a permission rule that has to match"),
     ("once", "only once in a session"),
