@@ -1,4 +1,4 @@
-//! What a component may call beyond its own event, as hookbox ships it: each over something the host brings, a
+//! The capabilities that hookbox ships for components. Each uses a backend that the embedder may replace: a
 //! [`state::Store`], an [`http::HttpClient`] or an [`llm::Model`].
 
 pub mod http;

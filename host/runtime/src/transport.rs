@@ -1,4 +1,4 @@
-//! Front ends that speak a client's protocol over a long-lived connection. Each turns messages into events, hands them to
-//! the pipeline, and turns verdicts into messages; none decides anything itself.
+//! Front ends for protocols with a long-lived connection. Each turns messages into events, passes them to the pipeline,
+//! and turns verdicts into messages. None decides anything itself.
 
 pub mod stdio;

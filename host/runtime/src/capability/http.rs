@@ -1,4 +1,4 @@
-//! `hookbox:hooks/http`: one exchange with a host on the hook's allow-list.
+//! The `hookbox:hooks/http` capability: requests to the origins that the hook's permissions allow.
 
 mod address;
 mod client;
@@ -25,14 +25,14 @@ pub use self::{
     client::{Exchange, HttpClient, Reach},
 };
 
-/// Redirects that are followed at most; each must lead to an origin on the list.
+/// The maximum number of redirects to follow. Each target must be an allowed origin.
 const MAX_REDIRECTS: usize = 5;
 
-/// Bytes of all header names and values of a request at most.
+/// The maximum size of a request's headers (names and values), in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// Headers that belong to the connection or to its one recipient, so that a component could say one thing to us and
-/// another to the server with them (RFC 9110, section 7.6.1).
+/// Headers of the connection or of a single hop (RFC 9110, section 7.6.1). With them a component could make the host
+/// and the server interpret the same request differently.
 const REFUSED_HEADERS: [&str; 12] = [
     "connection",
     "content-length",
@@ -63,15 +63,15 @@ struct Grant {
 }
 
 impl HookHttp {
-    /// The capability that these grants give over `client`.
+    /// Creates the capability from the hook's grants.
     ///
     /// # Errors
-    /// [`HttpError::Failed`] for an origin that is none.
+    /// [`HttpError::Failed`] for an invalid origin.
     pub fn granted(client: Arc<dyn HttpClient>, grants: &[HttpGrant]) -> Result<Self, HttpError> {
         Ok(Self { client, grants: grants.iter().map(Grant::new).collect::<Result<_, _>>()? })
     }
 
-    /// The grant for this method and URL.
+    /// The grant for this method and URL. An error if there is none.
     fn grant(&self, method: &Method, url: &Url) -> Result<&Grant, HttpError> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(HttpError::Denied("a URL may not hold a user name or password".into()));
@@ -152,8 +152,8 @@ impl Grant {
     }
 }
 
-/// Refuses a URL whose host is an address that it may not reach. The URL parser has made plain addresses of forms such as
-/// `0x7f.1`; names are the client's to resolve.
+/// Checks a URL whose host is an IP address against `reach`. The URL parser has normalised forms such as `0x7f.1`. The
+/// HTTP client checks the addresses of host names.
 pub(crate) fn check_address(url: &Url, reach: Reach) -> Result<(), HttpError> {
     let literal = url.host_str().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
     match literal.filter(|address| reach == Reach::Public && !is_public(*address)) {
@@ -162,7 +162,7 @@ pub(crate) fn check_address(url: &Url, reach: Reach) -> Result<(), HttpError> {
     }
 }
 
-/// CONNECT would make a tunnel of the exchange, TRACE echoes it; no grant gives them.
+/// Parses a method. CONNECT (a tunnel) and TRACE (an echo) are never granted.
 fn method(name: &str) -> Result<Method, HttpError> {
     match Method::from_bytes(name.as_bytes()) {
         Ok(Method::CONNECT | Method::TRACE) => Err(HttpError::Denied(format!("{name} is never granted"))),
@@ -190,7 +190,7 @@ fn headers(pairs: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     Ok(map)
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 fn location(from: &Url, response: &HttpResponse) -> Result<Option<Url>, HttpError> {
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

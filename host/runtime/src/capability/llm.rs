@@ -1,5 +1,4 @@
-//! `hookbox:hooks/llm`, and the language models behind it and behind the `prompt` and `agent`
-//! handlers.
+//! The `hookbox:hooks/llm` capability, and the language models that it shares with the `prompt` and `agent` handlers.
 
 mod conversation;
 #[cfg(feature = "llm")]
@@ -21,7 +20,7 @@ pub use conversation::{Conversation, Message, Model, Question, Reply, Tool, Tool
 pub use provider::HttpModel;
 pub use settings::{LlmProvider, LlmSettings};
 
-/// Bytes of one question of a component at most.
+/// The maximum size of a component's question, in bytes.
 pub const MAX_QUESTION: usize = 256 * 1024;
 
 /// The llm capability of one hook.
@@ -31,7 +30,7 @@ pub struct HookLlm {
 }
 
 impl HookLlm {
-    /// The capability that `grant` gives over `model`; `None` when it gives none (`"llm": false`).
+    /// Creates the capability from the hook's grant. `None` if the grant is `"llm": false`.
     pub fn granted(model: Arc<dyn Model>, grant: &LlmGrant) -> Option<Self> {
         Some(Self { model, grant: grant.details()? })
     }
@@ -53,7 +52,7 @@ impl Llm for HookLlm {
         if bytes > MAX_QUESTION {
             return Err(LlmError::Budget(format!("the question has {bytes} bytes, {MAX_QUESTION} are granted")));
         }
-        // Which model is asked is the host's to say: it is the host who pays, and who knows what leaves the machine.
+        // The host chooses the model, because the host pays and knows what data may leave the machine.
         let question = Question { model: None, system: prompt.system, user: prompt.user, max_tokens };
         let asked = tokio::time::timeout_at(scope.deadline.into(), self.model.ask(question));
         let reply = asked.await.unwrap_or(Err(LlmError::Timeout))?;

@@ -1,8 +1,7 @@
-//! `hookbox:hooks/state`: keys and values that outlive a call.
+//! The `hookbox:hooks/state` capability: keys and values that outlive a call.
 //!
-//! [`HookState`] is what one hook was granted: it finds the [`Space`] of a call and holds the hook to its sizes. A
-//! [`Store`] keeps the values; `SqliteStore` is the embedded one, `RedisStore`
-//! that of several hosts.
+//! [`HookState`] is the capability of one hook: it determines the [`Space`] of a call and enforces the hook's limits. A
+//! [`Store`] keeps the values: `SqliteStore` in a local file, `RedisStore` on a server that several hosts share.
 
 #[cfg(feature = "state-redis")]
 mod redis;
@@ -27,42 +26,44 @@ pub use self::redis::RedisStore;
 #[cfg(feature = "state-sqlite")]
 pub use sqlite::SqliteStore;
 
-/// Bytes of keys and values that one call may write, the same key again included: each of them goes through the journal.
+/// The maximum number of bytes (keys and values) that one call may write. Rewriting a key counts again, because each
+/// write goes through the journal.
 pub const MAX_WRITTEN_BYTES: usize = 4 << 20;
 
-/// A whole number of 64 bits, written out.
+/// The maximum length of a 64-bit integer as text, in bytes.
 const NUMBER_BYTES: usize = 20;
 
-/// Bytes of a key at most. Values are as long as the grant says.
+/// The maximum length of a key, in bytes. The grant limits the length of values.
 pub const MAX_KEY_BYTES: usize = 1024;
 
-/// What keeping one value takes beside the value, its key and the names of its space, as it counts for
-/// [`Space::tenant_bytes`].
+/// The overhead per entry in bytes, as [`Space::tenant_bytes`] counts it: in addition to the key, the value and the
+/// names of the space.
 pub const ENTRY_BYTES: u64 = 64;
 
-/// Where values are kept. Every method is atomic, also among processes and hosts that share the store, and a value
-/// whose time is over is absent to all of them.
+/// A key-value store. Every method is atomic, also across processes and hosts that share the store. No method returns
+/// an expired value.
 ///
-/// A store trusts its caller for the size of one value but counts keys, and the bytes of a tenant, itself, because only it
-/// can count and write in one step. A networked store maps one to one: each method is a single round trip or script.
+/// The caller checks the size of each value. The store itself checks the number of keys and the bytes of a tenant,
+/// because only the store can count and write atomically. In a networked store, each method is one round trip or
+/// script.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// The value of a key.
+    /// Returns the value of a key.
     async fn get(&self, space: &Space, key: &str) -> Result<Option<String>, StateError>;
 
-    /// Sets a value; `ttl_ms` replaces what is left of an earlier one, `None` being for ever.
+    /// Sets a value. `ttl_ms` replaces the remaining time of an earlier value. `None`: the value never expires.
     async fn set(&self, space: &Space, key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), StateError>;
 
-    /// Forgets a value; true when there was one.
+    /// Deletes a key. Returns true if it existed.
     async fn delete(&self, space: &Space, key: &str) -> Result<bool, StateError>;
 
-    /// Adds to a value, an absent one counting as 0, and returns the sum. `ttl_ms` is used when the key is new.
+    /// Adds to a value and returns the sum. A missing value counts as 0. `ttl_ms` applies only to a new key.
     ///
     /// # Errors
-    /// [`StateError::NotANumber`] when the value, or the sum, is not a whole number of 64 bits.
+    /// [`StateError::NotANumber`] if the value or the sum is not a 64-bit integer.
     async fn increment(&self, space: &Space, key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, StateError>;
 
-    /// Sets a value when it still is `expected` (`None`: absent); true when it was set.
+    /// Sets a value if it is `expected` (`None`: missing). Returns true if it was set.
     async fn compare_and_swap(
         &self,
         space: &Space,
@@ -72,7 +73,7 @@ pub trait Store: Send + Sync {
         ttl_ms: Option<u64>,
     ) -> Result<bool, StateError>;
 
-    /// The keys that begin with `prefix`, in byte order.
+    /// Returns the keys that start with `prefix`, in byte order.
     async fn keys(&self, space: &Space, prefix: &str) -> Result<Vec<String>, StateError>;
 
     /// The bytes that all spaces of a tenant have together, as they count for [`Space::tenant_bytes`]. `None`: the store
@@ -82,22 +83,22 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// The keys one call can reach. No two spaces share a key: its parts are never joined to one text, so that no name,
-/// session or key can be chosen to look like another's.
+/// The keys that one call can reach. Two different spaces never share a key. Its parts are never joined into one text,
+/// so no name, session or key can imitate another space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
-    /// The tenant of the host.
+    /// The tenant's name.
     pub tenant: String,
-    /// Whose keys within the tenant.
+    /// The namespace within the tenant.
     pub namespace: Namespace,
-    /// Which session's keys.
+    /// The session scope.
     pub session: SessionKeys,
-    /// Keys at most in this space.
+    /// The maximum number of keys in this space.
     pub max_keys: u32,
-    /// Bytes that all spaces of the tenant may have together: keys, values, the names of namespace and session, and
-    /// [`ENTRY_BYTES`] for each; `None`: as many as there is room for. What makes none larger can always be written.
+    /// The quota of the tenant across all its spaces, in bytes: keys, values, the names of namespace and session, and
+    /// [`ENTRY_BYTES`] per entry. `None`: no quota. A write that does not increase the usage always succeeds.
     pub tenant_bytes: Option<u64>,
-    /// When the call ends: nothing is written after it.
+    /// The deadline of the call. Nothing is written after it.
     pub deadline: Instant,
 }
 
@@ -119,22 +120,22 @@ impl Space {
 /// Whose keys within a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Namespace {
-    /// Those of the hook with this name.
+    /// The keys of the hook with this name.
     Hook(String),
-    /// Those of every hook whose grant gives this `namespace`.
+    /// The keys that all hooks with this `namespace` in their grant share.
     Shared(String),
 }
 
-/// Which session's keys.
+/// The session scope of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionKeys {
-    /// All sessions have the same.
+    /// All sessions share the keys.
     All,
-    /// Those of one session; `None`: of the events whose client sends no session.
+    /// The keys of one session. `None`: events without a session share the keys.
     One(Option<String>),
 }
 
-/// Written as `hook:NAME` or `shared:NAME`; the part before the first colon is ours, so the two never meet.
+/// Formatted as `hook:NAME` or `shared:NAME`. The prefix keeps the two kinds apart, whatever the name.
 impl fmt::Display for Namespace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -144,7 +145,7 @@ impl fmt::Display for Namespace {
     }
 }
 
-/// Written as nothing, `session` or `session:ID`.
+/// Formatted as an empty text, `session` or `session:ID`.
 impl fmt::Display for SessionKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -163,12 +164,12 @@ pub struct HookState {
 }
 
 impl HookState {
-    /// The capability that `grant` gives over `store`; `None` when it gives none (`"state": false`).
+    /// Creates the capability from the hook's grant. `None` if the grant is `"state": false`.
     pub fn granted(store: Arc<dyn Store>, grant: &StateGrant) -> Option<Self> {
         Some(Self { store, grant: grant.details()?, tenant_bytes: None })
     }
 
-    /// Bounds what the whole tenant keeps.
+    /// Sets the quota of the whole tenant, in bytes.
     #[must_use]
     pub fn tenant_bytes(self, bytes: Option<u64>) -> Self {
         Self { tenant_bytes: bytes, ..self }
@@ -194,7 +195,7 @@ impl HookState {
     }
 }
 
-/// Counts what is written, and says when it is too much.
+/// Counts the bytes that a call writes. An error if they exceed [`MAX_WRITTEN_BYTES`].
 fn spend(scope: &Scope, key: &str, value: usize) -> Result<(), StateError> {
     let bytes = key.len().saturating_add(value);
     let written = scope.spent.state_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);

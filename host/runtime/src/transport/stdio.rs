@@ -1,5 +1,5 @@
-//! `PicoClaw`'s hook process: JSON-RPC 2.0, one message a line, for as long as the client lives.
-//! Specification: `docs/spec/picoclaw.md`.
+//! `PicoClaw`'s hook process: JSON-RPC 2.0 with one message per line, for the lifetime of the client. The specification
+//! is `docs/spec/picoclaw.md`.
 //!
 //! ```text
 //! lines in ─read→ message ─┬ hello, what cannot be read ────────────→ reply
@@ -39,29 +39,32 @@ use crate::{
 
 pub use reload::{Broken, Load, Loading, Reloading, Source};
 
-/// Requests that hooks run for at once. `PicoClaw` overlaps them; one more waits in the queue.
+/// The maximum number of requests whose hooks run concurrently, as `PicoClaw` overlaps requests. Further ones are
+/// queued.
 const REQUESTS: usize = 64;
-/// Places of requests that are read and not answered yet. With none left, nothing more is read.
+/// The number of permits for requests that are read but not answered. With none left, reading stops.
 const WAITING: usize = 256;
-/// A line takes one place for each 256 KiB, so that at most 64 MiB of them wait.
+/// The bytes of a line per permit: 256 KiB. Thus at most 64 MiB of lines are in memory.
 const PLACE: usize = 256 << 10;
-/// Notifications that are served at once; one more is dropped and counted.
+/// The maximum number of concurrent notifications. Further ones are dropped and counted.
 const NOTIFICATIONS: usize = 64;
-/// Replies that wait for the client to read. It reads nothing: we wait, and do not grow.
+/// The capacity of the reply queue. If the client does not read, the queue fills up and requests wait.
 const REPLIES: usize = 16;
-/// Bytes of one line at most. decisions.md#the-real-picoclaw: "Do not cap the *input* line below 64 MiB."
+/// The maximum length of a line, in bytes. decisions.md#the-real-picoclaw: "Do not cap the *input* line below 64 MiB."
 const LINE_LIMIT: usize = 64 << 20;
-/// Steps in which lines are still read that the client sent before its signal: one, and more while requests are under way.
+/// After a stop signal, the interval in which lines that the client sent before it are still read. Repeats while
+/// requests are pending.
 const LATE: Duration = Duration::from_millis(50);
-/// How long requests may go on once the client has closed its end or wants us gone. We are to be gone within a second.
+/// The time for pending requests after the client closed its end or sent a stop signal. The process has to end within a
+/// second.
 const DRAIN: Duration = Duration::from_millis(350);
-/// Time for the answers of what is then still under way: each is what a failed hook counts as.
-/// Most often it takes none; a machine under load takes longer.
+/// The time to answer the requests that are then still pending: their hooks count as failed. This is usually instant,
+/// but takes longer on a machine under load.
 const SETTLE: Duration = Duration::from_millis(1200);
-/// How long the client may take after that to read what is written, and hook processes to end.
+/// The time for the client to read the last replies, and for hook processes to end.
 const REST: Duration = Duration::from_millis(250);
 
-/// How long the client waits for each kind of message. These are its own defaults.
+/// The client's timeouts by type of message. The default is `PicoClaw`'s own defaults.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     /// Observers: `hook.event`, `hook.runtime_event`. 0.5 s.
@@ -83,7 +86,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// How long the client waits for the answer to this method.
+    /// The client's timeout for this method.
     fn of(self, method: &str) -> Duration {
         match kind(method) {
             Some(EventKind::AgentEvent) => self.observer,
@@ -93,36 +96,36 @@ impl Budget {
     }
 }
 
-/// What a method is about; `None` for one that the protocol does not know.
+/// The event kind of a method. `None` for an unknown method.
 fn kind(method: &str) -> Option<EventKind> {
     dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind)
 }
 
-/// What people are told, on stderr and in records. Never part of the protocol.
+/// Messages for the user, on stderr and in records. They are not part of the protocol.
 #[derive(Debug)]
 pub enum Told<'a> {
-    /// The hooks were asked about an event.
+    /// The hooks have decided on an event.
     Decided {
-        /// What they came to.
+        /// The response.
         response: &'a Response,
-        /// The hook set that was asked.
+        /// The hook set that decided.
         host: &'a Host,
         /// The line of the event.
         event: &'a [u8],
     },
-    /// In words; may quote what the client sent.
+    /// A message. It may quote the client's input.
     Line(String),
-    /// Something is wrong with the configuration or a hook of it.
+    /// A problem with the configuration or one of its hooks.
     Problem(Diagnostic),
 }
 
-/// Tells people. It must not wait: requests wait for it.
+/// Passes a message to the user. It must not block, because requests wait for it.
 pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
 
-/// Serves one client until it closes its end, `stop` is done, or its end of our output is closed.
+/// Serves one client until it closes its end, `stop` completes, or the output is closed.
 ///
 /// # Errors
-/// When reading fails; that the client is gone is not an error.
+/// An error of reading. A client that has gone away is not an error.
 pub async fn serve<S: Source>(
     source: Arc<S>,
     budget: Budget,
@@ -150,7 +153,7 @@ pub async fn serve<S: Source>(
                     match tokio::time::timeout(LATE, &mut reading).await {
                         Ok(read) => break read,
                         Err(_) if server.is_idle() || Instant::now() >= end + SETTLE / 2 => break Ok(()),
-                        // From here on each is answered as it comes.
+                        // From here on, each request is answered as soon as it is read.
                         Err(_) => drop(ending.send(Instant::now() >= end)),
                     }
                 }
@@ -159,7 +162,7 @@ pub async fn serve<S: Source>(
     };
     let until = until.unwrap_or_else(|| Instant::now() + DRAIN);
     let drained = tokio::time::timeout_at(until.into(), async { while work.join_next().await.is_some() {} }).await;
-    // A gate without an answer opens once the client's time is over.
+    // The client treats a gate without an answer as open after its timeout, so every request gets an answer.
     let _ = ending.send(true);
     let settled = tokio::time::timeout(SETTLE, async { while work.join_next().await.is_some() {} }).await;
     if drained.is_err() && settled.is_err() {
@@ -168,7 +171,7 @@ pub async fn serve<S: Source>(
     work.shutdown().await;
     let source = Arc::clone(&server.source);
     drop(server);
-    // A client that reads nothing does not keep us.
+    // A client that does not read must not delay the end.
     let _ = tokio::join!(tokio::time::timeout(REST, writer), source.close(REST));
     read
 }
@@ -179,28 +182,28 @@ struct Server<S> {
     replies: mpsc::Sender<String>,
     tell: Tell,
     dropped: AtomicU64,
-    /// Becomes true when requests have no more time.
+    /// True once the time of requests is up.
     ended: watch::Receiver<bool>,
-    /// Places of requests that hooks run for.
+    /// Permits of requests whose hooks run.
     running: Semaphore,
-    /// Places of requests that are not answered yet.
+    /// Permits of requests that are not answered yet.
     waiting: Arc<Semaphore>,
 }
 
-/// A request, as far as its line can be read.
+/// A request with those fields that could be read from its line.
 struct Request {
     id: Value,
-    /// `None`: the line breaks before it names one.
+    /// The method. `None` if the line is invalid before its method.
     method: Option<String>,
     line: Vec<u8>,
-    /// When its line had been read.
+    /// The time at which its line had been read.
     since: Instant,
-    /// Why it is not a message that can be read.
+    /// The error, if the line is invalid.
     broken: Option<Incomplete>,
 }
 
-/// Reads lines until there are no more. Waits for a place before it reads on, so that a client that sends faster than
-/// hooks run is slowed down and not buffered.
+/// Reads lines until the input ends. Waits for permits before it reads on, so that a client that sends too fast is
+/// slowed down instead of buffered.
 async fn read<S: Source>(
     server: &Arc<Server<S>>,
     mut input: impl AsyncBufRead + Unpin,
@@ -243,7 +246,7 @@ async fn read<S: Source>(
             }
             Message::Broken { id, method, error } => {
                 server.say(format!("a line that is not a message: {}", error.message));
-                // The hooks that would have been asked have a say, also where the line breaks before it names its method.
+                // The hooks still decide on a request with an invalid line, even if its method is unknown.
                 let Some(id) = id else { continue };
                 (id, method, Some(Incomplete { error, too_large: cut }))
             }
@@ -259,7 +262,7 @@ async fn read<S: Source>(
     }
 }
 
-/// The only one that writes: each reply is one line, whole. Ends when the client no longer reads.
+/// The only writer of the output, so that each reply is one whole line. Ends if the client closes its end.
 async fn write(mut replies: mpsc::Receiver<String>, mut output: impl AsyncWrite + Unpin) {
     while let Some(reply) = replies.recv().await {
         let line = format!("{reply}\n");
@@ -275,12 +278,12 @@ impl<S: Source> Server<S> {
     }
 
     async fn send(&self, reply: String) {
-        // Closed: the client is gone, which `serve` notices.
+        // Fails if the client has gone away, which `serve` notices.
         let _ = self.replies.send(reply).await;
     }
 
-    /// picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is ended." So it is
-    /// answered at once, whatever hooks are still to be compiled; what we cannot serve is told beside it.
+    /// picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is ended." So the
+    /// reply does not wait for hooks to compile. Unsupported versions and modes are warnings in the reply.
     fn hello(&self, id: &Value, line: &[u8]) -> Value {
         let line: Value = serde_json::from_slice(line).unwrap_or_default();
         let params = line.get("params").unwrap_or(&Value::Null);
@@ -321,7 +324,7 @@ impl<S: Source> Server<S> {
         self.send(reply).await;
     }
 
-    /// Waits until requests have no more time.
+    /// Waits until the time of requests is up.
     async fn ending(&self) {
         let mut ended = self.ended.clone();
         if ended.wait_for(|ended| *ended).await.is_err() {
@@ -329,13 +332,13 @@ impl<S: Source> Server<S> {
         }
     }
 
-    /// The reply to a request, in the client's time.
+    /// The reply to a request, within the client's timeout.
     async fn request(&self, request: Request) -> String {
         let Request { id, method, line, since, broken } = request;
         let current = tokio::select! {
             biased;
             current = self.source.current() => current,
-            // Nobody knows yet what the configuration says: shut is safer.
+            // The configuration is not known yet, so the request is blocked.
             () = self.ending() => Err(Broken { reason: "hookbox ends before its hooks are loaded".into(), closed: true }),
         };
         let shown = method.as_deref().unwrap_or("a request without a method");
@@ -383,13 +386,13 @@ impl<S: Source> Server<S> {
             let reason = response.undelivered.as_deref().unwrap_or(&failed.message);
             block(&id, method.as_deref(), &line, reason).to_string()
         } else {
-            // An error that need not block: the client passes over it.
+            // An error that does not block. The client ignores it.
             refusal(&id, method.as_deref(), &error).to_string()
         }
     }
 
-    /// Asks the hooks once there is a place for it. Without a place in time, and once requests have no more time, they have
-    /// failed.
+    /// Runs the hooks once there is a permit. They count as failed if there is no permit in time, or if the time of
+    /// requests is up.
     async fn decide(&self, host: &Host, asked: crate::Request<'_>, time: Duration, shown: &str) -> Response {
         let ended = *self.ended.borrow();
         let in_time = async {
@@ -434,14 +437,15 @@ impl<S: Source> Server<S> {
     }
 }
 
-/// A request that cannot be read to its end.
+/// The error of a request with an invalid line.
 struct Incomplete {
     error: RpcError,
-    /// The line is longer than any that is read.
+    /// True if the line exceeds the length limit.
     too_large: bool,
 }
 
-/// A block in words that every method it may be takes. `line` may show that it is about a tool.
+/// A block in the words of the method. For an unknown method, in words that every possible method accepts; `line` may
+/// show that the request is about a tool.
 fn block(id: &Value, method: Option<&str>, line: &[u8], why: &str) -> Value {
     let reason = shorten(why, 4096);
     let seen = |name| dialect::picoclaw::DIALECT.glimpse(line, name);
@@ -456,8 +460,8 @@ fn block(id: &Value, method: Option<&str>, line: &[u8], why: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-/// An error by id. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*"; an
-/// error is read as one too, but a refusal with its reason says why.
+/// An error reply. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*". An
+/// error means the same, but a refusal includes the reason.
 fn refusal(id: &Value, method: Option<&str>, error: &RpcError) -> Value {
     if method == Some("hook.approve_tool") {
         let reason = shorten(&error.message, 4096);

@@ -1,9 +1,9 @@
-//! Which addresses are on the public internet.
+//! Recognises addresses on the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns true if an address is one that anybody can reach: not this machine, not its network, not a group, not a reserved
-/// range (IANA special-purpose registries). IPv6 forms that carry an IPv4 address are judged by it.
+/// Returns true if an address is publicly reachable: not loopback, private, link-local, multicast or reserved (IANA
+/// special-purpose registries). For IPv6 forms that contain an IPv4 address, the IPv4 address decides.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -11,7 +11,7 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Message for an address that is not public.
+/// The error message for an address that is not public.
 pub(super) fn not_public(name: &str, address: IpAddr) -> String {
     format!("{name} is the private address {address}: to reach it, write `\"private\": true` beside its origin")
 }
@@ -36,7 +36,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
             v4(high, low)
         }
-        // Only 2000::/3 is global; of it, 2001::/23 (Teredo and others) and the documentation ranges are not.
+        // Only 2000::/3 is global, except 2001::/23 (Teredo and others) and the documentation ranges.
         [0x2001, second, ..] => second > 0x01ff && second != 0x0db8,
         [0x3fff, second, ..] => second > 0x0fff,
         [first, ..] => first & 0xe000 == 0x2000,

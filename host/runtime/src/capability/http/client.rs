@@ -1,52 +1,52 @@
-//! What carries out one exchange, without any policy of its own.
+//! The trait for HTTP clients. A client sends requests and enforces no policy except the reach.
 
 use async_trait::async_trait;
 use hookbox_sandbox::capability::{HttpError, HttpResponse};
 use http::HeaderMap;
 
-/// Sends requests: for the http capability, for `http` handlers and for models behind an HTTP interface.
+/// Sends requests for the http capability, for `http` handlers and for models with an HTTP API.
 ///
-/// The caller has checked method, URL and headers, and keeps the time: dropping the future ends the exchange. A client
-/// follows no redirect (it is a response as any other), asks no proxy that would resolve names out of its sight, and keeps
-/// no cookies. No connection should be shared between exchanges of different reach.
+/// The caller has checked the method, the URL and the headers. It also enforces the deadline: dropping the future
+/// cancels the request. A client must not follow redirects (they are normal responses), use a proxy (which would
+/// resolve names unchecked) or keep cookies. Requests of different reach should not share connections.
 #[async_trait]
 pub trait HttpClient: Send + Sync {
     /// Sends one request and reads the response.
     ///
     /// # Errors
-    /// [`HttpError::Denied`] when [`Reach::Public`] is asked for and the name resolves to an address of which
-    /// [`is_public`](super::is_public) says no; [`HttpError::TooLarge`] when the body is larger than
-    /// [`Exchange::max_response`], of which no more than that may be kept in memory; [`HttpError::Failed`] otherwise.
+    /// [`HttpError::Denied`] if the reach is [`Reach::Public`] and the name resolves to an address that is not
+    /// [public](super::is_public). [`HttpError::TooLarge`] if the body exceeds [`Exchange::max_response`]; the client
+    /// must not buffer more than that. [`HttpError::Failed`] otherwise.
     async fn send(&self, exchange: Exchange) -> Result<HttpResponse, HttpError>;
 }
 
-/// Which addresses an exchange may reach.
+/// The addresses that a request may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Public ones: for URLs that a component chose.
+    /// Only public addresses. For URLs that a component chose.
     Public,
-    /// All: for URLs that the configuration names.
+    /// All addresses. For URLs in the configuration.
     Anywhere,
 }
 
 /// One request, checked by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// Where it may go.
+    /// The addresses that it may reach.
     pub reach: Reach,
-    /// For example `GET`.
+    /// The method, for example `GET`.
     pub method: String,
-    /// Absolute, `http` or `https`.
+    /// The absolute URL, `http` or `https`.
     pub url: String,
-    /// Names and values, in order; values may be secret.
+    /// Header names and values, in order. Values may be secret.
     pub headers: Vec<(String, String)>,
     /// The body, if any.
     pub body: Option<Vec<u8>>,
-    /// Bytes of the response's body at most. What is larger is not read to its end.
+    /// The maximum size of the response body, in bytes. Reading stops there.
     pub max_response: usize,
 }
 
-/// Names and values, in order.
+/// The names and values of headers, in order.
 pub(crate) fn pairs(headers: &HeaderMap) -> Vec<(String, String)> {
     let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()

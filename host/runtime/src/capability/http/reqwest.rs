@@ -21,7 +21,7 @@ use super::{
     client::{Exchange, HttpClient, Reach, pairs},
 };
 
-/// An [`HttpClient`] over `reqwest` and rustls. It costs nothing until its first exchange.
+/// An [`HttpClient`] over `reqwest` and rustls. It starts with the first request.
 #[derive(Debug, Default)]
 pub struct ReqwestClient {
     public: OnceLock<Result<Client, String>>,
@@ -78,8 +78,8 @@ fn header_map(headers: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     Ok(map)
 }
 
-/// No redirects (the caller checks each), no proxy from the environment (it would resolve names where we cannot check
-/// them), and no connection kept: none is shared between hooks, and each one's address is checked.
+/// Builds a client without redirects (the caller checks each), without a proxy (which would resolve names unchecked),
+/// and without kept connections (they would be shared between hooks and skip the address check).
 fn build(reach: Reach) -> Result<Client, String> {
     let builder = Client::builder()
         .redirect(Policy::none())
@@ -94,8 +94,8 @@ fn build(reach: Reach) -> Result<Client, String> {
     builder.build().map_err(|e| chain(&e))
 }
 
-/// Resolves names to public addresses. The connection is made to the addresses returned here, so a name cannot be
-/// another one when it is checked than when it is used (DNS rebinding).
+/// A DNS resolver that returns only public addresses. The connection uses the addresses that were checked here, which
+/// prevents DNS rebinding.
 struct PublicOnly;
 
 impl Resolve for PublicOnly {
@@ -118,7 +118,7 @@ struct Private {
 }
 
 fn error(error: reqwest::Error) -> HttpError {
-    // The URL may hold what is secret.
+    // The URL may contain secrets.
     let error = error.without_url();
     let mut source = error.source();
     while let Some(inner) = source {
@@ -130,7 +130,7 @@ fn error(error: reqwest::Error) -> HttpError {
     HttpError::Failed(chain(&error))
 }
 
-/// An error with its causes.
+/// An error message with its causes.
 fn chain(error: &dyn Error) -> String {
     let causes = std::iter::successors(error.source(), |inner| (*inner).source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

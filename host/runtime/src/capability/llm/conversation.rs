@@ -1,24 +1,24 @@
-//! Talking to a language model, in no provider's words.
+//! Conversations with a language model, independent of the provider.
 
 use async_trait::async_trait;
 use hookbox_sandbox::capability::LlmError;
 use serde_json::Value;
 
-/// A language model. The caller keeps the time: dropping the future ends the question.
+/// A language model. The caller enforces the deadline: dropping the future cancels the request.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// Returns true if questions under this name of a model can be asked at all, as far as that is known before the first one.
+    /// Checks if the model accepts questions under this model name, as far as that is known without a request.
     ///
     /// # Errors
-    /// [`LlmError::Failed`] with what is wrong.
+    /// [`LlmError::Failed`] with the reason.
     fn check(&self, _name: Option<&str>) -> Result<(), LlmError> {
         Ok(())
     }
 
-    /// Takes a conversation one turn further.
+    /// Sends a conversation and returns the model's next message.
     async fn turn(&self, conversation: &Conversation) -> Result<Reply, LlmError>;
 
-    /// Answers one question, without tools.
+    /// Sends one question without tools and returns the answer.
     async fn ask(&self, question: Question) -> Result<Reply, LlmError> {
         let Question { model, system, user, max_tokens } = question;
         let messages = vec![Message::User(user)];
@@ -33,83 +33,83 @@ pub trait Model: Send + Sync {
 /// One question to a [`Model`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The configured model when absent.
+    /// The model's name. `None`: the configured one.
     pub model: Option<String>,
-    /// What the model is told about its task.
+    /// The system prompt.
     pub system: Option<String>,
     /// The question.
     pub user: String,
-    /// Tokens of the answer at most.
+    /// The maximum number of tokens in the answer.
     pub max_tokens: u32,
 }
 
-/// A conversation so far, which a [`Model`] is to continue.
+/// A conversation, which a [`Model`] continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
-    /// The configured model when absent.
+    /// The model's name. `None`: the configured one.
     pub model: Option<String>,
-    /// What the model is told about its task.
+    /// The system prompt.
     pub system: Option<String>,
-    /// What was said, in order.
+    /// The messages so far, in order.
     pub messages: Vec<Message>,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Vec<Tool>,
-    /// Tokens of the next reply at most.
+    /// The maximum number of tokens in the next reply.
     pub max_tokens: u32,
 }
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// What the model was asked.
+    /// A message to the model.
     User(String),
-    /// What it said.
+    /// A message of the model.
     Model(Reply),
-    /// What the calls of its last reply came to: one result for each.
+    /// The results of the tool calls in the last reply, one for each call.
     Results(Vec<ToolResult>),
 }
 
-/// What a model said in one turn.
+/// A message of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// Its text; may be empty when there are calls.
+    /// The text. May be empty if there are tool calls.
     pub text: String,
-    /// The tools it wants called before it goes on.
+    /// The tool calls whose results the model expects.
     pub calls: Vec<ToolUse>,
-    /// Tokens it cost, as the provider counts; `None` when it does not say.
+    /// The number of output tokens that the provider reports. `None` if it does not.
     pub tokens: Option<u32>,
-    /// The message as the provider sent it. It goes back as it came: some providers put things into it, such as
-    /// signatures, that they want to see again.
+    /// The message as the provider sent it. It is sent back unchanged, because some providers require fields such as
+    /// signatures.
     pub wire: Value,
 }
 
-/// A tool a model may call.
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// Its name.
+    /// The tool's name.
     pub name: &'static str,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: &'static str,
-    /// JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub arguments: Value,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolUse {
-    /// The provider's name for this call.
+    /// The provider's id of the call.
     pub id: String,
     /// The tool's name, as the model wrote it.
     pub name: String,
-    /// Its arguments, as the model wrote them; null when they were not JSON.
+    /// The arguments, as the model wrote them. `null` if they are not valid JSON.
     pub arguments: Value,
 }
 
-/// What a call of a tool came to: text for the model, either way.
+/// The result of a tool call. Its text goes to the model, on success and on error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     /// [`ToolUse::id`] of the call.
     pub id: String,
-    /// The result, or why there is none.
+    /// The result or the error message.
     pub result: Result<String, String>,
 }

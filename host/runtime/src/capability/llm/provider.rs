@@ -1,4 +1,4 @@
-//! Models behind a provider's HTTP interface.
+//! Models behind a provider's HTTP API.
 
 use std::{env, sync::Arc};
 
@@ -10,13 +10,13 @@ use url::Url;
 use super::{Conversation, LlmProvider, LlmSettings, Model, Reply, wire};
 use crate::capability::http::{Exchange, HttpClient, Reach};
 
-/// Bytes of a request to a provider at most: of a `prompt` or `agent` handler, with the event in it.
+/// The maximum size of a request to a provider, in bytes. Requests of `prompt` and `agent` handlers contain the event.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
-/// Bytes of a provider's response at most.
+/// The maximum size of a provider's response, in bytes.
 const MAX_RESPONSE: usize = 4 * 1024 * 1024;
 
-/// A model behind a provider's HTTP interface.
+/// A model behind a provider's HTTP API.
 #[derive(Clone)]
 pub struct HttpModel {
     client: Arc<dyn HttpClient>,
@@ -27,11 +27,11 @@ pub struct HttpModel {
 }
 
 impl HttpModel {
-    /// The model of these settings, with the key from the environment. An `OpenAI`-compatible server of one's own may
-    /// do without a key.
+    /// Creates a model from the settings. Reads the API key from the environment. Without a key, only an
+    /// `OpenAI`-compatible server with its own base URL is accepted.
     ///
     /// # Errors
-    /// [`LlmError::Failed`] for a base URL that is none, or a key that is missing or no header value.
+    /// [`LlmError::Failed`] if the base URL is invalid, or the key is missing or not a valid header value.
     pub fn new(client: Arc<dyn HttpClient>, settings: &LlmSettings) -> Result<Self, LlmError> {
         let failed = |why: String| LlmError::Failed(why);
         let wire = wire::of(settings.provider);
@@ -57,7 +57,7 @@ impl HttpModel {
 }
 
 impl HttpModel {
-    /// The name that is sent to the provider: the one asked for, or the one of the settings.
+    /// The model name for the provider: the requested one, or else the one in the settings.
     fn name<'a>(&'a self, asked: Option<&'a str>) -> Result<&'a str, LlmError> {
         let name = asked.or(self.model.as_deref());
         name.ok_or_else(|| LlmError::Failed("no model is named, nor one configured".into()))

@@ -1,4 +1,4 @@
-//! Where a language model is.
+//! The settings of a language model.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;

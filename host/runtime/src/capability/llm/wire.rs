@@ -1,11 +1,11 @@
-//! What the providers' interfaces look like. Streaming is off in both.
+//! The requests and replies of the providers' APIs. Both are used without streaming.
 
 use hookbox_protocol::json::Object;
 use serde_json::{Value, json};
 
 use super::{Conversation, LlmProvider, Message, Reply, ToolUse};
 
-/// One provider's interface.
+/// One provider's API.
 pub(super) struct Wire {
     pub(super) base_url: &'static str,
     pub(super) path: &'static str,
@@ -24,7 +24,7 @@ pub(super) fn of(provider: LlmProvider) -> &'static Wire {
     }
 }
 
-/// The Messages API.
+/// Anthropic's Messages API.
 static ANTHROPIC: Wire = Wire {
     base_url: "https://api.anthropic.com",
     path: "/v1/messages",
@@ -72,7 +72,7 @@ static ANTHROPIC: Wire = Wire {
     },
 };
 
-/// Chat completions.
+/// The chat completions API.
 static OPENAI: Wire = Wire {
     base_url: "https://api.openai.com/v1",
     path: "/chat/completions",
@@ -130,7 +130,7 @@ fn anthropic_message(message: &Message) -> Value {
     }
 }
 
-/// Chat completions have one message for each result, and no mark for an error but its text.
+/// Converts a message. Chat completions have one message per tool result, and mark errors only in the text.
 fn openai_messages(message: &Message) -> Vec<Value> {
     match message {
         Message::User(text) => vec![json!({ "role": "user", "content": text })],

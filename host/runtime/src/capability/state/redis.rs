@@ -1,8 +1,9 @@
 //! The networked store: a Valkey or Redis server that several hosts share.
 //!
-//! A space is two keys: a hash of the values, and a sorted set of those that end, by when. A tenant has two more, all of one
-//! hash slot: a hash of the bytes that its spaces have, and a sorted set of the spaces that end. Every method is one script,
-//! which the server runs as one step. The time is the server's own, so that hosts need not agree on it.
+//! A space is two keys: a hash of the values, and a sorted set of the expiring values by expiry time. A tenant has two
+//! more keys in the same hash slot: a hash of the bytes of each space, and a sorted set of the expiring spaces. Every
+//! method is one script, which the server runs atomically. Scripts use the server's clock, so the hosts' clocks need
+//! not agree.
 
 use std::{
     fmt::Write,
@@ -19,12 +20,12 @@ use tokio::sync::OnceCell;
 
 use super::{ENTRY_BYTES, Space, StateError, Store};
 
-/// A server that has not answered by then is away.
+/// The timeout of connecting and of each response.
 const ANSWER: Duration = Duration::from_secs(2);
-/// The longest time to live: numbers of a script are exact up to there.
+/// The longest time to live, in ms: 100 years. Lua's numbers are exact in this range.
 const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/// Before each script: what has ended goes, and what is left is live.
+/// The start of every script: removes expired entries and defines the shared functions.
 const BEGIN: &str = "
     local values, ends, sizes, spaces = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
     local space, names, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -122,7 +123,7 @@ const DELETE: &str = "
     local found = remove(key)
     finish()
     return found";
-/// The sum is read back as text: a script's own numbers are exact up to 53 bits only.
+/// Returns the sum as text, because Lua's numbers are exact only up to 53 bits.
 const INCREMENT: &str = "
     local before, found = size(key), redis.call('HGET', values, key)
     if full(key, ARGV[7]) then return '0' end
@@ -137,7 +138,7 @@ const INCREMENT: &str = "
     if before == 0 then ttl(key, ARGV[6]) end
     finish()
     return '=' .. redis.call('HGET', values, key)";
-/// As [`SET`]'s words, and -2: it was not as expected.
+/// Returns the same codes as [`SET`], and -2 if the value is not the expected one.
 const SWAP: &str = "
     local found = redis.call('HGET', values, key)
     if ARGV[8] == '1' then
@@ -155,7 +156,7 @@ const KEYS: &str = "
 /// The bytes of all spaces of the tenant, as text.
 const SIZE: &str = "return redis.call('HGET', sizes, '') or '0'";
 
-/// A [`Store`] in a Valkey or Redis server. It connects with the first use, and again by itself when the server was away.
+/// A [`Store`] in a Valkey or Redis server. Connects on first use, and reconnects automatically.
 pub struct RedisStore {
     client: Client,
     connection: OnceCell<ConnectionManager>,
@@ -173,11 +174,11 @@ struct Scripts {
 }
 
 impl RedisStore {
-    /// The store at `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, or with TLS at `rediss://…`, where the server's
-    /// certificate is one that this machine trusts. Nothing is connected yet.
+    /// A store at `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, or with TLS at `rediss://…`. With TLS, this machine
+    /// has to trust the server's certificate. Does not connect yet.
     ///
     /// # Errors
-    /// [`StateError::Unavailable`]: this is no such URL.
+    /// [`StateError::Unavailable`] if the URL is invalid.
     pub fn new(url: &str) -> Result<Self, StateError> {
         let script = |body: &str| Script::new(&format!("{BEGIN}{body}"));
         Ok(Self {
@@ -206,7 +207,7 @@ impl RedisStore {
                 let patience = Some(ANSWER);
                 let config =
                     ConnectionManagerConfig::new().set_connection_timeout(patience).set_response_timeout(patience);
-                // What waits must not wait for more than one attempt: its hook has a time of its own.
+                // At most one retry: the hook that waits has a deadline of its own.
                 let config = config.set_number_of_retries(1).set_max_delay(Duration::from_millis(100));
                 ConnectionManager::new_lazy_with_config(self.client.clone(), config)
             };
@@ -230,19 +231,19 @@ impl RedisStore {
     }
 }
 
-/// How the server knows a space.
+/// The names of a space on the server.
 struct Names {
-    /// Its values and their ends, the sizes of the tenant's spaces and their ends.
+    /// The keys for scripts: values and expiry times of the space, sizes and expiry times of the tenant's spaces.
     keys: [String; 4],
-    /// What it is called among them.
+    /// The name of the space in the tenant's keys.
     space: String,
-    /// What each of its values takes beside key and value.
+    /// The overhead of each entry of the space, in bytes.
     entry_bytes: u64,
 }
 
 impl Names {
-    /// What names a space is hashed with its lengths, so that no two spaces meet; the tenant stays readable, so that an
-    /// operator finds its keys.
+    /// Hashes the parts of a space with their lengths, so that different spaces get different names. The tenant's name
+    /// stays readable, so that operators can find its keys.
     fn of(space: &Space) -> Self {
         let mut tenant = String::new();
         for byte in space.tenant.bytes() {
@@ -269,11 +270,11 @@ fn ttl(ttl_ms: Option<u64>) -> String {
 }
 
 fn unavailable(error: &RedisError) -> StateError {
-    // Not with what the URL holds: it may have a password.
+    // The message must not contain the URL, which may include a password.
     StateError::Unavailable(error.to_string())
 }
 
-/// What the answer of a script that writes means.
+/// Converts the result code of a writing script.
 fn written(answer: i64, space: &Space) -> Result<(), StateError> {
     match (answer, space.tenant_bytes) {
         (1, _) => Ok(()),

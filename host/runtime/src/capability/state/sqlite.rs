@@ -1,8 +1,8 @@
-//! The embedded store: one `SQLite` file that many processes write at once.
+//! The embedded store: one `SQLite` file, which many processes may write concurrently.
 //!
-//! WAL mode: readers never wait, writers queue. `synchronous=NORMAL`: a write is acknowledged once it is with the
-//! operating system, so it outlives a `kill -9` of any process; a power cut may take the last writes, never the file.
-//! WAL needs memory shared between the processes: the file must be on a local disk, not on a network file system.
+//! The file is in WAL mode: readers never wait, writers queue. With `synchronous=NORMAL`, a completed write survives a
+//! `kill -9` of any process. A power failure may lose the last writes, but does not corrupt the file. WAL needs memory
+//! shared between the processes, so the file must be on a local disk, not on a network file system.
 
 mod error;
 mod file;
@@ -26,9 +26,9 @@ use self::{
 use super::{Space, StateError, Store};
 use crate::clock::unix_ms;
 
-/// Connections at most. Writers queue on the file anyway; more readers than this would wait for the disk.
+/// The maximum number of connections. Writers queue for the file anyway, and more readers would wait for the disk.
 const CONNECTIONS: usize = 8;
-/// How long [`SqliteStore::open`] waits for a file that another process holds.
+/// The time that [`SqliteStore::open`] waits for a file that another process has locked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A [`Store`] in one `SQLite` file.
@@ -37,24 +37,23 @@ pub struct SqliteStore {
     places: Arc<Semaphore>,
 }
 
-/// The file, and connections to it that nobody uses now. Readers have one each, so none waits for another.
+/// The file and its idle connections. Each reader uses a connection of its own, so readers do not wait for each other.
 struct Pool {
     file: PathBuf,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl SqliteStore {
-    /// The store in `file`, which is opened, and where need be made, at the first use. A missing folder is made for its
-    /// owner alone (0700), a missing file as well (0600).
+    /// A store in `file`. Opens or creates the file on first use. A new folder gets mode 0700, a new file 0600.
     pub fn new(file: impl Into<PathBuf>) -> Self {
         let pool = Pool { file: file.into(), idle: Mutex::default() };
         Self { pool: Arc::new(pool), places: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
-    /// As [`SqliteStore::new`], opened now, so that a file that cannot be used shows. Blocks.
+    /// Like [`SqliteStore::new`], but opens the file now, to report errors early. Blocks.
     ///
     /// # Errors
-    /// [`StateError::Unavailable`] with what is wrong with it.
+    /// [`StateError::Unavailable`] with the reason.
     pub fn open(file: impl AsRef<Path>) -> Result<Self, StateError> {
         let store = Self::new(file.as_ref());
         let connection = store.pool.take(Instant::now() + PATIENCE).map_err(|error| error.at(file.as_ref()))?;
@@ -62,7 +61,7 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Runs one operation on a thread that may block, again and again while another process holds the file.
+    /// Runs one operation on a blocking thread. Retries until the deadline while another process has locked the file.
     async fn run<T: Send + 'static>(
         &self,
         space: &Space,
@@ -71,7 +70,7 @@ impl SqliteStore {
         let row = Row::new(space);
         let deadline = space.deadline;
         let pool = Arc::clone(&self.pool);
-        // Waiting for a place costs no thread.
+        // Waiting for the permit here does not occupy a thread.
         let place = Arc::clone(&self.places).acquire_owned().await;
         let place: OwnedSemaphorePermit = place.map_err(|e| StateError::Unavailable(e.to_string()))?;
         let done = tokio::task::spawn_blocking(move || {
@@ -200,7 +199,7 @@ mod tests {
         state::{ENTRY_BYTES, Namespace, SessionKeys, Space, Store},
     };
 
-    /// What an earlier version wrote counts as if this one had written it.
+    /// Entries of an earlier version count towards the quota.
     #[tokio::test]
     async fn a_file_of_the_first_version_is_taken_along() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,32 +1,32 @@
-//! The envelope: what one line of JSON-RPC 2.0 is, read no further than that takes.
+//! The envelope of a JSON-RPC 2.0 line. Parameters are not parsed here.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
 
-/// One line of the client.
+/// One line from the client.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message {
-    /// Somebody waits for the answer.
+    /// A message that the client waits for a reply to.
     Request {
-        /// What the answer is matched by.
+        /// The id of the reply.
         id: Value,
-        /// `hook.before_tool`, …
+        /// The method: `hook.before_tool`, …
         method: String,
     },
-    /// Nobody waits.
+    /// A message without a reply.
     Notification {
-        /// `hook.event`, …
+        /// The method: `hook.event`, …
         method: String,
     },
-    /// Not a message of the protocol.
+    /// A line that is not a valid message.
     Broken {
-        /// Whom to tell, where the line still says so.
+        /// The id of the reply, if it could be read.
         id: Option<Value>,
-        /// The method, where the line still says so.
+        /// The method, if it could be read.
         method: Option<String>,
-        /// What to tell.
+        /// The error.
         error: RpcError,
     },
 }
@@ -59,12 +59,12 @@ impl RpcError {
         Self { code: -32602, message: why.to_string() }
     }
 
-    /// "Reserved for implementation-defined server-errors": ours.
+    /// "Reserved for implementation-defined server-errors": an error of hookbox.
     pub(super) fn ours(why: impl fmt::Display) -> Self {
         Self { code: -32000, message: why.to_string() }
     }
 
-    /// The line that tells the client.
+    /// The error as a reply line.
     pub(super) fn reply(&self, id: &Value) -> Value {
         let message = hookbox_protocol::json::shorten(&self.message, 4096);
         json!({ "jsonrpc": "2.0", "id": id, "error": { "code": self.code, "message": message } })
@@ -72,8 +72,8 @@ impl RpcError {
 }
 
 impl Message {
-    /// Reads the envelope of a line. What stands before a mistake counts: the id of a line that breaks off in its
-    /// parameters is still an id.
+    /// Reads the envelope of a line. Fields before a syntax error count: a line that ends within its parameters still
+    /// has its id.
     pub(super) fn read(line: &[u8]) -> Self {
         let mut head = Head::default();
         let read = Deserializer::deserialize_any(&mut serde_json::Deserializer::from_slice(line), Seed(&mut head));
@@ -112,11 +112,11 @@ struct Head {
     id: Option<Value>,
     method: Option<Value>,
     params_ok: bool,
-    /// A key that has two values, of which each reader takes another.
+    /// A key that occurs twice. Which of the values counts differs between JSON parsers.
     repeated: Option<&'static str>,
 }
 
-/// Fills a [`Head`] as far as the line can be read.
+/// Fills a [`Head`] with the fields before the first error.
 struct Seed<'a>(&'a mut Head);
 
 impl<'de> Visitor<'de> for Seed<'_> {
@@ -134,14 +134,14 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 "id" => {
                     let (before, id) = (self.0.id.take(), map.next_value::<Value>()?);
                     self.0.repeated = before.as_ref().map(|_| "id").or(self.0.repeated);
-                    // The client takes the last one, and waits under the one that is not 0.
+                    // The client uses the last id. The id under which it waits is the one that is not 0.
                     let waits = |id: &Value| !id.is_null() && id.as_u64() != Some(0);
                     self.0.id = Some(before.filter(|before| waits(before) && !waits(&id)).unwrap_or(id));
                 }
                 "method" => {
                     let (before, method) = (self.0.method.take(), map.next_value::<Value>()?);
                     self.0.repeated = before.as_ref().map(|_| "method").or(self.0.repeated);
-                    // The one that asks for most: an approval, then any gate, then what is only told.
+                    // The strictest method counts: an approval, then a gate, then a notification.
                     let rank = |method: &Value| match method.as_str() {
                         Some("hook.approve_tool") => 3,
                         Some("hook.before_tool") => 2,
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// Reads a value over, and tells whether it is an object (or `null`, which is none).
+/// Skips a value. Returns true if it is an object or `null`, which counts as absent.
 struct IsObject;
 
 impl<'de> DeserializeSeed<'de> for IsObject {

@@ -1,4 +1,4 @@
-//! The hook set that serves now, and the one that takes over when its file changes.
+//! The hook set in use, and its replacement when the configuration file changes.
 
 use std::{
     path::PathBuf,
@@ -12,48 +12,48 @@ use async_trait::async_trait;
 use super::{Tell, Told};
 use crate::{Host, loader::modes};
 
-/// Where [`super::serve`] gets the host for each request from.
+/// The source of the host for each request of [`super::serve`].
 #[async_trait]
 pub trait Source: Send + Sync + 'static {
-    /// The host that serves now.
+    /// The current host.
     ///
     /// # Errors
-    /// [`Broken`] while there is none.
+    /// [`Broken`] if there is none.
     async fn current(&self) -> Result<Arc<Host>, Broken>;
 
-    /// The modes of `hook.hello` that some hook serves.
+    /// The modes of `hook.hello` that the hooks serve.
     fn modes(&self) -> Vec<&'static str>;
 
-    /// Ends what hooks run, within this time.
+    /// Stops what the hooks run, within this time.
     async fn close(&self, grace: Duration);
 }
 
-/// Why no host serves.
+/// The reason why no host is available.
 #[derive(Debug, Clone)]
 pub struct Broken {
-    /// For people.
+    /// The error message.
     pub reason: String,
-    /// True if that blocks.
+    /// True if requests are blocked because of it.
     pub closed: bool,
 }
 
-/// How often the file is looked at.
+/// The interval of checking the file for changes.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A configuration file that is loaded again when it changes. A new host takes over between two requests; a file that
-/// cannot be used is refused, and the host before it goes on.
+/// Reloads a configuration file when it changes. The new host applies from the next request. If the changed file is
+/// invalid, the previous host remains in use.
 pub struct Reloading {
     current: RwLock<Result<Arc<Host>, Broken>>,
 }
 
-/// Makes a host of the file, or says why it cannot be used.
+/// Builds a host from the file.
 pub type Load = Box<dyn Fn() -> Loading + Send + Sync>;
 /// What [`Load`] returns.
 pub type Loading = Pin<Box<dyn Future<Output = Result<Host, Broken>> + Send>>;
 
 impl Reloading {
-    /// Loads the file, and again whenever it changes, for as long as the value lives. `load` builds a
-    /// lazy host: the client waits for it.
+    /// Loads the file, and reloads it on changes until this value is dropped. `load` builds a lazy host, because the
+    /// client waits for it.
     pub async fn start(path: PathBuf, load: Load, tell: Tell) -> Arc<Self> {
         let stamp = stamp(&path);
         let loaded = load().await.map(Arc::new);
@@ -99,7 +99,7 @@ impl Reloading {
     }
 }
 
-/// Compiles and links behind the handshake; requests wait for what they need of it.
+/// Loads all hooks in the background. Requests wait only for the hooks that they need.
 fn warm(this: &Arc<Reloading>, tell: &Tell) {
     if let Ok(host) = this.get() {
         let tell = Arc::clone(tell);
@@ -107,7 +107,7 @@ fn warm(this: &Arc<Reloading>, tell: &Tell) {
     }
 }
 
-/// What changes with the file.
+/// A value that changes with the file: modification time and size.
 fn stamp(path: &std::path::Path) -> Option<(SystemTime, u64)> {
     let meta = std::fs::metadata(path).ok()?;
     Some((meta.modified().ok()?, meta.len()))

@@ -1,10 +1,10 @@
-//! Why the store could not do its work.
+//! The errors of the store.
 
 use std::{io, path::Path};
 
 use super::StateError;
 
-/// Why an operation failed, before the file is named.
+/// The error of an operation, without the file's name.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Opening the file, and taking turns on it.
+//! Opens the file, checkpoints its journal, and retries while it is locked.
 
 use std::{
     fs::{DirBuilder, OpenOptions, Permissions},
@@ -19,35 +19,35 @@ use super::{
 };
 
 pub(super) fn open(file: &Path) -> Result<Connection, Error> {
-    // The folder of a bare name is this one.
+    // A bare file name is in the current folder.
     let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     if !folder.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        // Whatever the umask took away.
+        // The umask may have removed permissions.
         std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     }
     let private = || {
         Folder::open(folder)?;
-        // The files SQLite puts beside it get the same mode. A pipe in its place must not be waited for.
+        // SQLite gives its own files beside it the same mode. Opening must not block if the path is a pipe.
         let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
         let file = OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags).open(file)?;
         private::check(&file, FileType::RegularFile)
     };
-    // What decides what hooks remember is the user's alone.
+    // Only the user may access the file, because it holds the state of hooks.
     private().map_err(|why| StateError::Unavailable(why.to_string()))?;
     let mut connection =
         Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // Waiting is `patiently`'s work.
+    // `patiently` does the waiting.
     connection.busy_timeout(Duration::ZERO)?;
-    // A process that ends need not tidy up: with one process per event, that would be an fsync per event.
+    // No checkpoint on close: with one process per event, it would cost an fsync per event.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    // The journal's file gives back what it once needed.
+    // After a checkpoint, the journal file shrinks to this size.
     connection.pragma_update(None, "journal_size_limit", JOURNAL_BYTES)?;
     if version(&connection)? < SCHEMA_VERSION {
         let transaction = begin(&mut connection)?;
-        // Another process may have been faster.
+        // Another process may have upgraded the file in the meantime.
         let steps = usize::try_from(version(&transaction)?).unwrap_or(usize::MAX);
         for step in SCHEMA.iter().skip(steps) {
             transaction.execute_batch(step)?;
@@ -65,8 +65,8 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Writes the journal back into the file when it has grown: by itself it only begins anew at a moment when nobody reads or
-/// writes, which between busy processes never comes.
+/// Checkpoints the journal when it has grown. By itself SQLite restarts the journal only at a moment without readers
+/// and writers, which never comes between busy processes.
 pub(super) fn checkpoint(file: &Path, connection: &Connection) -> Result<(), Error> {
     let mut journal = file.as_os_str().to_owned();
     journal.push("-wal");
@@ -80,20 +80,20 @@ pub(super) fn checkpoint(file: &Path, connection: &Connection) -> Result<(), Err
         Err(error) => return Err(error.into()),
     };
     if busy && bytes > MAX_JOURNAL_BYTES {
-        // Somebody else is at work on it. A while that is no harm; beyond that, one waits for the other.
+        // Another process uses the journal. That is fine up to a limit; beyond it, this process waits.
         let waits = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
         return Err(rusqlite::Error::SqliteFailure(waits, Some("its journal is full".into())).into());
     }
     Ok(())
 }
 
-/// From so many bytes on the journal is written back.
+/// The size from which the journal is checkpointed, in bytes.
 const JOURNAL_BYTES: u64 = 4 << 20;
-/// No write begins while the journal has more.
+/// The size from which writers wait for a checkpoint, in bytes.
 const MAX_JOURNAL_BYTES: u64 = 32 << 20;
 
-/// Tries again while another process holds the file, until the deadline. The pauses are short and uneven: `SQLite`'s
-/// own grow to 100 ms, and with fifty writers some never get their turn.
+/// Retries an operation until the deadline while another process has locked the file. The pauses are short and random.
+/// `SQLite`'s own pauses grow to 100 ms, so that with fifty writers some never get the lock.
 pub(super) fn patiently<T>(deadline: Instant, mut operation: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut pause = Duration::from_micros(100);
     loop {
@@ -110,7 +110,7 @@ pub(super) fn patiently<T>(deadline: Instant, mut operation: impl FnMut() -> Res
     }
 }
 
-/// Something between nothing and `pause`, different in every process.
+/// A duration from 0 to `pause` that varies between processes.
 fn uneven(pause: Duration) -> Duration {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
     pause * (nanos.wrapping_add(std::process::id().wrapping_mul(7919)) % 1000) / 1000
@@ -120,7 +120,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Takes the writer's place before reading, so that nobody writes between what is read and what is written.
+/// Starts a transaction with the write lock, so that no other process writes between its reads and its writes.
 pub(super) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, Error> {
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
 }

@@ -1,18 +1,17 @@
-//! The table, and what is read from it and written to it within one transaction.
+//! The tables, and the queries of one transaction.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{Space, StateError, error::Error};
 use crate::clock::unix_ms;
 
-/// The version of [`SCHEMA`], kept in the file's `user_version`.
+/// The version of [`SCHEMA`], stored in the file's `user_version`.
 pub(super) const SCHEMA_VERSION: i64 = 2;
 
-/// What each version adds to the one before it, from the first on.
+/// The migration to each version, starting with the first.
 ///
-/// Names and keys are blobs, which compare byte by byte: a NUL or an odd character in a text has no meaning here.
-/// `expires` is in milliseconds of Unix time; NULL is never. How many bytes a tenant has, triggers keep: whatever changes an
-/// entry changes the sum with it.
+/// Names and keys are blobs, which compare byte by byte, so NUL and other special characters have no effect. `expires`
+/// is Unix time in milliseconds; NULL means never. Triggers maintain the bytes per tenant.
 pub(super) const SCHEMA: [&str; 2] = [
     "CREATE TABLE entry (
         tenant BLOB NOT NULL, namespace BLOB NOT NULL, session BLOB NOT NULL, key BLOB NOT NULL,
@@ -39,10 +38,10 @@ pub(super) const SCHEMA: [&str; 2] = [
     CREATE INDEX entry_tenant_expires ON entry (tenant, expires) WHERE expires IS NOT NULL;",
 ];
 
-/// Values whose time is over are removed when a new key comes, at most so many each time.
+/// The maximum number of expired values that are removed when a key is added.
 const PURGE_AT_ONCE: u32 = 64;
 
-/// A space as the table has it.
+/// A space, as stored in the table.
 pub(super) struct Row {
     tenant: Vec<u8>,
     namespace: Vec<u8>,
@@ -62,7 +61,7 @@ impl Row {
         }
     }
 
-    /// A value whose time is not over, and when it will be.
+    /// The value of a key and its expiry time. `None` if it is missing or expired.
     pub(super) fn live(
         &self,
         connection: &Connection,
@@ -81,7 +80,7 @@ impl Row {
         found.map(|(value, expires)| Ok((text(value)?, expires))).transpose()
     }
 
-    /// Sets a value; a new key must fit into the quota of keys, and what is longer than before into that of bytes.
+    /// Sets a value. A new key must fit the limit of keys, and additional bytes must fit the tenant's quota.
     pub(super) fn write(
         &self,
         transaction: &Transaction<'_>,
@@ -116,21 +115,22 @@ impl Row {
         let before = self.bytes(transaction)?;
         transaction
             .prepare_cached(
-                // Not `OR REPLACE`, which no trigger sees.
+                // `OR REPLACE` would not fire the triggers.
                 "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                  ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires",
             )?
             .execute(params![self.tenant, self.namespace, self.session, key.as_bytes(), value.as_bytes(), expires])?;
         let Some(limit) = self.tenant_bytes else { return Ok(()) };
         let fits = |after: u64| after <= limit || after <= before;
-        // What is over makes room, and only if that is not enough, nothing is written: the transaction is not committed.
+        // Removes expired values first. If that is not enough, the caller drops the transaction, and nothing is
+        // written.
         if !fits(self.bytes(transaction)?) && !fits(self.purge_own(transaction)?) {
             return Err(StateError::Quota(format!("the tenant may keep {limit} bytes, and has {before}")).into());
         }
         Ok(())
     }
 
-    /// Bytes that the tenant has, those included whose time is over.
+    /// The bytes of the tenant, including expired values.
     fn bytes(&self, connection: &Connection) -> Result<u64, Error> {
         if self.tenant_bytes.is_none() { Ok(0) } else { self.size(connection) }
     }
@@ -142,7 +142,7 @@ impl Row {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
     }
 
-    /// Removes all values of the tenant whose time is over, and tells how many bytes it has then.
+    /// Removes all expired values of the tenant. Returns its remaining bytes.
     fn purge_own(&self, transaction: &Transaction<'_>) -> Result<u64, Error> {
         transaction
             .prepare_cached("DELETE FROM entry WHERE tenant = ?1 AND expires <= ?2")?
@@ -168,7 +168,7 @@ impl Row {
     }
 }
 
-/// The first blob after all that begin with `prefix`; `None` after the empty one. No byte of UTF-8 is 255.
+/// The smallest blob greater than all that start with `prefix`. `None` for an empty prefix. No byte of UTF-8 is 255.
 fn after(prefix: &str) -> Option<Vec<u8>> {
     let mut bytes = prefix.as_bytes().to_vec();
     let last = bytes.last_mut()?;
@@ -176,7 +176,7 @@ fn after(prefix: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Removes some values whose time is over, whoever's they were.
+/// Removes some expired values of any tenant.
 fn purge(transaction: &Transaction<'_>, now: i64) -> Result<(), Error> {
     transaction
         .prepare_cached(
