@@ -1,5 +1,5 @@
-//! [`Runtime`] and [`HookSet`] without `async`, for programs that have no tokio runtime: embedders in other languages, for
-//! example.
+//! [`Runtime`] and [`HookSet`] without `async`, for programs without a tokio runtime, such as embedders in other
+//! languages.
 //!
 //! ```no_run
 //! # fn example(event_json: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
@@ -27,8 +27,8 @@ use crate::{
     tenant::Tenant,
 };
 
-/// A [`Runtime`] with a thread for timers, sockets and processes. Cheap to clone; the thread ends with the last clone and the
-/// last [`HookSet`].
+/// A [`Runtime`] with a background thread for timers, sockets and processes. Cheap to clone. The thread ends when the
+/// last clone and the last [`HookSet`] are dropped.
 #[derive(Clone, Debug)]
 pub struct Blocking {
     runtime: Runtime,
@@ -36,39 +36,39 @@ pub struct Blocking {
 }
 
 impl Blocking {
-    /// Starts the thread.
+    /// Starts the background thread.
     ///
     /// # Errors
-    /// The system has no thread or no descriptor left.
+    /// An I/O error if the system cannot start the thread or open a file descriptor.
     pub fn new(runtime: Runtime) -> io::Result<Self> {
         let executor = Builder::new_multi_thread().worker_threads(1).thread_name("hookbox").enable_all().build()?;
         Ok(Self { runtime, executor: Arc::new(Executor(Some(executor))) })
     }
 
-    /// The runtime that its hook sets share.
+    /// The runtime, which all its hook sets share.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// As [`crate::HookSet::load`].
+    /// Like [`crate::HookSet::load`].
     ///
     /// # Errors
-    /// As [`crate::HookSet::load`].
+    /// Same as [`crate::HookSet::load`].
     pub fn load(&self, tenant: Tenant, config: Config) -> Result<HookSet, BuildError> {
         self.load_from(hook_set::HookSet::builder(&self.runtime, tenant, config))
     }
 
-    /// As [`HookSetBuilder::load`].
+    /// Like [`HookSetBuilder::load`].
     ///
     /// # Errors
-    /// As [`HookSetBuilder::load`].
+    /// Same as [`HookSetBuilder::load`].
     pub fn load_from(&self, builder: HookSetBuilder) -> Result<HookSet, BuildError> {
         let hooks = self.executor.block_on(builder.load())?;
         Ok(HookSet { hooks, executor: Arc::clone(&self.executor) })
     }
 }
 
-/// A [`crate::HookSet`] whose methods block the calling thread. Any number of threads may call at once.
+/// A [`crate::HookSet`] whose methods block the calling thread. Any number of threads may call it concurrently.
 #[derive(Clone, Debug)]
 pub struct HookSet {
     hooks: hook_set::HookSet,
@@ -76,34 +76,34 @@ pub struct HookSet {
 }
 
 impl HookSet {
-    /// As [`crate::HookSet::decide`]: never an error.
+    /// Like [`crate::HookSet::decide`]. Never returns an error.
     pub fn decide(&self, request: Request<'_>) -> Response {
         self.executor.block_on(self.hooks.decide(request))
     }
 
-    /// As [`crate::HookSet::check`].
+    /// Like [`crate::HookSet::check`].
     pub fn check(&self) -> Vec<Diagnostic> {
         self.executor.block_on(self.hooks.check())
     }
 
-    /// As [`crate::HookSet::close`].
+    /// Like [`crate::HookSet::close`].
     pub fn close(&self, grace: Duration) -> Vec<(&str, String)> {
         self.executor.block_on(self.hooks.close(grace))
     }
 
-    /// The same hook set for `async` code.
+    /// The hook set for `async` code.
     pub fn hooks(&self) -> &hook_set::HookSet {
         &self.hooks
     }
 }
 
-/// The tokio runtime; `None` only while it is dropped.
+/// The tokio runtime. `None` only during `drop`.
 #[derive(Debug)]
 struct Executor(Option<tokio::runtime::Runtime>);
 
 impl Executor {
-    /// Runs a future to its end on the calling thread, or beside it where that one runs `async` code already and tokio would
-    /// panic.
+    /// Runs a future to completion. Uses the calling thread, or a new thread if the calling thread already runs `async`
+    /// code: tokio panics when it blocks there.
     fn block_on<T: Send>(&self, future: impl Future<Output = T> + Send) -> T {
         #[expect(clippy::expect_used, reason = "it is taken by `drop` alone")]
         let runtime = self.0.as_ref().expect("an executor that is in use");
@@ -118,7 +118,7 @@ impl Executor {
 }
 
 impl Drop for Executor {
-    /// Does not wait, because tokio panics where `async` code would.
+    /// Does not wait for tasks, because tokio panics if `async` code waits here.
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

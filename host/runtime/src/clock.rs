@@ -1,18 +1,19 @@
-//! The time of day, for what outlives the process (expiry in the state store, records), and arithmetic of times that never panics.
+//! Unix time, for data that outlives the process (expiry in the state store, records), and time arithmetic that never
+//! panics.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Stands for a time that no clock of the operating system reaches: 30 years.
+/// Replaces durations that no clock of the operating system can represent: 30 years.
 const FAR: Duration = Duration::from_hours(30 * 365 * 24);
 
-/// Adds a duration to an instant. A sum that no clock reaches becomes an instant some 30 years ahead: durations come from
-/// headers, options and configurations, and `+` panics when they are too large.
+/// Adds a duration to an instant. Returns an instant about 30 years ahead on overflow. `+` would panic there, and
+/// durations come from headers, options and configurations.
 #[must_use]
 pub fn later(since: Instant, time: Duration) -> Instant {
     since.checked_add(time).or_else(|| since.checked_add(FAR)).unwrap_or(since)
 }
 
-/// Milliseconds of Unix time.
+/// The current Unix time in milliseconds.
 pub(crate) fn unix_ms() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(now.as_millis()).unwrap_or(i64::MAX)

@@ -1,9 +1,9 @@
-//! Where the user's own files are, by the XDG base directory specification.
+//! The user's folders, as the XDG base directory specification defines them.
 
 use std::{env, path::PathBuf};
 
-/// hookbox's folder for what it keeps for its user: `$XDG_STATE_HOME/hookbox`, or `~/.local/state/hookbox`; `None` without
-/// a home.
+/// The folder of hookbox's persistent data: `$XDG_STATE_HOME/hookbox`, or `~/.local/state/hookbox`. `None` without a
+/// home directory.
 pub fn state() -> Option<PathBuf> {
     user("XDG_STATE_HOME", ".local/state")
 }
@@ -18,13 +18,14 @@ pub(crate) fn state_file() -> Option<PathBuf> {
     Some(state()?.join("state.db"))
 }
 
-/// Where compiled components are kept unless a host says otherwise: `$XDG_CACHE_HOME/hookbox`, or `~/.cache/hookbox`; `None`
-/// without a home.
+/// The default folder of compiled components: `$XDG_CACHE_HOME/hookbox`, or `~/.cache/hookbox`. `None` without a home
+/// directory.
 pub fn cache() -> Option<PathBuf> {
     user("XDG_CACHE_HOME", ".cache")
 }
 
-/// The hookbox folder in what `variable` names, or else in `fallback` under the home directory; `None` without a home.
+/// The `hookbox` folder below the folder in `variable`, or else below `fallback` in the home directory. `None` without
+/// a home directory.
 /// "All paths set in these environment variables must be absolute. If an implementation encounters a relative path in
 /// any of these variables it should consider the path invalid and ignore it."
 fn user(variable: &str, fallback: &str) -> Option<PathBuf> {

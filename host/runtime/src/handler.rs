@@ -1,4 +1,5 @@
-//! What runs when a hook is called. Every kind of handler is one [`Handler`]; the pipeline knows no other difference.
+//! The code that runs when a hook is called. Every type of handler implements [`Handler`]; the pipeline treats them
+//! alike.
 
 pub mod agent;
 mod closure;
@@ -31,87 +32,87 @@ use crate::config::Diagnostic;
 /// One call of one hook.
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// The event, as the hook is to see it.
+    /// The event, in the form that the hook gets.
     pub event: &'a Event,
-    /// The dialect the hook speaks.
+    /// The dialect of the hook's JSON.
     pub dialect: &'static dyn Dialect,
-    /// When it must be done. The pipeline drops the call then; a handler need not watch it, only clean up on drop.
+    /// The deadline. The pipeline drops the call then, so a handler only has to clean up on drop.
     pub deadline: Instant,
 }
 
-/// Something that answers events. One is made for each hook of each hook set, and dropped with the last of the set.
+/// A handler of events. Each hook of each hook set has its own, which is dropped with the last clone of the hook set.
 #[async_trait]
 pub trait Handler: Send + Sync {
-    /// Starts what lives as long as the hook set, a process for example. Called before any event; dropping the handler
-    /// ends it.
+    /// Starts resources that live as long as the hook set, such as a process. Called before any event. Dropping the
+    /// handler stops them.
     ///
     /// # Errors
-    /// Why it cannot be started: the hook cannot be loaded then.
+    /// The reason why it cannot start. The hook then fails to load.
     async fn start(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Ends what [`Handler::start`] started: in good order, but by then at the latest. No event comes after.
+    /// Stops gracefully what [`Handler::start`] started, at the latest at `by`. No event follows.
     ///
     /// # Errors
-    /// Notifications that may not have arrived, and why.
+    /// The notifications that may not have been delivered, and the reason.
     async fn stop(&self, _by: std::time::Instant) -> Result<(), String> {
         Ok(())
     }
 
-    /// Returns true if it can answer now, as far as that is known without asking.
+    /// Returns `Ok` if the handler can take events now, as far as that is known without a call.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it cannot.
     fn health(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Returns true if it takes this event at all. Components do not take events they do not export.
+    /// Returns true if the handler takes events of this kind. A component takes only the events that it exports.
     fn handles(&self, _kind: EventKind) -> bool {
         true
     }
 
-    /// SHA-256 of what runs, in hexadecimal, where that is known.
+    /// The SHA-256 of the handler's code in hexadecimal, if known.
     fn digest(&self) -> Option<Arc<str>> {
         None
     }
 
-    /// Why it cannot be used, if that is so; every call fails then.
+    /// The diagnostic why the handler cannot be used. `None` if it can. While there is one, every call fails.
     fn unusable(&self) -> Option<&Diagnostic> {
         None
     }
 
-    /// Answers one event.
+    /// Handles one event.
     async fn call(&self, call: Call<'_>) -> Run;
 }
 
-/// What a handler of the embedder's own is made from.
+/// The configuration entry from which an embedder's handler is created.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HandlerEntry<'a> {
     /// The hook's name.
     pub name: &'a str,
-    /// Whose hook it is.
+    /// The name of the tenant that owns the hook.
     pub tenant: &'a str,
     /// The configuration's folder, for relative paths.
     pub folder: &'a Path,
-    /// What the entry says beside what every handler can say.
+    /// The entry's own options, without those that every handler has.
     pub options: &'a Object,
 }
 
-/// Makes handlers of one type: see [`RuntimeBuilder::handler`](crate::RuntimeBuilder::handler).
+/// Creates handlers of one type. See [`RuntimeBuilder::handler`](crate::RuntimeBuilder::handler).
 pub(crate) type HandlerFactory = Arc<dyn Fn(&HandlerEntry<'_>) -> Result<SharedHandler, String> + Send + Sync>;
 
-/// Reads what a handler that speaks the dialect's JSON printed: one object, or nothing.
+/// Reads the output of a handler in the dialect's JSON: one object, or nothing.
 pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(HookOutput, Vec<Note>), Failure> {
     hookbox_protocol::command::printed(call.dialect, call.event, output)
 }
 
-/// A limit in KiB, in bytes.
+/// Converts KiB to bytes.
 fn bytes(kib: u32) -> usize {
     usize::try_from(kib).unwrap_or(usize::MAX).saturating_mul(1024)
 }
 
-/// A handler that several hooks or hosts may share.
+/// A handler that several hooks or hook sets may share.
 pub type SharedHandler = Arc<dyn Handler>;

@@ -1,17 +1,17 @@
-//! Lines of a stream that nobody has bounded.
+//! Reads lines of limited length from a stream.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// A line without its end, or as much of it as may be read.
+/// A line without its newline, or the first `limit` bytes of it.
 pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
-    /// It is longer than that; the rest is still to be read, or [skipped](skip).
+    /// True if the line is longer than the limit. The rest is still to be read or [skipped](skip).
     pub(crate) cut: bool,
 }
 
-/// The next line, of `limit` bytes at most; `None` at the end. The last line may lack its end.
+/// Reads the next line, at most `limit` bytes of it. `None` at the end of the stream. The last line may lack a newline.
 pub(crate) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Option<Line>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -25,7 +25,7 @@ pub(crate) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) 
     Ok(Some(Line { bytes, cut }))
 }
 
-/// Reads over the rest of a line.
+/// Skips the rest of a line.
 pub(crate) async fn skip(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf().await?;

@@ -1,4 +1,4 @@
-//! Children of ours: each in a process group of its own, which ends as a whole. Nothing else starts one.
+//! Child processes. Each runs in its own process group, which is killed as a whole. Only this module starts children.
 
 use std::{io, os::unix::process::CommandExt, process::Stdio, time::Duration};
 
@@ -6,36 +6,36 @@ use hookbox_protocol::{Cause, Failure};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 
-/// Environment variable of children: how many hooks they run inside of. A command that runs `hookbox run` with the
-/// configuration it stands in would otherwise start processes for ever.
+/// The environment variable with the nesting depth of hooks. Without a limit, a command that runs `hookbox run` with
+/// its own configuration would start processes forever.
 const DEPTH: &str = "HOOKBOX_DEPTH";
 
-/// Commands inside commands at most. One or two happen: an agent's hook that starts another agent.
+/// The maximum nesting depth. One or two are normal: an agent's hook that starts another agent.
 const MAX_DEPTH: u32 = 4;
 
-/// How long output is waited for after a child itself has ended: something it left in the background may hold the pipes
-/// open, and must not turn a block into a timeout.
+/// The time to wait for output after a child has exited. A background process that it left may hold the pipes open, and
+/// must not turn a block into a timeout.
 pub(crate) const DRAIN: Duration = Duration::from_millis(100);
 
-/// How many hooks this process itself runs inside of. What is not a number was not set by us.
+/// The nesting depth of this process. An invalid number is not from hookbox, so it counts as zero.
 fn depth() -> u32 {
     std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
 }
 
-/// A child in a process group that is not ours, with pipes. The group is killed when this is dropped before it is `done`.
+/// A child in its own process group, with pipes. Dropping it kills the group, unless `done` is set.
 pub(crate) struct Group {
     pub(crate) child: Child,
-    /// Ends the group when this process is gone, whatever ended it.
+    /// Kills the group when this process ends, for any reason.
     guard: Guard,
-    /// What the child has left behind may go on: it ended by itself.
+    /// True if the child exited by itself. Processes that it left in the background may then go on.
     pub(crate) done: bool,
 }
 
 impl Group {
-    /// Starts a command, called `name` in messages.
+    /// Starts a command. Messages call it `name`.
     ///
     /// # Errors
-    /// [`Cause::Spawn`]: it cannot be started. [`Cause::TooDeep`]: hookbox runs inside itself.
+    /// [`Cause::Spawn`] if it cannot be started. [`Cause::TooDeep`] if hookbox is nested too deep in itself.
     pub(crate) fn spawn(mut command: Command, name: &str) -> Result<Self, Failure> {
         let depth = depth();
         if depth >= MAX_DEPTH {
@@ -56,9 +56,9 @@ impl Group {
     }
 }
 
-/// A shell that waits for the end of a pipe of which only this process has the other end, and kills its own group then. No
-/// signal can be caught that ends a process for sure, and none follows a whole process on every system. It leads the group,
-/// and is there before the child is: so there is no moment in which a child has nobody to end it.
+/// The watchdog of a process group: a shell that waits for the end of a pipe, then kills its own group. Only this
+/// process holds the other end, so the pipe ends even if this process is killed. The shell leads the group and starts
+/// before the child, so no child runs without a watchdog.
 struct Guard {
     shell: std::process::Child,
     group: Pid,
@@ -67,7 +67,7 @@ struct Guard {
 impl Guard {
     fn start() -> io::Result<Self> {
         let mut shell = std::process::Command::new("sh");
-        // What is sent to our own group must not end it first.
+        // A group of its own: a signal to hookbox's group must not kill the watchdog first.
         shell.args(["-c", "read -r _; kill -s KILL 0"]).process_group(0);
         let shell = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let group = Pid::from_child(&shell);
@@ -76,7 +76,7 @@ impl Guard {
 }
 
 impl Drop for Guard {
-    /// Before the pipe ends.
+    /// Kills the watchdog before the pipe closes.
     fn drop(&mut self) {
         let _ = self.shell.kill();
         let _ = self.shell.wait();

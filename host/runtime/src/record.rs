@@ -1,4 +1,4 @@
-//! Provenance: what was decided about an event, by what, and how it came out.
+//! Provenance: the decision on an event, the hooks that made it, and the output.
 
 use std::borrow::Cow;
 
@@ -14,21 +14,21 @@ use crate::{
     verdict::{HookReport, Status, Verdict},
 };
 
-/// The version of [`Record`]: it changes when a field goes, or means something else; not when one is added.
+/// The version of [`Record`]. It changes when a field is removed or changes its meaning, but not when one is added.
 pub const RECORD_VERSION: u32 = 1;
 
-/// The record of one verdict. Of the event's content it holds its name, its tool, what hooks said and the output.
+/// The record of one verdict. Of the event's content it has the name, the tool, the hooks' reasons and the output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Record {
     /// [`RECORD_VERSION`]
     pub version: u32,
-    /// Milliseconds since 1970.
+    /// Unix time in milliseconds.
     pub at: i64,
-    /// The event's name as the client wrote it; empty where it could not be told.
+    /// The event's name as the client wrote it. Empty if unknown.
     pub event: String,
-    /// The tool, on events about a tool.
+    /// The tool's name, for events about a tool.
     pub tool: Option<String>,
     /// The dialect and profile.
     pub dialect: Cow<'static, str>,
@@ -38,9 +38,9 @@ pub struct Record {
     pub config_digest: String,
     /// Each hook's part.
     pub hooks: Vec<HookRecord>,
-    /// What all of them came to, in a word; `failed` where none could be asked.
+    /// The outcome of all hooks in one word, `failed` if no hook could be asked.
     pub verdict: Cow<'static, str>,
-    /// What it would have been if the hooks decided that are only watched.
+    /// The outcome if monitor-mode hooks were enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Cow<'static, str>>,
     /// The sentence of the specification that decided.
@@ -60,69 +60,69 @@ pub struct Record {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HookRecord {
-    /// Its name.
+    /// The hook's name.
     pub hook: String,
-    /// Its JSON pointer in the configuration.
+    /// The hook's JSON pointer in the configuration.
     pub pointer: String,
-    /// Given when it is only watched.
+    /// The mode, if it is `monitor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// What it said, or what became of it, in a word or two.
+    /// The hook's decision or status, in a word or two.
     pub verdict: Cow<'static, str>,
-    /// How long it ran, in µs.
+    /// The run time in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_us: Option<u64>,
-    /// Fuel it used, for components.
+    /// Fuel that the hook used. Only for components.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuel: Option<u64>,
     /// SHA-256 of the component, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component_digest: Option<String>,
-    /// Why it said so.
+    /// The reason of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why it failed, as a word and for people.
+    /// The cause of the failure, as a word. [`HookRecord::message`] describes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cow<'static, str>>,
-    /// See [`HookRecord::cause`].
+    /// The message of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What its failure counted as.
+    /// The decision that the failure counted as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_as: Option<Cow<'static, str>>,
-    /// What was taken out or changed of what it said.
+    /// The parts of the hook's output that were removed or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<NoteRecord>>,
 }
 
-/// A note of a [`Record`].
+/// A note in a [`Record`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NoteRecord {
-    /// What happened: `dropped`, `degraded` or `warning`.
+    /// The kind of note: `dropped`, `degraded` or `warning`.
     pub kind: Cow<'static, str>,
-    /// In words.
+    /// The note's text.
     pub text: String,
 }
 
-/// The parts of a [`Verdict`], for a program that shows them. It can be sent to another process.
+/// The parts of a [`Verdict`] for programs that display it. It can be sent to another process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Report {
     /// The event's name as the client wrote it.
     pub event: String,
-    /// The tool, on events about a tool.
+    /// The tool's name, for events about a tool.
     pub tool: Option<String>,
     /// The dialect and profile.
     pub dialect: Cow<'static, str>,
     /// Each hook's part, in configuration order.
     pub hooks: Vec<HookRecord>,
-    /// The outcome of all hooks, as a word.
+    /// The outcome of all hooks, in one word.
     pub verdict: Cow<'static, str>,
     /// The reason of the decision.
     pub reason: Option<String>,
-    /// The outcome if monitor-mode hooks were enforced, as a word.
+    /// The outcome if monitor-mode hooks were enforced, in one word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Cow<'static, str>>,
     /// The sentence of the specification that decided.
@@ -134,7 +134,7 @@ pub struct Report {
 }
 
 impl Record {
-    /// Of an event that no hook could be asked about. `output`: what the client was told.
+    /// The record of an event that no hook could be asked about. `output` is the response to the client.
     pub(crate) fn of_nameless(hooks: &HookSet, event: &[u8], output: Option<Value>) -> Self {
         Self {
             version: RECORD_VERSION,
@@ -156,7 +156,7 @@ impl Record {
 }
 
 impl Verdict {
-    /// The parts of this verdict, for a program that shows them.
+    /// The parts of this verdict, for programs that display it.
     pub fn report(&self) -> Report {
         Report {
             event: self.event.clone(),
@@ -172,7 +172,7 @@ impl Verdict {
         }
     }
 
-    /// The record of this verdict under the hook set that it comes from. `event` is the wire JSON that it is about.
+    /// The record of this verdict under its hook set. `event` is the event's JSON.
     pub fn record(&self, hooks: &HookSet, event: &[u8]) -> Record {
         Record {
             version: RECORD_VERSION,
@@ -193,7 +193,7 @@ impl Verdict {
     }
 }
 
-/// As its [`Report`].
+/// Serializes the verdict as its [`Report`].
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.report().serialize(serializer)
@@ -201,7 +201,7 @@ impl Serialize for Verdict {
 }
 
 impl HookReport {
-    /// This hook's part.
+    /// The record of this hook.
     pub fn record(&self) -> HookRecord {
         let run = self.run();
         let failure = run.and_then(|run| run.result.as_ref().err());
@@ -222,7 +222,7 @@ impl HookReport {
         }
     }
 
-    /// What became of it, in a word or two.
+    /// The hook's decision or status, in a word or two.
     pub fn word(&self) -> &'static str {
         match &self.status {
             Status::Ran(run) => run.result.as_ref().map_or("failed", |output| output.word()),

@@ -1,19 +1,19 @@
-//! The names of metrics' series, made once.
+//! The keys of metric series, created once.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hookbox_protocol::{EventKind, json::shorten};
 use metrics::Key;
 
-/// Hooks of one configuration that have series of their own.
+/// The number of hooks per configuration that have series of their own.
 const HOOKS: usize = 250;
-/// The label of all others.
+/// The label of all other hooks.
 const OTHERS: &str = "(others)";
-/// Characters of a label at most.
+/// The maximum length of a label, in characters.
 const LABEL: usize = 100;
 
-/// The label of a configuration's hook by its place and name: short, and without characters that a terminal obeys or that
-/// turn the text around.
+/// The label of a hook, from its index in the configuration and its name. Short, and without control characters or
+/// characters that change the direction of text.
 pub(crate) fn label(place: usize, name: &str) -> Arc<str> {
     if place >= HOOKS {
         return OTHERS.into();
@@ -24,11 +24,11 @@ pub(crate) fn label(place: usize, name: &str) -> Arc<str> {
     shorten(name, LABEL).replace(unsafe_, "\u{fffd}").into()
 }
 
-/// What an event came to: its kind, the verdict and the cause of a failure.
+/// The result of an event: its kind, the verdict and the cause of a failure.
 type CameTo = (EventKind, &'static str, &'static str);
 
-/// The names of `N` series by what an event came to. To make them takes longer than to count, so each is made once. A list:
-/// few things happen, and to hash a name takes longer than to look at some.
+/// The keys of `N` series by the result of an event. Creating a key takes longer than counting, so each is created
+/// once. It is a list because there are few results, and comparing them is faster than hashing.
 #[derive(Debug)]
 pub(crate) struct Series<const N: usize>(RwLock<Vec<(CameTo, Arc<[Key; N]>)>>);
 
@@ -39,7 +39,7 @@ impl<const N: usize> Default for Series<N> {
 }
 
 impl<const N: usize> Series<N> {
-    /// Those of what an event came to.
+    /// The keys for a result. Creates them on first use.
     pub(crate) fn of(&self, came_to: CameTo, make: impl FnOnce() -> [Key; N]) -> Arc<[Key; N]> {
         let find = |known: &[(CameTo, Arc<_>)]| {
             known.iter().find(|(known, _)| *known == came_to).map(|(_, keys)| Arc::clone(keys))

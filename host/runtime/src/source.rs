@@ -1,4 +1,4 @@
-//! Where components come from.
+//! The source of components.
 
 use std::path::Path;
 

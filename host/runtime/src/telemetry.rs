@@ -1,7 +1,8 @@
-//! Metrics, through the `metrics` facade: a process that installs a recorder has them.
+//! Metrics, through the `metrics` facade. A process has them if it installs a recorder.
 //!
-//! Labels are the configuration's and the contract's words, never the event's, so that no client and no hook can make
-//! series without end. Of one configuration 250 hooks have series of their own, and a label has at most 100 characters.
+//! Labels come from the configuration and the contract, never from the event, so that no client or hook can create an
+//! unlimited number of series. At most 250 hooks per configuration have series of their own. A label has at most 100
+//! characters.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::{
 
 static OURS: Metadata<'static> = Metadata::new("hookbox", Level::INFO, Some(module_path!()));
 
-/// One hook ran: how often with which verdict or fault, how long it took, and its fuel.
+/// Counts one call of a hook by its verdict and cause, and records its time and fuel.
 pub(crate) fn hook_ran(hooks: &Hooks, entry: &Entry, kind: EventKind, report: &HookReport) {
     let Some(run) = report.run() else { return };
     let cause = run.result.as_ref().err().map_or("", |failure| failure.cause.word());
@@ -47,7 +48,7 @@ pub(crate) fn hook_ran(hooks: &Hooks, entry: &Entry, kind: EventKind, report: &H
     });
 }
 
-/// One event got its verdict.
+/// Counts one verdict.
 pub(crate) fn dispatched(hooks: &Hooks, verdict: &Verdict) {
     let word = verdict.outcome.output.word();
     let keys = hooks.series.of((verdict.kind, word, ""), || {
@@ -59,7 +60,7 @@ pub(crate) fn dispatched(hooks: &Hooks, verdict: &Verdict) {
     with_recorder(|recorder| recorder.register_counter(verdicts, &OURS).increment(1));
 }
 
-/// The labels that all series have.
+/// The labels of all series.
 fn of_event(hooks: &Hooks, kind: EventKind) -> Vec<Label> {
     vec![
         Label::new("tenant", hooks.tenant().to_owned()),

@@ -1,4 +1,4 @@
-//! The `agent` handler: a model that may look into the project before it judges.
+//! The `agent` handler: a model that may read files of the project before it decides.
 //!
 //! decisions.md#blade-config: "the same contract, but the model may call read-only tools (read file, list, grep inside
 //! `project_dir`) for a bounded number of turns."
@@ -20,18 +20,18 @@ use super::{
 use crate::capability::llm::{Conversation, Message, Model, ToolResult, ToolUse};
 use project::Project;
 
-/// Calls of tools in one turn at most.
+/// The maximum number of tool calls in one turn.
 const MAX_CALLS: usize = 16;
 
 /// An `agent` handler.
 pub(crate) struct Agent {
-    /// Who is asked.
+    /// The model.
     pub(crate) model: Arc<dyn Model>,
-    /// The question, with `$ARGUMENTS` for the event.
+    /// The question. `$ARGUMENTS` stands for the event.
     pub(crate) prompt: String,
-    /// The model's name; the one of the settings when absent.
+    /// The model's name. Default: the one in the settings.
     pub(crate) model_name: Option<String>,
-    /// Turns at most.
+    /// The maximum number of turns.
     pub(crate) max_turns: u32,
 }
 
@@ -43,11 +43,11 @@ impl Handler for Agent {
     }
 }
 
-/// Asks the model about an event, and carries out its calls of tools for `max_turns` turns at most; the last of them
-/// has to be its answer. What a tool cannot do is told to the model and fails nothing. The caller keeps the time.
+/// Asks the model about an event and runs its tool calls, for at most `max_turns` turns. The last turn has to be the
+/// answer. The model gets the errors of tools; they do not fail the hook. The caller enforces the deadline.
 ///
 /// # Errors
-/// [`Cause::Model`] when the model cannot be asked, does not answer in the agreed form, or is out of turns.
+/// [`Cause::Model`] if the request to the model fails, the answer is invalid, or the turns are used up.
 pub async fn run_agent(
     model: &dyn Model,
     prompt: &str,
@@ -86,7 +86,7 @@ pub async fn run_agent(
     Err(Failure::new(Cause::Model, format!("the model gave no answer in {max_turns} turns")))
 }
 
-/// The event's project folder, which is blade's `project_dir` and elsewhere the client's working directory.
+/// Opens the event's project folder: blade's `project_dir`, in other dialects the client's working directory.
 async fn open(event: &Event) -> Option<Arc<Project>> {
     let folder = event.context.project_dir.as_ref().or(event.context.cwd.as_ref()).map(PathBuf::from)?;
     let opened = tokio::task::spawn_blocking(move || Project::open(folder)).await.ok()?;

@@ -11,7 +11,7 @@ use super::{Call, Handler};
 
 type Pending = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
 
-/// A closure that takes the event's JSON and returns the output's JSON, or why it failed. `null` says nothing.
+/// A closure that takes the event's JSON and returns the output's JSON (`null` for no output) or an error message.
 #[derive(Clone)]
 pub(crate) struct Closure(Arc<dyn Fn(Value) -> Pending + Send + Sync>);
 
@@ -29,7 +29,7 @@ impl Closure {
 #[async_trait]
 impl Handler for Closure {
     async fn call(&self, call: Call<'_>) -> Run {
-        // Polled in a task of its own, so that a closure that panics is a failed hook and not a failed host.
+        // Runs in a task of its own, so that a panic fails only this hook.
         let (closure, event) = (Arc::clone(&self.0), call.event.raw.value().clone());
         let output = tokio::spawn(async move { closure(event).await });
         let abort = AbortOnDrop(output.abort_handle());
@@ -52,7 +52,7 @@ impl Handler for Closure {
     }
 }
 
-/// A callback that ran past its timeout does not go on in the background.
+/// Aborts a callback that exceeds its timeout, so that it does not continue in the background.
 struct AbortOnDrop(tokio::task::AbortHandle);
 
 impl Drop for AbortOnDrop {

@@ -1,6 +1,6 @@
 //! A command that reads the event's JSON on stdin and prints an output.
 //!
-//! What its exit code and its output mean, the dialect knows ([`hookbox_protocol::Dialect::read_command`]).
+//! The dialect interprets its exit code and output ([`hookbox_protocol::Dialect::read_command`]).
 
 use std::{io, path::PathBuf};
 
@@ -18,20 +18,20 @@ use crate::process::{DRAIN, Group};
 /// A command handler.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
-    /// The command line, or the executable when there are `args`.
+    /// The command line, or the executable if there are `args`.
     pub(crate) line: String,
-    /// Arguments, without a shell.
+    /// The arguments. With them, no shell is used.
     pub(crate) args: Option<Vec<String>>,
     /// The configuration's folder.
     pub(crate) dir: PathBuf,
-    /// KiB of stdout or stderr at most.
+    /// The limit of stdout and of stderr, in KiB.
     pub(crate) output_kib: u32,
 }
 
-/// The folders of clients' own settings files.
+/// The folders of the clients' own settings files.
 const SETTINGS: [&str; 4] = [".claude", ".codebuddy", ".codex", ".gemini"];
 
-/// What of a command's stderr becomes log lines.
+/// The part of a command's stderr that becomes log lines.
 const LOG_BYTES: usize = 16 * 1024;
 const LOG_LINES: usize = 200;
 
@@ -63,7 +63,7 @@ impl Command {
         let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let event = call.dialect.for_commands(call.event);
-        // Beside everything else: a command may answer without reading, and then its stdin breaks.
+        // Concurrent with reading: a command may answer without reading its input, which closes the pipe.
         let write = async move {
             if let Some(mut stdin) = stdin {
                 let _ = put(&event, &mut stdin).await;
@@ -86,7 +86,7 @@ impl Command {
                 }
             };
             if reading {
-                // Whether the command or its output ended first must not decide what becomes of it.
+                // The outcome must not depend on whether the process or its output ended first.
                 tokio::time::timeout(DRAIN, read).await.unwrap_or(Ok(((), ()))).map_err(|TooMuch| self.too_much())?;
             }
             status
@@ -114,7 +114,7 @@ impl Command {
             }
         };
         process.current_dir(self.working_dir(call));
-        // The client sets these for its own hooks; a hook must not notice that somebody else runs it.
+        // The client sets these variables for its own hooks, so hooks may rely on them.
         let context = &call.event.context;
         let project = context.project_dir.as_ref().or(context.cwd.as_ref());
         let names = [Some("CLAUDE_PROJECT_DIR"), call.dialect.usage().project_variable];
@@ -123,7 +123,8 @@ impl Command {
         process
     }
 
-    /// The configuration's folder; for a client's own settings file the folder the client would run it in.
+    /// The working directory: the configuration's folder. For a client's own settings file, the folder in which the
+    /// client would run it.
     fn working_dir(&self, call: &Call<'_>) -> PathBuf {
         let settings = self.dir.file_name().is_some_and(|name| SETTINGS.iter().any(|folder| name == *folder));
         let cwd = call.event.context.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
@@ -134,7 +135,7 @@ impl Command {
         }
     }
 
-    /// What it said, as the dialect's client would take it.
+    /// Reads the output as the dialect's client would.
     fn output(&self, call: &Call<'_>, output: &Output) -> Result<(HookOutput, Vec<Note>), Failure> {
         let ended = Ended { code: output.status.code(), stdout: &output.stdout, stderr: &output.stderr };
         call.dialect.read_command(call.event, &ended).map_err(|failure| match failure.cause {
@@ -148,7 +149,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a command wrote for people, as far as people read.
+/// A command's stderr as log lines, cut to a readable length.
 fn log(stderr: &str) -> Vec<LogLine> {
     let line = |message: String| LogLine { level: LogLevel::Info, message };
     let (mut lines, mut bytes) = (Vec::new(), 0);
@@ -163,7 +164,7 @@ fn log(stderr: &str) -> Vec<LogLine> {
     lines
 }
 
-/// Writes the event as one line. Whatever is large in it goes out as it is, without a copy.
+/// Writes the event as one line. Large parts of it are written without a copy.
 async fn put(event: &Raw, stdin: &mut ChildStdin) -> io::Result<()> {
     let mut stdin = BufWriter::new(stdin);
     for piece in event.pieces() {
@@ -173,10 +174,10 @@ async fn put(event: &Raw, stdin: &mut ChildStdin) -> io::Result<()> {
     stdin.flush().await
 }
 
-/// More than the limit.
+/// The output exceeds the limit.
 struct TooMuch;
 
-/// Reads to the end, or until there is more than the limit.
+/// Reads to the end of the stream. An error if there is more than the limit.
 async fn fill<R: AsyncRead + Unpin>(from: Option<R>, limit: usize, into: &mut Vec<u8>) -> Result<(), TooMuch> {
     if let Some(mut from) = from {
         let mut chunk = vec![0; 16 * 1024];

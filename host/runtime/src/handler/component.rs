@@ -1,4 +1,4 @@
-//! A component, with what its hook is granted.
+//! The `wasm` handler: a component with the permissions of its hook.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use super::{Call, Handler};
 /// A component handler.
 pub(crate) struct Component {
     inner: Loaded,
-    /// All of it but the session and the deadline, which each call has of its own.
+    /// The context of every call. Each call sets its own session and deadline.
     context: CallContext,
-    /// True if a larger event gives it more fuel: nobody wrote how much it has.
+    /// True if the fuel grows with the size of the event, because the configuration sets no fuel.
     fuel_grows: bool,
 }
 

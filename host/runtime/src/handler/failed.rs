@@ -1,4 +1,4 @@
-//! A hook that cannot be asked. It fails on every event, and what the other hooks say still counts.
+//! The handler of a hook that cannot run. It fails on every event; the other hooks still count.
 
 use async_trait::async_trait;
 use hookbox_protocol::{Cause, Failure};
@@ -7,7 +7,7 @@ use hookbox_sandbox::Run;
 use super::{Call, Handler};
 use crate::config::Diagnostic;
 
-/// Why not.
+/// A handler that fails with this error.
 pub(crate) struct Failed {
     failure: Failure,
     unusable: Option<Diagnostic>,
@@ -18,7 +18,7 @@ impl Failed {
         Self { failure, unusable: None }
     }
 
-    /// It could not be loaded.
+    /// The handler of a hook that could not be loaded.
     pub(crate) fn to_load(unusable: Diagnostic) -> Self {
         Self { failure: Failure::new(Cause::Load, &*unusable.message), unusable: Some(unusable) }
     }

@@ -1,4 +1,4 @@
-//! The `http` handler: a POST of the event.
+//! The `http` handler: sends the event in a POST request.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use url::Url;
 use super::{Call, Handler, bytes, read_output};
 use crate::capability::http::{Exchange, HttpClient, Reach, check_address};
 
-/// An http handler.
+/// An `http` handler.
 pub(crate) struct Http {
-    /// What sends it.
+    /// The HTTP client.
     pub(crate) client: Arc<dyn HttpClient>,
-    /// Which addresses it may reach.
+    /// The addresses that it may reach.
     pub(crate) reach: Reach,
-    /// Where the event goes.
+    /// The URL.
     pub(crate) url: String,
-    /// With these headers.
+    /// Additional headers.
     pub(crate) headers: Vec<(String, String)>,
-    /// KiB of the answer at most.
+    /// The limit of the response body, in KiB.
     pub(crate) output_kib: u32,
 }
 
@@ -34,17 +34,16 @@ impl Handler for Http {
     }
 }
 
-/// Bytes of the answer at most, unless configured otherwise.
+/// The default limit of the response body, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// Posts the event's JSON and returns the body of a 2xx response, which is what a command would have printed.
+/// Sends the event's JSON in a POST request. Returns the body of a 2xx response, which is read like a command's stdout.
 ///
-/// Private addresses are allowed: the URL is the configuration's, not a component's. Redirects are not followed. The
-/// caller keeps the time: dropping the future ends the exchange.
+/// Private addresses are allowed, because the URL is in the configuration and not from a component. Redirects are not
+/// followed. The caller enforces the deadline: dropping the future cancels the request.
 ///
 /// # Errors
-/// Other statuses and connection errors: [`Cause::Http`]; a body over 1 MiB is
-/// [`Cause::OutputTooLarge`].
+/// [`Cause::Http`] for other statuses and connection errors. [`Cause::OutputTooLarge`] for a body over 1 MiB.
 pub async fn post(
     client: &dyn HttpClient,
     url: &str,
@@ -69,7 +68,7 @@ async fn post_within(
     for (name, value) in headers {
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed(format!("{name:?} is not a header name")))?;
         HeaderValue::from_str(value).map_err(|_| failed(format!("the value of {name} is none")))?;
-        // One that is given stands over ours.
+        // A configured header overrides the default.
         all.retain(|(given, _)| !given.eq_ignore_ascii_case(name));
         all.push((name.clone(), value.clone()));
     }

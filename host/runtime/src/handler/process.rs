@@ -1,12 +1,12 @@
-//! The `process` handler: a hook process as `PicoClaw` starts them, under any dialect. It is started with its hook set,
-//! asked by line JSON-RPC as often as there are events, and ends with the set.
+//! The `process` handler: a hook process that speaks `PicoClaw`'s protocol, under any dialect. It starts and ends with
+//! its hook set. Each event is a line of JSON-RPC.
 //!
 //! ```text
 //! event ─tell→ request ─(by id)→ process ─→ result ─said→ hook output
 //!       picoclaw                                  picoclaw
 //! ```
 //!
-//! What comes of a process that does not keep to that: `docs/spec/decisions.md#processes`.
+//! `docs/spec/decisions.md#processes` defines what happens if a process violates the protocol.
 
 mod connection;
 mod life;
@@ -30,30 +30,30 @@ use crate::config;
 
 /// A process handler.
 pub(crate) struct Process {
-    /// True if the events are `PicoClaw`'s own, and go over as they came.
+    /// True if the events are `PicoClaw`'s own. They are then passed on unchanged.
     own: bool,
     log: Arc<Log>,
     life: Life,
 }
 
-/// What is started, and what it is told of itself.
+/// The process to start, and the parameters of its handshake.
 pub(crate) struct Spec {
     /// The hook's name.
     pub(crate) name: String,
-    /// What the configuration says.
+    /// The process from the configuration.
     pub(crate) process: config::Process,
-    /// What it is asked about, in the words of the handshake.
+    /// The modes in the handshake: the events that the process gets.
     pub(crate) modes: Vec<&'static str>,
 }
 
 impl Process {
-    /// A process that is not started yet. `dialect` is that of the hook set.
+    /// Creates a handler. Does not start the process. `dialect` is the dialect of the hook set.
     pub(crate) fn new(spec: Spec, dialect: &str) -> Self {
         let log = Arc::new(Log::new(spec.name.clone()));
         Self { own: dialect == DIALECT.name(), life: Life::new(spec, Arc::clone(&log)), log }
     }
 
-    /// What the process is told or asked.
+    /// Translates an event to `PicoClaw`'s dialect for the process.
     fn told<'a>(&self, event: &'a Event) -> Result<Cow<'a, Event>, Failure> {
         if self.own {
             return Ok(Cow::Borrowed(event));
@@ -109,7 +109,7 @@ impl Handler for Process {
     }
 }
 
-/// A line to the process.
+/// A line for the process: a request with `id`, or else a notification.
 fn message(mut line: Object, id: Option<u64>) -> Vec<u8> {
     match id {
         Some(id) => line.insert("id".into(), id.into()),

@@ -1,4 +1,4 @@
-//! The `prompt` handler: a single-turn question to a model.
+//! The `prompt` handler: a single question to a model.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::capability::llm::{Model, Question};
 
 /// A `prompt` handler.
 pub(crate) struct Prompt {
-    /// Who is asked.
+    /// The model.
     pub(crate) model: Arc<dyn Model>,
-    /// The question, with `$ARGUMENTS` for the event.
+    /// The question. `$ARGUMENTS` stands for the event.
     pub(crate) question: String,
-    /// The model's name; the one of the settings when absent.
+    /// The model's name. Default: the one in the settings.
     pub(crate) model_name: Option<String>,
 }
 
@@ -29,10 +29,10 @@ impl Handler for Prompt {
     }
 }
 
-/// Asks the model about an event. The caller keeps the time.
+/// Asks the model about an event. The caller enforces the deadline.
 ///
 /// # Errors
-/// [`hookbox_protocol::Cause::Model`] when the model cannot be asked or does not answer in the agreed form.
+/// [`hookbox_protocol::Cause::Model`] if the request to the model fails or the answer is invalid.
 pub async fn run_prompt(
     model: &dyn Model,
     prompt: &str,

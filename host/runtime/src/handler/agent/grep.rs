@@ -1,4 +1,4 @@
-//! The `grep` tool: a search that ends, whatever it is let loose on.
+//! The `grep` tool: a search with limits on results, time and memory.
 
 use std::{
     collections::VecDeque,
@@ -12,23 +12,23 @@ use regex::{Regex, RegexBuilder};
 
 use super::project::{Node, Project, entries, text};
 
-/// Lines found at most.
+/// The maximum number of matching lines.
 const MAX_HITS: usize = 200;
-/// Characters of a line that are shown.
+/// The maximum length of a printed line, in characters.
 const MAX_LINE: usize = 300;
-/// Files and folders looked at at most.
+/// The maximum number of files and folders in a search.
 const MAX_NODES: usize = 20_000;
-/// Folders below the one that is searched at most.
+/// The maximum depth of folders below the searched one.
 const MAX_DEPTH: usize = 32;
-/// How long a search takes at most. It blocks a thread, which outlives the hook's own deadline.
+/// The time limit of a search. It blocks a thread, which the hook's deadline cannot end.
 const MAX_TIME: Duration = Duration::from_secs(5);
-/// Bytes of a compiled pattern at most.
+/// The maximum size of a compiled pattern, in bytes.
 const MAX_PATTERN: usize = 1024 * 1024;
 
-/// Searches a file or folder, nearest files first. What cannot be read is left out.
+/// Searches a file, or a folder breadth-first. Skips what cannot be read.
 ///
 /// # Errors
-/// The pattern is not a regular expression, or there is nothing at the path.
+/// The pattern is not a valid regular expression, or the path does not exist.
 pub(super) fn grep(project: &Project, pattern: &str, path: PathBuf) -> Result<String, String> {
     let pattern = RegexBuilder::new(pattern).size_limit(MAX_PATTERN).build().map_err(|e| e.to_string())?;
     project.node(&path)?;
@@ -48,7 +48,7 @@ struct Search {
     until: Instant,
 }
 
-/// A search that ended early, with the line that tells the model so.
+/// The result of a search step. The error is a line for the model that says why the search ended early.
 type Ended = Result<(), &'static str>;
 
 impl Search {

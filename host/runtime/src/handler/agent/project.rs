@@ -1,4 +1,4 @@
-//! The project folder, and nothing outside it.
+//! Access to the project folder and nothing outside it.
 
 use std::{
     fs::File,
@@ -12,24 +12,24 @@ use rustix::{
     io::Errno,
 };
 
-/// Bytes of a file that is read at most.
+/// The largest file that is read, in bytes.
 pub(super) const MAX_FILE: u64 = 1024 * 1024;
 
-/// An open project folder. Paths are followed from it one component at a time, never through a symlink and never
-/// upwards, so that nothing in the folder, not even while it changes, leads out of it.
+/// An open project folder. Resolves paths one component at a time, never through a symlink and never upwards. So no
+/// path leads outside, even if the folder changes meanwhile.
 pub(super) struct Project {
     path: PathBuf,
     folder: OwnedFd,
 }
 
-/// Something in the project, open for reading.
+/// A file or folder in the project, open for reading.
 pub(super) enum Node {
     File(File),
     Folder(Dir),
 }
 
 impl Project {
-    /// Opens the folder, which the client named: how it is reached is the client's business.
+    /// Opens the folder. The client chose this path, so symlinks in it are followed.
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         if !path.is_absolute() {
             return Err(io::Error::other(format!("the project folder {} is not absolute", path.display())));
@@ -38,8 +38,8 @@ impl Project {
         Ok(Self { path, folder })
     }
 
-    /// A path within the project, relative to its folder. Absolute paths are taken when they begin with the folder's,
-    /// because those are what events hold.
+    /// Converts a path to one relative to the project folder. Accepts absolute paths below the folder, because events
+    /// contain such paths.
     pub(super) fn relative(&self, path: &str) -> Result<PathBuf, String> {
         let path = Path::new(path);
         let mut relative = PathBuf::new();
@@ -53,14 +53,14 @@ impl Project {
         Ok(relative)
     }
 
-    /// Opens what [`Project::relative`] made of a path.
+    /// Opens a path that [`Project::relative`] returned.
     pub(super) fn node(&self, relative: &Path) -> Result<Node, String> {
         let failed = |error: Errno| match error {
-            // What `O_NOFOLLOW` says of a symlink.
+            // `O_NOFOLLOW` returns this error for a symlink.
             Errno::LOOP => format!("{}: a symlink, which is not followed", relative.display()),
             other => format!("{}: {other}", relative.display()),
         };
-        // A pipe or device must neither block nor do anything.
+        // Opening a pipe or a device must not block or have effects.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut at = openat(&self.folder, ".", flags | OFlags::DIRECTORY, Mode::empty()).map_err(failed)?;
         let mut names = relative.iter().peekable();
@@ -76,7 +76,7 @@ impl Project {
     }
 }
 
-/// A whole text file.
+/// Reads a whole text file.
 pub(super) fn text(file: File) -> Result<String, String> {
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
@@ -89,7 +89,7 @@ pub(super) fn text(file: File) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Up to `limit` entries of a folder by name, and whether there are more.
+/// Up to `limit` entries of a folder, sorted by name, and true if there are more.
 pub(super) fn entries(folder: Dir, limit: usize) -> (Vec<(String, FileType)>, bool) {
     let named = folder.filter_map(|entry| {
         let entry = entry.ok()?;

@@ -1,4 +1,4 @@
-//! The tools of an agent. All of them only read.
+//! The agent's tools. All of them are read-only.
 
 use std::fmt::Write;
 
@@ -12,13 +12,13 @@ use super::{
 };
 use crate::capability::llm::{Tool, ToolUse};
 
-/// Bytes of a result at most, beside a last line that says what is missing.
+/// The maximum size of a result in bytes, without a last line that says what is missing.
 const MAX_RESULT: usize = 64 * 1024;
 
-/// Entries of a folder at most.
+/// The maximum number of entries in the list of a folder.
 const MAX_ENTRIES: usize = 1000;
 
-/// A call of a tool, by its name and arguments.
+/// A tool call, by name and arguments.
 #[derive(Deserialize)]
 #[serde(tag = "name", content = "arguments", rename_all = "snake_case", deny_unknown_fields)]
 enum Request {
@@ -27,7 +27,7 @@ enum Request {
     Grep { pattern: String, path: Option<String> },
 }
 
-/// The tools, as the model is told of them.
+/// The definitions of the tools for the model.
 pub(super) fn all() -> Vec<Tool> {
     let path = || json!({ "type": "string", "description": "relative to the project folder" });
     let line = |what: &str| json!({ "type": "integer", "minimum": 1, "description": what });
@@ -63,10 +63,10 @@ fn schema(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-/// Carries out one call. Blocks on the file system.
+/// Runs one tool call. Blocks on the file system.
 ///
 /// # Errors
-/// What the model is told instead of a result.
+/// The message that the model gets instead of a result.
 pub(super) fn run(project: &Project, call: &ToolUse) -> Result<String, String> {
     let request = json!({ "name": call.name, "arguments": call.arguments });
     match serde_json::from_value(request).map_err(|e| e.to_string())? {
@@ -106,7 +106,7 @@ fn list_dir(project: &Project, path: &str) -> Result<String, String> {
     Ok(list)
 }
 
-/// The whole lines that fit; of a line that does not fit by itself, what fits.
+/// Cuts a text to the lines that fit. Cuts a first line that is too long by itself within the line.
 fn cut(mut text: String, then: &str) -> String {
     if text.len() > MAX_RESULT {
         let fits = text.floor_char_boundary(MAX_RESULT);

@@ -1,4 +1,4 @@
-//! One life of a process: requests and notifications go in, replies come out and find their requests by id.
+//! One run of a process: writes requests and notifications, and assigns replies to requests by id.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -28,23 +28,23 @@ use crate::{
     process::{DRAIN, Group},
 };
 
-/// Requests that wait to be written. One more waits with its caller.
+/// The capacity of the request queue. Further callers wait.
 const REQUESTS: usize = 16;
-/// Notifications that wait to be written. One more is dropped: nobody waits for observers.
+/// The capacity of the notification queue. Further notifications are dropped, because no caller waits for them.
 const NOTIFICATIONS: usize = 64;
-/// Bytes of a line of the process at most, as for the client's reader. decisions.md#the-real-picoclaw: "A reply line of
-/// 1 MiB or more kills the client's reader for good".
+/// The longest reply line in bytes, as in the client's reader. decisions.md#the-real-picoclaw: "A reply line of 1 MiB
+/// or more kills the client's reader for good".
 const REPLY_LIMIT: usize = 1024 * 1024 - 1;
-/// Bytes of a line of its stderr that are kept.
+/// The maximum length of a stderr line in the log, in bytes.
 const STDERR_LIMIT: usize = 4096;
-/// How long it may take to end by itself when it is dropped, and its stdin closed with that. As with `PicoClaw`.
+/// The time that a dropped process has to exit after its stdin closes. As in `PicoClaw`.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long it may take when it has nothing more to do.
+/// The time that a process without pending notifications has to exit.
 const IDLE_GRACE: Duration = Duration::from_millis(500);
-/// Requests nobody waits for any more, of which a reply is still known to be a late one.
+/// The number of abandoned requests that are remembered, to recognise late replies.
 const GIVEN_UP: usize = 256;
 
-/// A process that lives, or lived. It ends when this is dropped.
+/// A connection to a process that runs or has ended. Dropping it ends the process.
 pub(super) struct Connection {
     requests: mpsc::Sender<Vec<u8>>,
     notifications: mpsc::Sender<Vec<u8>>,
@@ -52,33 +52,33 @@ pub(super) struct Connection {
     shared: Arc<Shared>,
 }
 
-/// By when it must have ended, once it is to end.
+/// The deadline for the process to exit, once it is to stop.
 type Stop = Option<Instant>;
 
-/// What became of a notification.
+/// The result of sending a notification.
 pub(super) enum Told {
     Queued,
     Dropped,
 }
 
-/// What calls and the one task of the process share.
+/// The state that calls share with the task of the process.
 struct Shared {
     name: String,
     log: Arc<Log>,
     open: Mutex<Open>,
     ended: watch::Sender<Option<Ended>>,
     dropped: AtomicU64,
-    /// Notifications since its last answer: it may still be at them.
+    /// Notifications sent since the last reply. The process may still be handling them.
     told: AtomicU64,
     /// Notifications that are not written yet.
     unread: AtomicU64,
-    /// It answers nothing any more, and is about to end.
+    /// True if the process sends no more replies and is about to end.
     leaving: AtomicBool,
 }
 
 #[derive(Default)]
 struct Open {
-    /// The last id that was given to a request.
+    /// The id of the last request.
     last_id: u64,
     answered: u64,
     waiting: HashMap<u64, oneshot::Sender<Result<Object, Failure>>>,
@@ -111,14 +111,14 @@ impl Connection {
         };
         tokio::spawn(async move {
             let failure = live(&mut group, input.write(stdin), stopped, stdout, stderr, &child).await;
-            // Whatever it has started ends too.
+            // Dropping the group also kills processes that the child has started.
             drop(group);
             child.end(&failure);
         });
         Ok(Self { requests, notifications, stop, shared })
     }
 
-    /// Asks, and waits for the `result`. Dropping the call gives the request up.
+    /// Sends a request and waits for its `result`. Dropping the call abandons the request.
     pub(super) async fn ask(&self, line: Object) -> Result<Object, Failure> {
         let (waiting, answer) = self.shared.expect();
         let sent = self.requests.send(message(line, Some(waiting.id))).await;
@@ -128,9 +128,9 @@ impl Connection {
         answer.await.unwrap_or_else(|_| Err(self.shared.failure()))
     }
 
-    /// Tells, and does not wait.
+    /// Queues a notification. Does not wait.
     pub(super) fn tell(&self, line: Object) -> Told {
-        // Counted before it can be written.
+        // Counted first, because it may be written at once.
         self.shared.unread.fetch_add(1, Ordering::Relaxed);
         if self.notifications.try_send(message(line, None)).is_ok() {
             self.shared.told.fetch_add(1, Ordering::Relaxed);
@@ -145,12 +145,12 @@ impl Connection {
         Told::Dropped
     }
 
-    /// How it ended, if it has.
+    /// The end of the process, if it has ended.
     pub(super) fn ended(&self) -> Option<Ended> {
         self.shared.ended.borrow().clone()
     }
 
-    /// Returns true if it may still answer. Where it may not, this waits until it has ended.
+    /// Returns true if the process may still reply. Otherwise waits until it has ended and returns false.
     pub(super) async fn answers(&self) -> bool {
         let leaving = self.shared.leaving.load(Ordering::Acquire);
         if leaving {
@@ -159,17 +159,18 @@ impl Connection {
         !leaving
     }
 
-    /// Returns true if it has answered anything beside the handshake.
+    /// Returns true if the process has replied to a request besides the handshake.
     pub(super) fn was_of_use(&self) -> bool {
         self.shared.open().answered > 1
     }
 
-    /// Notifications since its last answer.
+    /// The number of notifications sent since the last reply.
     pub(super) fn told(&self) -> u64 {
         self.shared.told.load(Ordering::Relaxed)
     }
 
-    /// Closes its stdin, and waits until it has ended: by then, or it is killed. Returns how many notifications were not written.
+    /// Closes the stdin of the process and waits for it to exit. Kills it at the deadline. Returns the number of
+    /// notifications that were not written.
     pub(super) async fn stop(&self, by: Instant) -> u64 {
         let idle = self.told() == 0;
         self.stop.send_replace(Some(if idle { by.min(Instant::now() + IDLE_GRACE) } else { by }));
@@ -177,7 +178,7 @@ impl Connection {
         self.shared.unread.load(Ordering::Relaxed)
     }
 
-    /// Kills it.
+    /// Kills the process.
     pub(super) fn kill(&self) {
         self.stop.send_replace(Some(Instant::now()));
     }
@@ -186,7 +187,7 @@ impl Connection {
 /// decisions.md#processes: "A hook process gets a clean environment: `PATH`, `HOME`, `TMPDIR`, `TZ`, the language,
 /// `HOOKBOX_DEPTH`, and what its entry names."
 fn command(spec: &Spec) -> Command {
-    /// Without these most interpreters do not even start, or not in the user's language.
+    /// Most interpreters do not start without these variables, or not in the user's language.
     const BASE: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE"];
     let process = &spec.process;
     let (executable, arguments) =
@@ -201,7 +202,7 @@ fn command(spec: &Spec) -> Command {
     command
 }
 
-/// What is to be written.
+/// The queues of messages to the process.
 struct Input {
     requests: mpsc::Receiver<Vec<u8>>,
     notifications: mpsc::Receiver<Vec<u8>>,
@@ -210,7 +211,7 @@ struct Input {
 }
 
 impl Input {
-    /// Writes until there is nothing more to come. Requests go first: somebody waits for them.
+    /// Writes messages until the queues are closed. Requests have priority, because callers wait for them.
     async fn write(mut self, mut stdin: ChildStdin) -> io::Result<()> {
         let mut stopping = false;
         loop {
@@ -235,7 +236,7 @@ impl Input {
     }
 }
 
-/// From its start to its end: why it ended.
+/// Drives the process from start to end. Returns the reason why it ended.
 async fn live(
     group: &mut Group,
     write: impl Future<Output = io::Result<()>>,
@@ -273,7 +274,8 @@ async fn live(
             }
         }
     };
-    // What it said before it ended counts; something it left behind may hold the pipes open.
+    // Output from before the exit counts. A background process that it left may hold the pipes open, so the wait is
+    // limited.
     let rest = async {
         let read = if reading { read.await } else { Ok(()) };
         if logging {
@@ -294,13 +296,13 @@ async fn live(
     Failure::new(Cause::Exit, message)
 }
 
-/// By when it must have ended, once somebody says so.
+/// Waits until the process is to stop. Returns the deadline for its exit.
 async fn stopped(stop: &mut watch::Receiver<Stop>) -> Instant {
     let by = stop.wait_for(Option::is_some).await;
     by.ok().and_then(|by| *by).unwrap_or_else(|| Instant::now() + GRACE)
 }
 
-/// A request somebody waits for.
+/// A request whose caller waits for the reply.
 struct Waiting<'a> {
     id: u64,
     shared: &'a Shared,
@@ -337,13 +339,13 @@ impl Shared {
         ended.unwrap_or_else(|| Failure::new(Cause::Exit, "ended"))
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     async fn gone(&self) {
-        // It cannot fail: the sender is ours.
+        // This cannot fail, because `self` owns the sender.
         let _ = self.ended.subscribe().wait_for(Option::is_some).await;
     }
 
-    /// Nobody is answered any more.
+    /// Marks the process as ended, and fails all pending requests.
     fn end(&self, failure: &Failure) {
         let failure = Failure::new(failure.cause, format!("the process {}", failure.message));
         self.ended.send_replace(Some(Ended { failure: failure.clone(), at: Instant::now() }));
@@ -352,7 +354,7 @@ impl Shared {
         }
     }
 
-    /// Reads replies until there are no more.
+    /// Reads replies until the end of stdout.
     async fn read(&self, stdout: ChildStdout) -> Result<(), Failure> {
         let mut stdout = BufReader::new(stdout);
         while let Ok(Some(line)) = lines::next(&mut stdout, REPLY_LIMIT).await {
@@ -368,7 +370,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Hands a reply to whoever waits for it. What nobody waits for is told and dropped.
+    /// Delivers a reply to its request. Logs and drops a reply that matches no pending request.
     fn reply(&self, line: &[u8]) {
         let (id, result) = match json::parse_object(line) {
             Ok(mut reply) => (reply.get("id").and_then(Value::as_u64), read_reply(&mut reply)),
@@ -378,11 +380,11 @@ impl Shared {
         let waiting = id.and_then(|id| open.waiting.remove(&id));
         if let Some(waiting) = waiting {
             open.answered += 1;
-            // The answer to the handshake was on its way before any notification.
+            // The handshake was answered before the process read any notification.
             if open.answered > 1 {
                 self.told.store(0, Ordering::Relaxed);
             }
-            // Dropped in between: given up, after all.
+            // Fails if the caller has just abandoned the request.
             let _ = waiting.send(result);
             return;
         }
@@ -410,7 +412,7 @@ impl Shared {
     }
 }
 
-/// picoclaw.md#what-it-is: a reply has a `result`, or an `error`.
+/// Reads the `result` or the `error` of a reply, see picoclaw.md#what-it-is.
 fn read_reply(reply: &mut Object) -> Result<Object, Failure> {
     let bad = |why: &str| Err(Failure::new(Cause::BadOutput, format!("its reply has {why}")));
     match (reply.shift_remove("error").filter(|error| !error.is_null()), reply.shift_remove("result")) {

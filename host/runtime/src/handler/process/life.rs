@@ -1,4 +1,4 @@
-//! The lives of a process: started, started again after a crash, later and later when it keeps crashing.
+//! The life cycle of a process: started, and restarted after a crash with an increasing delay.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -15,13 +15,13 @@ use tokio::task::AbortHandle;
 
 use super::{Spec, connection::Connection, log::Log};
 
-/// How long it is left alone after a second crash in a row; twice as long after each further one. After the first it is
-/// started again at once: it may have been something in that one event.
+/// The delay before a restart after the second crash in a row. It doubles after each further crash. The first restart
+/// is immediate, because a single event may have caused the crash.
 const BACK_OFF: Duration = Duration::from_millis(200);
-/// At most so long.
+/// The maximum delay.
 const MOST: Duration = Duration::from_secs(30);
 
-/// Starts a process, and keeps at most one alive.
+/// Starts a process and restarts it. At most one instance runs.
 pub(super) struct Life {
     spec: Arc<Spec>,
     log: Arc<Log>,
@@ -31,28 +31,28 @@ pub(super) struct Life {
 #[derive(Default)]
 struct Now {
     current: Option<Current>,
-    /// Lives in a row that ended before they had answered anything.
+    /// Crashes in a row. A run counts if it ended before it replied to any request.
     crashes: u32,
-    /// Until when it is left alone, and why.
+    /// The last crash, from which the restart delay counts.
     wait: Option<Ended>,
     closed: bool,
 }
 
-/// How a life ended, and when.
+/// The end of a run: the reason and the time.
 #[derive(Debug, Clone)]
 pub(super) struct Ended {
     pub(super) failure: Failure,
     pub(super) at: Instant,
 }
 
-/// A process that shakes hands, or has. It goes on whether or not the calls wait that wanted it.
+/// A running process, during or after its handshake. It keeps running even if the call that started it is dropped.
 struct Current {
     connection: Arc<Connection>,
     ready: Ready,
     driver: AbortHandle,
 }
 
-/// Done with the handshake.
+/// Completes with the handshake.
 type Ready = Shared<BoxFuture<'static, Result<(), Ended>>>;
 
 impl Drop for Current {
@@ -66,12 +66,12 @@ impl Life {
         Self { spec: Arc::new(spec), log, now: Mutex::default() }
     }
 
-    /// The process, started unless it lives. It may still be at its handshake.
+    /// The process. Starts it unless it runs. The handshake may still be pending.
     pub(super) fn opened(&self) -> Result<Arc<Connection>, Failure> {
         self.current().map(|(connection, _)| connection)
     }
 
-    /// The process, once it has shaken hands.
+    /// The process, after its handshake.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, Failure> {
         loop {
             let (connection, ready) = self.current()?;
@@ -82,10 +82,10 @@ impl Life {
         }
     }
 
-    /// Ends the process: its stdin is closed, and when it has not ended by then it is killed. It is not started again.
+    /// Stops the process: closes its stdin, and kills it if it has not exited by the deadline. It is not restarted.
     ///
     /// # Errors
-    /// It was told of events that it may not have read.
+    /// Notifications that the process may not have read.
     pub(super) async fn stop(&self, by: Instant) -> Result<(), String> {
         let current = {
             let mut now = self.now();
@@ -93,7 +93,7 @@ impl Life {
             now.current.as_ref().map(|current| (Arc::clone(&current.connection), current.ready.clone()))
         };
         let Some((connection, ready)) = current else { return Ok(()) };
-        // It reads notifications that came before its handshake was done once it has started.
+        // A process reads notifications from before the end of its handshake only after it.
         let ready = tokio::time::timeout_at(by.into(), ready).await;
         let told = connection.told();
         let unread = connection.stop(by).await;
@@ -106,7 +106,7 @@ impl Life {
         }
     }
 
-    /// Returns true if it lives, or would be started by the next call.
+    /// Returns `Ok` if the process runs, or the next call would start it.
     pub(super) fn health(&self) -> Result<(), Failure> {
         let mut now = self.now();
         now.notice();
@@ -134,7 +134,7 @@ impl Life {
             now.count(Ended { failure: failure.clone(), at: Instant::now() });
         })?;
         let ready = handshake(Arc::clone(&self.spec), Arc::clone(&connection)).boxed().shared();
-        // Now, so that nothing goes before it.
+        // Polled once now, so that no message precedes the handshake.
         let _ = ready.clone().now_or_never();
         let driver = tokio::spawn(ready.clone().map(drop)).abort_handle();
         now.current = Some(Current { connection: Arc::clone(&connection), ready: ready.clone(), driver });
@@ -143,7 +143,7 @@ impl Life {
 }
 
 impl Now {
-    /// Sees whether the current life has ended.
+    /// Checks if the current run has ended.
     fn notice(&mut self) {
         let Some(current) = &self.current else { return };
         let ended = match current.ready.peek() {
@@ -165,7 +165,7 @@ impl Now {
         self.wait = Some(ended);
     }
 
-    /// Refuses while a process that keeps crashing is left alone.
+    /// Returns an error during the restart delay of a process that keeps crashing.
     fn left_alone(&self) -> Result<(), Failure> {
         let Some(ended) = &self.wait else { return Ok(()) };
         let left = back_off(self.crashes).saturating_sub(ended.at.elapsed());
@@ -178,7 +178,7 @@ impl Now {
     }
 }
 
-/// How long it is left alone after so many crashes in a row.
+/// The restart delay after this many crashes in a row.
 fn back_off(crashes: u32) -> Duration {
     let Some(doublings) = crashes.checked_sub(2) else { return Duration::ZERO };
     2_u32.checked_pow(doublings).and_then(|times| BACK_OFF.checked_mul(times)).map_or(MOST, |wait| wait.min(MOST))

@@ -1,14 +1,14 @@
-//! What a process writes for people, and what it does that people should know of.
+//! The log of a process: the lines of its stderr, and warnings about its behaviour.
 
 use std::sync::{Mutex, PoisonError};
 
 use hookbox_sandbox::{LogLevel, LogLine};
 
-/// Lines and bytes that are kept until somebody takes them.
+/// The maximum number of lines and bytes between two calls.
 const LINES: usize = 200;
 const BYTES: usize = 16 * 1024;
 
-/// Lines since the last call; the next one to end takes them into its report. Also logged as they come.
+/// The lines since the last call. The next call that ends takes them into its report. They are also logged at once.
 pub(super) struct Log {
     hook: String,
     kept: Mutex<Kept>,
@@ -18,7 +18,7 @@ pub(super) struct Log {
 struct Kept {
     lines: Vec<LogLine>,
     bytes: usize,
-    /// Those that there was no room for.
+    /// The number of lines that did not fit.
     more: usize,
 }
 
@@ -33,7 +33,7 @@ impl Log {
         self.keep(LogLevel::Info, text.to_owned());
     }
 
-    /// Something that the process should not have done.
+    /// Logs a protocol violation of the process.
     pub(super) fn warn(&self, text: String) {
         tracing::warn!(target: "hookbox::process", hook = self.hook, "{text}");
         self.keep(LogLevel::Warn, text);
@@ -49,7 +49,7 @@ impl Log {
         kept.lines.push(LogLine { level, message });
     }
 
-    /// Everything that was kept.
+    /// Takes all lines.
     pub(super) fn take(&self) -> Vec<LogLine> {
         let Kept { mut lines, more, .. } =
             std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
