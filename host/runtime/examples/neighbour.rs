@@ -1,10 +1,10 @@
-//! What a hostile neighbour costs an honest tenant: how long the honest hook's calls take alone, and beside a component
-//! that takes all it can get, called again and again. `just bench` runs it.
+//! Measures the cost of a hostile neighbour for an honest tenant: the latency of the honest hook alone, and beside a
+//! component that uses all the resources it can get, in a loop. `just bench` runs it.
 //!
-//! All run on the two threads of one runtime, and there are more neighbours than threads. A call's time is counted from
-//! when its event was to come, so that the wait for a thread counts too.
+//! All tenants share the two threads of one runtime, and there are more neighbours than threads. Latency counts from
+//! the scheduled arrival of the event, so it includes the wait for a thread.
 //!
-//! With a file as its argument it writes the first of them there, for `just bench-serve`, and ends.
+//! With a file as its argument, it writes the first neighbour to that file for `just bench-serve`, and exits.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
@@ -21,11 +21,11 @@ use std::{
 use hookbox_sandbox::{Component, Engine, EngineOptions, Limits, Permissions};
 
 const CALLS: usize = 2000;
-/// The honest tenant's event comes this often.
+/// The interval between the honest tenant's events.
 const PAUSE: Duration = Duration::from_millis(2);
-/// More than there are threads.
+/// The number of neighbours: more than there are threads.
 const NEIGHBOURS_AT_ONCE: usize = 4;
-/// What neighbours do until their timeout.
+/// The behaviours of neighbours until their timeout.
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("computes without end", "(loop $again (br $again))"),
     (
@@ -36,7 +36,7 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("calls itself too deeply", "(call $deep)"),
 ];
 const DEEP: &str = "(func $deep (call $deep) (call $deep))";
-/// Some work: a thousand turns of a loop.
+/// The honest hook's work: a loop of a thousand iterations.
 const WORK: &str = "(local $i i32) (loop $again (local.set $i (i32.add (local.get $i) (i32.const 1)))
     (br_if $again (i32.lt_u (local.get $i) (i32.const 1000))))";
 
@@ -74,26 +74,26 @@ fn main() {
     }
 }
 
-/// Calls a component again and again, with more fuel than time.
+/// Calls a component in a loop, with more fuel than it can use before its timeout.
 async fn disturb(hostile: Component, over: Arc<AtomicBool>) {
     let limits = Limits { fuel: 1 << 60, ..Limits::default() };
     while !over.load(Ordering::Relaxed) {
         let mut context = guest::context(limits.clone(), Duration::from_millis(50));
         context.tenant = "neighbour".into();
         hostile.call(&guest::event(), guest::claude(), context).await;
-        // Its next event comes over a connection.
+        // In reality, its next event would arrive over a connection.
         tokio::task::yield_now().await;
     }
 }
 
-/// The median and the 99th percentile.
+/// Measures the median and the 99th percentile.
 fn measure(runtime: &tokio::runtime::Runtime, component: &Component) -> (Duration, Duration) {
     let component = component.clone();
     let calls = runtime.spawn(async move {
         let mut times = Vec::with_capacity(CALLS);
         let begin = Instant::now();
         for number in 1..=CALLS {
-            // One that comes late does not put off those behind it.
+            // A late call does not delay the arrival of the next ones.
             let arrival = begin + PAUSE * u32::try_from(number).unwrap();
             tokio::time::sleep_until(arrival.into()).await;
             let context = guest::context(Limits::default(), Duration::from_secs(10));

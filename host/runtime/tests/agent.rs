@@ -1,4 +1,4 @@
-//! Agents, and hooks judged by a model, against a server that speaks the providers' wire.
+//! `agent` handlers, and `prompt` handlers, against a server with the providers' APIs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{
@@ -25,13 +25,13 @@ use serde_json::{Value, json};
 
 const BOTH: [LlmProvider; 2] = [LlmProvider::Anthropic, LlmProvider::OpenaiCompatible];
 
-/// One turn of the model: what it says, or the tools it calls with their arguments.
+/// One turn of the model: a text, or tool calls with their arguments.
 enum Turn {
     Expressible(&'static str),
     Calls(Vec<(&'static str, Value)>),
 }
 
-/// A turn in the provider's own words. The calls of turn `n` have the identifiers `n.0`, `n.1` and so on.
+/// A turn in the provider's JSON. The calls of turn `n` have the ids `n.0`, `n.1` and so on.
 fn spoken(provider: LlmProvider, number: usize, turn: &Turn) -> Value {
     let ids = (0..).map(|call| format!("{number}.{call}"));
     match (provider, turn) {
@@ -63,7 +63,7 @@ fn spoken(provider: LlmProvider, number: usize, turn: &Turn) -> Value {
     }
 }
 
-/// A model that goes through its turns, and then takes the last one again and again.
+/// A server whose model plays its turns in order, and then repeats the last one.
 async fn playing(provider: LlmProvider, turns: Vec<Turn>) -> Server {
     let next = AtomicUsize::new(0);
     Server::start(move |_| {
@@ -78,7 +78,7 @@ fn body(request: &str) -> Value {
     serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// What the tools returned in the last turn before this request: identifier, text, and whether it is an error.
+/// The tool results of the last turn in this request: id, text, and true for an error.
 fn results(provider: LlmProvider, request: &str) -> Vec<(String, String, bool)> {
     let body = body(request);
     let messages = body["messages"].as_array().unwrap();
@@ -110,7 +110,7 @@ fn event(project: Option<&Path>) -> Event {
     hookbox::dialect::by_name("claude").unwrap().decode_event(wire.to_string().as_bytes(), None).unwrap()
 }
 
-/// The key is some variable that every test run has: a test may not set one.
+/// Runs an agent. A test may not set environment variables, so the key is a variable that every test run has.
 async fn run(
     provider: LlmProvider,
     server: &Server,
@@ -185,7 +185,7 @@ async fn an_agent_looks_before_it_judges() {
                 result("1.2", "[nothing found]\n"),
             ]
         );
-        // What the model said goes back as it came.
+        // The model's message is sent back unchanged.
         let messages = body(&requests[1])["messages"].clone();
         let said = if provider == LlmProvider::Anthropic { "/1/content/1/id" } else { "/2/tool_calls/0/id" };
         assert_eq!(messages.pointer(said).unwrap(), "0.0", "{messages}");
@@ -229,7 +229,7 @@ async fn nothing_leads_out_of_the_project() {
         assert_eq!(run(provider, &server, 2, Some(project.path())).await, Ok(HookOutput::default()));
         let mut results = results(provider, &server.requests()[1]);
         assert_eq!(results.len(), refused.len() + 1);
-        // The search of the whole project is not an error; it just does not see what is outside.
+        // The search of the whole project is not an error. It only does not see files outside.
         assert_eq!(results.remove(refused.len() - 1).1, "[nothing found]\n");
         for (id, text, error) in results {
             assert!(error && !text.contains("the secret"), "{id}: {text}");
@@ -288,7 +288,7 @@ async fn without_a_project_there_are_no_tools() {
     }
 }
 
-/// A blade host with one hook on tool calls, its model at `server`.
+/// A blade host with one hook on tool calls. Its model is at `server`.
 async fn host(folder: &Path, server: &Server, hook: Value) -> Host {
     let settings = json!({ "provider": "anthropic", "baseUrl": server.url(""), "model": "m", "apiKeyEnv": "PATH" });
     let group = json!({ "hooks": [hook] });

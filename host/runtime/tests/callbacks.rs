@@ -1,4 +1,4 @@
-//! Rust closures as hooks, and as the permission callback beside them.
+//! Rust closures as hooks and as the permission callback.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::path::Path;
@@ -16,7 +16,7 @@ fn permission_request() -> String {
         .to_string()
 }
 
-/// blade, with a permission hook that denies.
+/// A blade host with a permission hook that denies.
 fn blade() -> HostBuilder {
     let denies =
         json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "permissionDecision": "deny" } });
@@ -114,7 +114,7 @@ async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
     assert_eq!(verdict.hooks.len(), 2);
 }
 
-/// What a command handler finds in its environment and on its stdin.
+/// The environment and the stdin of a command handler.
 #[tokio::test]
 async fn commands_find_the_project_and_what_the_examples_read() {
     let says = |what: &str| json!({ "type": "command", "command": format!("printf '%s' \"{what}\" >&2; exit 2") });

@@ -21,7 +21,7 @@ use tokio::{
 
 const EVENT: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
 
-/// Hooks that wait for each other and never meet would wait for ever.
+/// The limit of a test whose hooks wait for each other.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn blade(hooks: Value) -> HostBuilder {
@@ -46,7 +46,7 @@ fn reason(verdict: &Verdict) -> &str {
     verdict.wire.as_ref().unwrap()["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap()
 }
 
-/// How many run now, and how many ran at once at most.
+/// The number of calls that run now, and the highest number so far.
 #[derive(Default)]
 struct Gauge {
     now: AtomicUsize,
@@ -85,7 +85,7 @@ async fn never_more_than_the_bound_run_at_once() {
 #[tokio::test]
 async fn never_more_commands_than_the_bound_run_at_once() {
     let dir = tempfile::tempdir().unwrap();
-    // Each command puts a file there, says how many there are, and takes it away.
+    // Each command creates a file, prints how many there are, and removes it.
     let command = |number: usize| {
         let dir = dir.path().display();
         let script =
@@ -126,7 +126,7 @@ async fn five_run_at_once_unless_the_configuration_says_otherwise() {
     assert_eq!(sixth.load(Ordering::SeqCst), 1);
 }
 
-/// The first hook waits for the last: it must not keep the others from running beside it, one after another.
+/// The first hook waits for the last. Meanwhile the others must run beside it, one after another.
 #[tokio::test]
 async fn a_slow_hook_takes_one_place_only() {
     let last_ran = Arc::new(Notify::new());

@@ -1,4 +1,4 @@
-//! One runtime, many hook sets: what they share, what bounds them, and what an embedder brings.
+//! One runtime with many hook sets: what they share, their bounds, and the embedder's own parts.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -30,7 +30,7 @@ use hookbox_testing::guest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// `pre-tool-use.wit`: the case of `deny`.
+/// The case of `deny` in `pre-tool-use.wit`.
 const DENY: &str = "(i32.store8 (i32.const 4) (i32.const 3))";
 const ALLOW: &str = "(i32.store8 (i32.const 4) (i32.const 1))";
 
@@ -91,7 +91,7 @@ async fn bash(hooks: &HookSet) -> Verdict {
     hooks.pre_tool_use(EventContext::default(), ToolCall::new("Bash", json!({ "command": "ls" }))).await
 }
 
-/// What is beyond the ceiling, as "pointer: message".
+/// The errors of a configuration that exceeds the ceiling, as "pointer: message".
 fn beyond(result: Result<HookSet, BuildError>) -> Vec<String> {
     match result {
         Err(BuildError::Config(errors)) => {
@@ -111,7 +111,7 @@ async fn a_component_is_in_memory_once_and_goes_with_the_last_hook_set() {
     component(&folder, "two.wasm", ALLOW);
     let runtime = runtime(&folder).build().unwrap();
     assert_eq!(runtime.components(), 0);
-    // Four entries, two components; one of them with other grants, which are not part of the code.
+    // Four entries with two components. One entry has other grants, which are not part of the code.
     let config = hooks(&json!([
         { "type": "wasm", "component": "one.wasm" },
         { "type": "wasm", "component": "one.wasm", "permissions": { "state": true }, "config": { "a": 1 } },
@@ -133,7 +133,7 @@ async fn a_component_is_in_memory_once_and_goes_with_the_last_hook_set() {
 #[tokio::test]
 async fn a_configuration_without_components_starts_no_engine() {
     let folder = tempfile::tempdir().unwrap();
-    // No engine can have so many places.
+    // No engine can reserve so many instances.
     let runtime = runtime(&folder).max_instances(u32::MAX).build().unwrap();
     let config = hooks(&json!([{ "type": "command", "command": "cat >/dev/null" }]));
     let acme = load(&runtime, &folder, Tenant::new("acme"), &config).await.unwrap();
@@ -153,7 +153,7 @@ async fn what_an_operator_decides_is_not_the_files_to_set() {
         ["tenant", "stateFile", "llm", "maxInstances", "compile"]
             .map(|key| format!("/host/{key}: `{key}` is for the operator to set; this is the file of tenant `acme`"))
     );
-    // A single user may write both.
+    // A single user may set both.
     assert!(load(&runtime, &folder, Tenant::new("acme"), &config).await.is_ok());
 }
 
@@ -231,7 +231,7 @@ async fn what_exceeds_the_ceiling_is_named_with_the_ceiling() {
         let found = beyond(load(&runtime, &folder, tenant, &config).await);
         assert_eq!(found.first(), Some(&format!("{HOOK}{pointer}: {expected}")), "{more}");
     }
-    // A limit of the whole file is named where it stands.
+    // The pointer of a limit for the whole file is that of the limit.
     let mut config = hooks(&json!([{ "type": "wasm", "component": "one.wasm" }]));
     config["limits"] = json!({ "fuel": 5_000 });
     let tenant = Tenant::new("acme").ceiling(ceiling.clone());
@@ -258,7 +258,7 @@ async fn what_a_file_does_not_say_is_cut_to_the_ceiling() {
     assert_eq!(verdict.hooks[0].run().unwrap().notes[0].text, "this hook may not allow");
     let failure = verdict.hooks[1].outcome().unwrap().clone().unwrap_err();
     assert_eq!(failure.to_string(), "out-of-fuel: used up its 100000 units of fuel");
-    // Without a ceiling the file decides for itself, and where it says nothing a component is a gate all the same.
+    // Without a ceiling the file decides for itself. A component without an `authority` is still a gate.
     let own = load(&runtime, &folder, Tenant::new("acme"), &hooks(&json!([handlers[0]]))).await.unwrap();
     assert_eq!(bash(&own).await.output().word(), "nothing");
     let trusted = json!([{ "type": "wasm", "component": "allow.wasm", "authority": "trusted" }]);
@@ -300,7 +300,7 @@ async fn components_come_from_where_the_embedder_has_them() {
     assert!(error.contains("cannot read guard@2"), "{error}");
 }
 
-/// Counts calls; what it says is in the configuration.
+/// A handler that counts its calls. Its output is in the configuration.
 struct Scripted {
     says: Result<HookOutput, String>,
     started: Arc<AtomicUsize>,
@@ -366,7 +366,7 @@ async fn an_embedder_brings_a_type_of_handlers() {
         let error = load(&runtime, &folder, Tenant::new("acme"), &config(more)).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
-    // Its authority is that of any hook, and a ceiling has to name the type.
+    // Its authority is that of any hook, and a ceiling has to name its type.
     let gated = config(json!({ "says": "no", "authority": { "decide": ["ask"] } }));
     let gated = load(&runtime, &folder, Tenant::new("acme"), &gated).await.unwrap();
     assert_eq!(bash(&gated).await.output().word(), "ask");
@@ -375,7 +375,7 @@ async fn an_embedder_brings_a_type_of_handlers() {
         beyond(load(&runtime, &folder, tenant(), &config(json!({ "says": "no" }))).await),
         [format!("{HOOK}/type: asks for handlers of type scripted; the ceiling of tenant `acme` is wasm")]
     );
-    // A reader without the runtime's types knows nothing of it.
+    // A reader without the runtime's types does not know it.
     let text = config(json!({ "says": "no" })).to_string();
     let errors = Config::parse(&text, Path::new("hooks.json"), None).unwrap_err().to_string();
     assert!(errors.contains("unknown word `scripted`"), "{errors}");
@@ -385,7 +385,7 @@ async fn an_embedder_brings_a_type_of_handlers() {
     ));
 }
 
-/// Answers every exchange with 200 and keeps what was asked.
+/// Answers every request with 200, and keeps the requests.
 #[derive(Clone, Default)]
 struct Wire(Arc<Mutex<Vec<Exchange>>>);
 
@@ -411,7 +411,7 @@ async fn an_embedder_brings_an_http_client() {
     assert_eq!(&*verdict.hooks[0].name, "127.0.0.1", "the rest of the URL may be secret");
     let asked = wire.0.lock().unwrap().pop().unwrap();
     assert_eq!((asked.method.as_str(), asked.reach), ("POST", Reach::Anywhere));
-    // Under a ceiling the URL is a stranger's: granted origins only, and no private address.
+    // Under a ceiling the URL is untrusted: only granted origins and no private addresses.
     let granted = |origin: &str| {
         let permissions = Permissions { http: vec![HttpGrant::Origin(origin.into())], ..Permissions::default() };
         Tenant::new("acme").ceiling(Ceiling::new().handler("http").permissions(permissions))
@@ -433,7 +433,7 @@ async fn an_embedder_brings_an_http_client() {
     assert_eq!(sent, [Reach::Public], "nothing was sent to the private address");
 }
 
-/// Says no to everything.
+/// A model that denies everything.
 struct No;
 
 #[async_trait]
@@ -459,7 +459,7 @@ async fn an_embedder_brings_a_model() {
     }
 }
 
-/// Keeps nothing, and counts what is deleted for whom.
+/// A store that keeps nothing and records the owners of deleted keys.
 #[derive(Clone, Default)]
 struct Counting(Arc<Mutex<Vec<String>>>);
 
@@ -541,7 +541,7 @@ async fn a_callback_is_a_hook_like_any_other() {
     assert!(bash(&set(callback(allow).matcher("Write")).await).await.hooks[0].run().is_none());
 }
 
-/// A hook that is only watched decides nothing, and the verdict says what it would have been.
+/// A monitored hook decides nothing, and the verdict includes the outcome if it were enforced.
 #[tokio::test]
 async fn a_monitored_hook_is_recorded_and_decides_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -588,7 +588,7 @@ async fn a_monitored_hook_is_recorded_and_decides_nothing() {
     }
 }
 
-/// Labels leave the machine; a command line or URL may hold what must not.
+/// Labels leave the machine, but a command line or URL may contain secrets.
 #[tokio::test]
 async fn hooks_are_called_by_what_tells_no_secret() {
     let folder = tempfile::tempdir().unwrap();
@@ -620,7 +620,7 @@ async fn a_configuration_is_granted_so_many_directories() {
         };
         let read: serde_json::Map<_, _> = (0..count).map(directory).collect();
         let hook = json!({ "type": "wasm", "component": "one.wasm", "permissions": { "read": read } });
-        // Two hooks with the same directories have them in common.
+        // Two hooks with the same directories share them.
         let config = hooks(&json!([hook, hook]));
         let loaded = load(&runtime, &folder, Tenant::new("acme").ceiling(ceiling.clone()), &config).await;
         if fits {

@@ -1,4 +1,4 @@
-//! The http capability and the http handler against a real server.
+//! The http capability and the `http` handler against a real server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{
@@ -119,7 +119,7 @@ async fn a_redirect_goes_no_further_than_the_list() {
     .await;
     let listed = detailed(first.url(""), &["GET", "POST"]);
     assert!(is_denied(&send(std::slice::from_ref(&listed), get(first.url("/away"))).await));
-    // The second origin is on the list, but its address is private and that is not granted.
+    // The second origin is granted, but its address is private, which is not granted.
     let both = [listed.clone(), HttpGrant::Origin(private.url(""))];
     assert!(is_denied(&send(&both, get(first.url("/away"))).await));
     assert!(private.requests().is_empty());

@@ -1,4 +1,4 @@
-//! Language models against a server that speaks the providers' wire, and what is built on them.
+//! Language models against a server with the providers' APIs, and the handlers that use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{
@@ -19,7 +19,7 @@ use hookbox::{
 use hookbox_testing::server::{Server, response};
 use serde_json::{Value, json};
 
-/// The key is some variable that every test run has: a test may not set one.
+/// A model. A test may not set environment variables, so the key is a variable that every test run has.
 fn model(provider: LlmProvider, base_url: String) -> HttpModel {
     let api_key_env = Some("PATH".into());
     let settings = LlmSettings { provider, base_url: Some(base_url), model: Some("m".into()), api_key_env };
@@ -92,7 +92,7 @@ async fn both_providers_are_asked_in_their_own_form_within_the_budget() {
     }
 }
 
-/// A grant is for the host's model: the one it pays for, and knows what it tells to.
+/// A grant is for the host's model, because the host pays and knows what data may leave the machine.
 #[tokio::test]
 async fn a_component_chooses_neither_the_model_nor_the_size() {
     let server = anthropic("hi").await;

@@ -1,4 +1,4 @@
-//! Rewrites that a hook has no authority for: failures of that hook, settled by its policy.
+//! Rewrites beyond a hook's authority are failures of that hook. Its failure policy applies.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "AKIA1234";
 
-/// The verdict's JSON and the failure of the only hook, which prints `output` on an event of `dialect`.
+/// The JSON for the client and the failure of the only hook, which prints `output` on an event of `dialect`.
 fn decide(dialect: &str, closed: bool, policy: Option<FailurePolicy>, event: &Value, output: Value) -> (Value, String) {
     let name = event["hook_event_name"].as_str().unwrap();
     let config = json!({ "dialect": dialect, "failClosed": closed }).to_string();
@@ -62,7 +62,7 @@ fn a_lost_redaction_blocks_where_failures_block() {
         assert_eq!(wire["decision"], "block", "{wire}");
         assert!(!wire.to_string().contains("were removed"), "{wire}");
     }
-    // The hook's own policy goes before the file's.
+    // The hook's own policy overrides the file's.
     let (wire, _) = decide("claude", true, Some(FailurePolicy::Ignore), &result(), redacted(&json!({})));
     assert_eq!(wire, json!({}));
 }
@@ -104,7 +104,7 @@ fn a_rewrite_that_the_merge_drops_anyway_is_no_failure() {
     let output = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "updatedInput": { "command": "b" } } });
     let (wire, failure) = decide("claude", true, None, &event, output);
     assert_eq!((wire, failure.as_str()), (json!({}), ""));
-    // A rewrite to what the event has already changes nothing.
+    // A rewrite to the event's own value changes nothing.
     let same =
         json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse", "updatedToolOutput": { "stdout": SECRET } } });
     assert_eq!(decide("claude", true, None, &result(), same), (json!({}), String::new()));

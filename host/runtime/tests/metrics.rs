@@ -1,4 +1,4 @@
-//! What a process that installs a metrics recorder learns.
+//! The metrics of a process that installs a recorder.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -14,7 +14,7 @@ use metrics::{
     Counter, CounterFn, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
 
-/// Series by name and labels, with the values they were given.
+/// Series by name and labels, with their values.
 #[derive(Default)]
 struct Series(Arc<Mutex<BTreeMap<String, Vec<f64>>>>);
 

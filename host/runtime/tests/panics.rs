@@ -1,4 +1,4 @@
-//! A panic of what the embedder brings is the failure of one hook, and takes nobody else's word away.
+//! A panic in the embedder's code is a failure of one hook. The outputs of the other hooks still count.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{fs, path::Path, sync::Arc};
@@ -16,7 +16,7 @@ use hookbox::{
 use hookbox_testing::guest::{GATE, encode, gate};
 use serde_json::{Value, json};
 
-/// Panics where it is told to.
+/// A handler that panics in the given method.
 struct Panics(String);
 
 impl Panics {
@@ -95,7 +95,7 @@ fn runtime(folder: &Path) -> RuntimeBuilder {
     Runtime::builder().cache_dir(folder.join("cache")).handler("panics", make)
 }
 
-/// The verdict of this hook alone, or beside one that denies.
+/// The verdict of this hook alone, or together with one that denies.
 async fn decided(runtime: &Runtime, folder: &Path, hook: &Value, beside: bool, closed: bool) -> hookbox::Verdict {
     let denies = json!({ "type": "command", "command": "echo no >&2; exit 2" });
     let hooks: Vec<&Value> = std::iter::once(hook).chain(beside.then_some(&denies)).collect();
@@ -123,7 +123,7 @@ async fn of_a_handler() {
     for place in ["made", "start", "handles", "call"] {
         is_one_hooks_failure(&runtime, folder.path(), &json!({ "type": "panics", "at": place })).await;
     }
-    // What it said stands, whatever is asked of it afterwards.
+    // Its output counts, even if a later method panics.
     for place in ["digest", "unusable"] {
         let beside = decided(&runtime, folder.path(), &json!({ "type": "panics", "at": place }), true, true).await;
         assert_eq!(beside.output().word(), "deny", "{place}");

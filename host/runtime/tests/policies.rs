@@ -1,6 +1,6 @@
-//! What becomes of a gate, read off `decisions.md` and `configuration.md` once more, against the whole pipeline: real
-//! components that say, fail, run short or cannot be loaded, under every authority and failure policy, watched or deciding,
-//! in one stage or two. Whether the gate opens must be what the pages say, on thousands of random configurations.
+//! An independent model of `decisions.md` and `configuration.md`, compared with the whole pipeline on thousands of
+//! random configurations: components that decide, fail, exceed limits or cannot be loaded, under every authority and
+//! failure policy, enforced or monitored, in one stage or two. The gate must open exactly if the pages say so.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -10,8 +10,8 @@ use hookbox::{ComponentSource, HookSet, LoadError, Request, Runtime, Tenant, Wan
 use hookbox_testing::guest;
 use serde_json::{Value, json};
 
-/// What a component does when it is asked, and the body of its `handle`. In each interface that decides, the decision's case
-/// stands at 4: `allow` 1, `ask` 2, `deny` 3.
+/// The behaviours of components, each with the body of `handle`. In each interface that decides, the case of the
+/// decision is at address 4: `allow` 1, `ask` 2, `deny` 3.
 const BODIES: [(&str, &str); 10] = [
     ("pass", ""),
     ("allow", "(i32.store8 (i32.const 4) (i32.const 1))"),
@@ -25,7 +25,7 @@ const BODIES: [(&str, &str); 10] = [
         "too-many-host-calls",
         "(loop $again (global.set $free (i32.const 16384)) (call $config (i32.const 8192)) (br $again))",
     ),
-    // A decision whose reason is longer than any output.
+    // A decision whose reason exceeds the output limit.
     (
         "output-too-large",
         "(drop (memory.grow (i32.const 40))) (i32.store8 (i32.const 4) (i32.const 3))
@@ -37,13 +37,13 @@ const BODIES: [(&str, &str); 10] = [
 const LIMITS: [&str; 6] =
     ["out-of-fuel", "timeout", "log-flood", "too-many-host-calls", "output-too-large", "event-too-large"];
 
-/// Host functions that floods need.
+/// Host functions that some behaviours need.
 const FUNCTIONS: &str = r#"
     (import "hookbox:hooks/log@0.2.0" "log" (func $log (param i32 i32 i32)))
     (import "hookbox:hooks/config@0.2.0" "get" (func $config (param i32)))"#;
 const IMPORTS: &str = "import hookbox:hooks/log@0.2.0; import hookbox:hooks/config@0.2.0;";
 
-/// The ways in which an event arrives: whole, broken off, or nested deeper than its reader reads.
+/// The form in which an event arrives: whole, cut off, or nested too deeply for the parser.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Wire {
     Whole,
@@ -51,7 +51,7 @@ enum Wire {
     TooLarge,
 }
 
-/// Of an event: its dialect, its name in a configuration, its interface, and how its client writes it.
+/// Events: the dialect, the name in a configuration, the interface, and the client's JSON.
 const EVENTS: [(&str, &str, &str, &str); 8] = [
     ("claude", "PreToolUse", "pre-tool-use", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#),
     (
@@ -88,7 +88,7 @@ const EVENTS: [(&str, &str, &str, &str); 8] = [
     ),
 ];
 
-/// What an authority is written as, the decisions it grants, and whether it can only hold back.
+/// Authorities: the configuration text, the decisions that it grants, and true if it can only restrict.
 const AUTHORITIES: [(&str, &[&str], bool); 7] = [
     // `docs/configuration.md`, Authority: "A component that names none is a `gate`".
     ("null", &["deny", "ask"], true),
@@ -111,7 +111,7 @@ impl ComponentSource for Components {
     }
 }
 
-/// Everything a component can do, for every interface.
+/// Every behaviour for every interface.
 fn components() -> Components {
     let interfaces = ["pre-tool-use", "permission-request", "can-use-tool"];
     let of = |interface: &str, (name, body): &(&str, &str)| {
@@ -125,7 +125,7 @@ fn components() -> Components {
     Components(interfaces.iter().flat_map(|interface| BODIES.iter().map(move |body| of(interface, body))).collect())
 }
 
-/// `SplitMix64`: the same configurations in every run.
+/// `SplitMix64`: yields the same configurations in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -143,18 +143,18 @@ impl Dice {
     }
 }
 
-/// What a failure may be said to count as, in a hook's words.
+/// Failure policies of a hook, in the words of the configuration.
 const POLICIES: [Option<&str>; 6] = [None, None, None, Some("ignore"), Some("ask"), Some("block")];
 
 #[derive(Debug, Clone, Copy)]
 struct Hook {
-    /// One of [`BODIES`], or `load`: there is no such component; `event`: it handles another one.
+    /// One of [`BODIES`], or `load` (there is no such component), or `event` (it handles another event).
     does: &'static str,
     authority: (&'static str, &'static [&'static str], bool),
     on_failure: Option<&'static str>,
     on_timeout: Option<&'static str>,
     watched: bool,
-    /// picoclaw: it is told, and never asked.
+    /// Picoclaw: the hook is only notified.
     observes: bool,
 }
 
@@ -163,7 +163,7 @@ struct Case {
     wire: Wire,
     event: (&'static str, &'static str, &'static str, &'static str),
     closed: bool,
-    /// blade: what stands for all hooks, in its own words.
+    /// Blade: the policies for all hooks, in blade's words.
     failures: Option<&'static str>,
     timeouts: Option<&'static str>,
     callback: Option<Hook>,
@@ -171,7 +171,7 @@ struct Case {
 }
 
 fn hook(dice: &mut Dice, dialect: &str) -> Hook {
-    // Waiting for time to pass takes time.
+    // Waiting for a timeout takes time, so it is rare.
     let does = if dice.once_in(40) {
         "timeout"
     } else {
@@ -202,7 +202,7 @@ fn hook(dice: &mut Dice, dialect: &str) -> Hook {
 fn case(dice: &mut Dice) -> Case {
     let event = dice.one(&EVENTS);
     let (blade, permission) = (event.0 == "blade", event.2 == "permission-request");
-    // Whether what stands in `hooks` is for the callback too, no page says.
+    // No page says if the policies in `hooks` apply to the callback, so they are not combined.
     let callback = (blade && permission && dice.once_in(2)).then(|| hook(dice, event.0));
     let behavior = |dice: &mut Dice| {
         let words = [None, Some("ignore"), Some("ask"), Some("deny")];
@@ -246,7 +246,7 @@ impl Hook {
         entry
     }
 
-    /// What it comes to before any merge: a word, or nothing.
+    /// The word that counts of this hook before the merge. Empty for none.
     fn settled(&self, case: &Case) -> &'static str {
         if self.watched || self.observes {
             return "";
@@ -304,7 +304,7 @@ impl Case {
                 })
                 .collect(),
             "blade-callback" => json!({ event: entries.collect::<Vec<_>>() }),
-            // Beside the callback stand the hooks that are asked after it.
+            // With the callback there are hooks that run after it.
             _ if event == "canUseTool" => json!({ "PermissionRequest": [{ "hooks": entries.collect::<Vec<_>>() }] }),
             _ => json!({ event: [{ "hooks": entries.collect::<Vec<_>>() }] }),
         };
@@ -334,7 +334,7 @@ impl Case {
         }
     }
 
-    /// What the client is told: a word, or nothing.
+    /// The expected response in one word. Empty for none.
     fn expected(&self) -> &'static str {
         let (dialect, event, ..) = self.event;
         // decisions.md#failures: "Where its configuration says `ignore`, a hook that cannot be loaded is as if it had said
@@ -373,7 +373,7 @@ impl Case {
     }
 }
 
-/// The word that a client finds in a verdict.
+/// The word in the client's JSON.
 fn found(dialect: &str, wire: &Value) -> &'static str {
     let inner = &wire["hookSpecificOutput"];
     let words = match dialect {
@@ -396,7 +396,7 @@ fn found(dialect: &str, wire: &Value) -> &'static str {
 async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = Runtime::builder().cache_dir(folder.path().join("cache")).components(components()).build().unwrap();
-    // Held, so that each component is compiled once.
+    // Kept alive, so that each component is compiled once.
     let (mut dice, mut held, mut seen) = (Dice(11), Vec::new(), BTreeMap::new());
     for number in 0..3_000 {
         let case = case(&mut dice);
@@ -409,7 +409,7 @@ async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
         let wire = response.verdict().and_then(|verdict| verdict.wire.clone()).unwrap_or_default();
         let found = match &response.error {
             Some(_) if response.blocks => "deny",
-            // The client is told nothing, and does as it would without hooks.
+            // No output: the client does as it would without hooks.
             Some(_) => "",
             None => found(case.event.0, &wire),
         };
@@ -420,7 +420,7 @@ async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
             held.push(hooks);
         }
     }
-    // Every word that an event has was the right one now and then.
+    // Each word of an event was the expected one in some case.
     for (dialect, event, ..) in EVENTS {
         let words: &[&str] = match (dialect, event) {
             (_, "canUseTool") => &["deny", "ask", "allow"],

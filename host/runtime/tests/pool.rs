@@ -1,4 +1,4 @@
-//! The pool that instances come from is as large as the configuration says, and what happens when it is used up.
+//! The pool of instances has the configured size. Tests an exhausted pool.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const EVENT: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
 const SPIN: &str = "(loop $again (br $again))";
 
-/// A host whose hooks are these component files, with these limits.
+/// A host with these component files as hooks, and these limits.
 async fn host(folder: &tempfile::TempDir, hooks: Value, settings: Value) -> Host {
     let text =
         json!({ "dialect": "blade", "host": settings, "hooks": { "PreToolUse": [{ "hooks": hooks }] } }).to_string();
@@ -21,7 +21,7 @@ fn component(folder: &tempfile::TempDir, name: &str, module: &str) {
     std::fs::write(folder.path().join(name), guest::encode(module, guest::GATE, "")).unwrap();
 }
 
-/// How each hook failed, if it did.
+/// The cause of each hook's failure, if it failed.
 fn causes(verdict: &Verdict) -> Vec<Option<Cause>> {
     let cause = |status: &Status| match status {
         Status::Ran(ran) => ran.result.as_ref().err().map(|failure| failure.cause),
@@ -30,7 +30,8 @@ fn causes(verdict: &Verdict) -> Vec<Option<Cause>> {
     verdict.hooks.iter().map(|hook| cause(&hook.status)).collect()
 }
 
-/// One place and two hooks at once: the second waits for it until its timeout, and says that it may be tried again.
+/// One instance and two concurrent hooks: the second waits until its timeout, and its error says that a retry may
+/// succeed.
 #[tokio::test]
 async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +54,7 @@ async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
     );
 }
 
-/// The memory of a place is the largest `memoryMiB` of the file, more than any host has by default.
+/// Each instance has room for the largest `memoryMiB` of the file, even above the default of the host.
 #[tokio::test]
 async fn a_place_has_room_for_the_most_generous_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -67,7 +68,7 @@ async fn a_place_has_room_for_the_most_generous_limit() {
     assert_eq!(causes(&narrow.dispatch(EVENT).await.unwrap()), [Some(Cause::OutOfMemory)]);
 }
 
-/// So has it for tables.
+/// Tables have the same: room for the largest limit of the file.
 #[tokio::test]
 async fn tables_have_a_limit_of_each_hooks_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,7 +80,7 @@ async fn tables_have_a_limit_of_each_hooks_own() {
     assert_eq!(causes(&host.dispatch(EVENT).await.unwrap()), [Some(Cause::OutOfMemory), None]);
 }
 
-/// A component that begins with more memory than any hook of the file may have never runs, so it does not load.
+/// A component whose initial memory exceeds the largest limit of the file can never run, so it does not load.
 #[tokio::test]
 async fn a_component_that_fits_no_place_does_not_load() {
     let folder = tempfile::tempdir().unwrap();

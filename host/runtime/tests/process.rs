@@ -1,4 +1,4 @@
-//! Hook processes under this host: as the specification shows them, under every kind of dialect, and when they lie.
+//! Hook processes: the examples of the specification, under several dialects, and processes that violate the protocol.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 #![allow(clippy::needless_pass_by_value)] // `json!` makes values
 
@@ -19,7 +19,7 @@ fn script(name: &str) -> String {
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// A hook set in a folder of its own, in which its processes run.
+/// A hook set in a folder of its own, which is the working directory of its processes.
 struct Stage {
     host: Host,
     folder: tempfile::TempDir,
@@ -38,7 +38,7 @@ impl Stage {
         Self::try_new(config).await.unwrap()
     }
 
-    /// One process that lies, with more settings. Machines under load are slow, so that only tests about time set one.
+    /// A hook set with one misbehaving process. Machines under load are slow, so only tests about timeouts set one.
     async fn liar(how: &str, more: Value) -> Self {
         let mut hook = json!({
             "command": ["python3", script("liar.py"), how], "intercept": ["before_tool", "approve_tool"],
@@ -82,7 +82,7 @@ fn logged(verdict: &Verdict) -> String {
     logs.map(|line| line.message.clone() + "\n").collect()
 }
 
-/// Waits for what another process does.
+/// Waits for an effect of another process.
 async fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_mins(1);
     loop {
@@ -119,7 +119,7 @@ async fn the_review_gate_of_the_specification_runs_as_it_is_written() {
 
     let event = json!({ "jsonrpc": "2.0", "method": "hook.event", "params": { "Kind": "tool_exec_start" } });
     assert_eq!(stage.host.dispatch(event.to_string()).await.unwrap().wire, None);
-    // It is written before the next answer, and read beside it.
+    // The line is written before the next reply, but on another stream.
     let mut log = String::new();
     while !log.contains("observed tool_exec_start") {
         log += &logged(&stage.ask("hook.before_tool", echo("")).await);
@@ -153,8 +153,8 @@ async fn the_handshake_names_the_hook_and_its_modes() {
     assert_eq!(hello, json!({ "name": "liar", "version": 1, "modes": ["observe", "llm", "tool"] }));
 }
 
-/// One chain of a component's kind of hook, a command and two processes: by priority, each seeing what the one before
-/// made of the call, until one ends it.
+/// A component, a command and two processes form one chain by priority. Each gets the call as the previous ones rewrote
+/// it, until one ends it.
 #[tokio::test]
 async fn processes_and_commands_are_one_chain() {
     let gate = |priority: i64| json!({ "priority": priority, "command": ["python3", script("review_gate.py")], "intercept": ["before_tool"] });
@@ -180,7 +180,7 @@ async fn what_is_no_answer_to_a_request_is_told_and_dropped() {
     }
     let twice = stage.before("twice").await;
     assert_eq!(result(&twice), denied("once"));
-    // The second may be there before the first is reported.
+    // The second reply may arrive before the first is reported.
     let log = logged(&twice) + &logged(&stage.before("x").await);
     assert!(log.contains("a second reply to one request"), "{log}");
     let chatter = stage.before("chatter").await;
@@ -194,7 +194,7 @@ async fn a_reply_after_its_time_is_told_and_dropped() {
     {
         let late = stage.before("late");
         tokio::pin!(late);
-        // Given up, as a client's deadline does it.
+        // Dropped, as at a client's deadline.
         assert!(tokio::time::timeout(Duration::from_secs(2), &mut late).await.is_err());
     }
     let verdict = stage.before("in time").await;
@@ -248,7 +248,7 @@ async fn a_life_that_ends_fails_what_waits_and_the_next_call_finds_another() {
         pid = next;
     }
     assert_eq!(result(&stage.before("no newline and gone").await), denied("last words"));
-    // What it had started ended with it.
+    // Processes that it had started ended with it.
     let forked = fs::read_to_string(stage.path("forked")).unwrap();
     until("the fork is gone", || gone(&forked)).await;
     stage.host.close(Duration::from_mins(1)).await;
@@ -264,7 +264,7 @@ async fn one_that_keeps_crashing_is_a_failed_hook() {
     let stage = Stage::liar("crashes", json!({})).await;
     let approve = || stage.ask("hook.approve_tool", json!({ "tool": "echo", "arguments": {} }));
     let mut messages = Vec::new();
-    // It answers no one, and after a few lives it is not even started.
+    // It answers no request, and after a few crashes it is not even started.
     let left_alone = |message: &String| message.contains("times in a row and is started again in");
     while !messages.iter().any(left_alone) {
         let verdict = approve().await;
@@ -315,7 +315,7 @@ async fn each_stage_has_its_own_time() {
 #[tokio::test]
 async fn requests_of_one_process_overlap() {
     let stage = Stage::liar("", json!({})).await;
-    // The first is answered only after the second was asked.
+    // The first request is answered only after the second is sent.
     let (late, other) = tokio::join!(stage.before("late"), async {
         tokio::task::yield_now().await;
         stage.before("x").await
@@ -340,11 +340,11 @@ async fn events_that_a_process_does_not_read_are_dropped_and_counted() {
         let notes = &verdict.hooks[0].run().unwrap().notes;
         dropped += usize::from(notes.iter().any(|note| note.text.contains("it is not told of this one")));
     }
-    // What its pipe and its queue hold, and no more.
+    // The pipe and the queue were full; everything else was dropped.
     assert!((400..450).contains(&dropped), "{dropped}");
 }
 
-/// What a process may have missed is reported by whoever ends it.
+/// Closing the hook set reports notifications that a process may have missed.
 #[tokio::test]
 async fn notifications_that_did_not_arrive_are_reported_at_the_end() {
     let event = json!({ "jsonrpc": "2.0", "method": "hook.event", "params": { "Kind": "error", "Payload": "x".repeat(10_000) } });
@@ -380,7 +380,8 @@ async fn its_environment_is_clean_but_for_what_is_granted() {
     assert_eq!(seen["CARGO_MANIFEST_DIR"], env!("CARGO_MANIFEST_DIR"));
 }
 
-/// Under any dialect: the same review gate beside a command, asked in its own words, answers in those of the client.
+/// Under any dialect, a review gate runs beside a command. It gets requests in its own dialect, and the response is in
+/// the client's.
 #[tokio::test]
 async fn a_process_is_a_hook_under_every_dialect() {
     let command = json!({ "type": "command", "command": "cat > seen; echo '{}'" });
@@ -409,7 +410,7 @@ async fn a_process_is_a_hook_under_every_dialect() {
         (&decision["behavior"], &decision["message"]),
         (&json!("deny"), &json!("dangerous command, not to be run"))
     );
-    // What only happens it is told of; the three entries are one process.
+    // It gets a notification of an event without a decision. The three entries are one process.
     stage.host.dispatch(r#"{"hook_event_name":"SessionStart","source":"startup"}"#).await.unwrap();
     let mut log = String::new();
     while !log.contains("observed session_start") {
@@ -417,7 +418,7 @@ async fn a_process_is_a_hook_under_every_dialect() {
     }
 }
 
-/// A rewrite of a process is the input of the next hook, whatever that is, also where the client is another.
+/// The rewrite of a process is the input of the next hook of any type, also under another client's dialect.
 #[tokio::test]
 async fn processes_and_commands_are_one_chain_under_another_dialect() {
     let gate = json!({ "type": "process", "command": ["python3", script("review_gate.py")], "timeout": 60 });
@@ -430,7 +431,7 @@ async fn processes_and_commands_are_one_chain_under_another_dialect() {
     assert!(fs::read_to_string(stage.path("seen")).unwrap().contains("modified hello"));
 }
 
-/// What can be blocked and has no request in the process's protocol is not asked of it: nothing is told in its place.
+/// An event that can be blocked, but has no request in the process's protocol, is not sent as a notification instead.
 #[tokio::test]
 async fn what_a_process_cannot_be_asked_it_is_not_asked() {
     let gate = json!({ "type": "process", "command": ["python3", script("review_gate.py")] });
@@ -444,7 +445,7 @@ async fn its_stderr_is_the_hooks_log() {
     let stage = Stage::liar("", json!({})).await;
     let log = {
         let mut log = logged(&stage.before("stderr").await);
-        // Its two streams are not one: the answer may be there first.
+        // stdout and stderr are separate streams: the reply may arrive first.
         while !log.contains("two\n") {
             log += &logged(&stage.before("x").await);
         }

@@ -7,8 +7,8 @@ use std::{path::Path, process::Command};
 use hookbox::{Cause, Host, config::Config};
 use serde_json::json;
 
-/// Run by the other tests in a process of its own, for the environment is the process's. Shows what became of one
-/// command that tells its depth.
+/// The other tests run this in a child process, because environment variables belong to the process. Prints the result
+/// of one command that prints its depth.
 #[tokio::test]
 #[ignore = "only as a part of the other tests"]
 async fn one_command() {

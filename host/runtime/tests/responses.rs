@@ -1,4 +1,4 @@
-//! Responses: what every front end prints, and what another process reads.
+//! Responses: what every front end prints, and their JSON for another process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{path::Path, time::Duration};
@@ -17,7 +17,7 @@ fn gate(script: &str) -> Value {
     json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": script }] }] } })
 }
 
-/// The same response after a way through JSON.
+/// The response after serialization to JSON and back.
 fn sent(response: &Response) -> Response {
     let text = serde_json::to_string(response).unwrap();
     let read: Response = serde_json::from_str(&text).unwrap();
@@ -62,7 +62,7 @@ async fn over_http_a_block_is_in_the_body_or_an_error() {
     let stdout: Value = serde_json::from_str(&response.stdout).unwrap();
     assert_eq!(stdout["hookSpecificOutput"]["permissionDecision"], "deny");
     assert!(response.blocks && response.error.is_some());
-    // Nothing says which event it is, and so which words block it.
+    // The event is unknown, so there is no JSON that blocks it.
     let response = hooks.decide(Request::new(b"{").body_only()).await;
     assert!(!response.blocks && response.stdout.is_empty() && response.error.is_some(), "{response:?}");
 }

@@ -1,4 +1,4 @@
-//! The state store: what each call promises, alone and among processes.
+//! The state store: the guarantees of each call, within one process and between processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{
@@ -125,7 +125,7 @@ async fn no_choice_of_names_reaches_anothers_keys() {
     let shared = |name: &str| {
         state(&file, StateDetails { namespace: Some(name.into()), per_session: false, ..StateDetails::default() })
     };
-    // Everybody writes the key `k` with a value of its own. Names are chosen to run into one another.
+    // Each scope writes its own value to the key `k`. The names are chosen to collide if they were joined.
     let everybody = [
         (own(false), scope("a", "b", None), "k"),
         (own(false), scope("a", "b\0k", None), "k"),
@@ -192,7 +192,7 @@ async fn a_held_file_is_waited_for_until_the_deadline_and_no_longer() {
     state.set(&scope("t", "h", None), "k", "w", None).await.unwrap();
 }
 
-/// What the children of the tests below do: this test binary again, with a file and a task in the environment.
+/// The code of the child processes: this test binary, with a file and a task in its environment.
 #[test]
 #[ignore = "the tests below start it"]
 fn child() {
@@ -226,8 +226,8 @@ fn spawn(file: &Path, task: &str) -> Child {
         .unwrap()
 }
 
-/// "50 processes incrementing one counter 1,000 times each end at exactly 50,000". The file is new to all of
-/// them, so they also race to make it.
+/// "50 processes incrementing one counter 1,000 times each end at exactly 50,000". The file does not exist at first, so
+/// they also race to create it.
 #[tokio::test]
 async fn fifty_processes_count_to_fifty_thousand() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ async fn a_killed_process_loses_no_acknowledged_write() {
     }
 }
 
-/// What decides what hooks remember must be its user's alone, as the cache.
+/// Only the user may access the store's file, as with the cache, because it holds the state of hooks.
 #[tokio::test]
 async fn what_others_may_write_to_is_no_store() {
     let folder = tempfile::tempdir().unwrap();
@@ -281,8 +281,8 @@ async fn what_others_may_write_to_is_no_store() {
     assert!(set(&inner.join("folder.db")).await.is_err());
 }
 
-/// While somebody reads, the journal cannot begin anew by itself: it grows so far and no further, and gives back what it
-/// took.
+/// SQLite cannot restart the journal while there is a reader. The journal still grows only up to a limit, and shrinks
+/// again.
 #[tokio::test]
 async fn the_journal_does_not_grow_without_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -296,7 +296,7 @@ async fn the_journal_does_not_grow_without_end() {
     let mut refused = None;
     for n in 0..1_000_u32 {
         let call = Scope { deadline: Instant::now() + Duration::from_secs(1), ..scope("t", "h", None) };
-        // Never the same as before, which would be written nowhere.
+        // A different value each time, because an unchanged page would not be written.
         let value = char::from_digit(n % 36, 36).unwrap().to_string().repeat(60 << 10);
         if let Err(error) = state.set(&call, &format!("{}", n % 8), &value, None).await {
             refused = Some(error);

@@ -1,5 +1,5 @@
-//! How serving `PicoClaw` ends: what is under way is answered, what does not end is left, and a client that does not read
-//! is waited for.
+//! The end of a `PicoClaw` server: pending requests are answered, and hooks that do not end are abandoned. Also tests a
+//! client that does not read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -37,7 +37,7 @@ impl Source for Fixed {
     }
 }
 
-/// A server with a hook that denies once it may.
+/// A server with a hook that denies once the test allows it.
 struct Stage {
     begun: Arc<Semaphore>,
     may: Arc<Semaphore>,
@@ -76,7 +76,7 @@ impl Stage {
         let patient = Duration::from_mins(2);
         let budget = Budget { observer: patient, interceptor: patient, approval: patient };
         let stopped = async move {
-            // Held for ever, unless it is used.
+            // Pending forever, unless the sender is used.
             if stopped.await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -107,7 +107,7 @@ async fn what_is_under_way_is_answered_before_it_ends() {
         }
         drop(stage.begun.acquire_many(3).await.unwrap());
         let Stage { may, client, mut replies, stop, served, told, .. } = stage;
-        // What comes after is not read any more.
+        // Later lines are not read any more.
         let client = if by_stop {
             stop.send(()).unwrap();
             Some(client)
@@ -154,7 +154,7 @@ async fn a_request_that_does_not_end_is_answered_as_a_failed_hook() {
     }
 }
 
-/// A client that reads nothing is read from within bounds, however much it sends.
+/// If a client does not read replies, the server stops reading after a bounded number of lines.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_waited_for() {
     let mut stage = Stage::new().await;
@@ -162,16 +162,16 @@ async fn a_client_that_does_not_read_is_waited_for() {
     let mut sent = 0;
     while tokio::time::timeout(Duration::from_secs(1), stage.ask(sent + 1)).await.is_ok() {
         sent += 1;
-        // 256 are read and not answered, 16 replies wait, and the pipes are of 1,000 bytes.
+        // 256 requests are pending, 16 replies are queued, and the pipes hold 1,000 bytes.
         assert!(sent < 400, "nobody reads, and {sent} lines were taken");
     }
     assert!(!stage.served.is_finished());
-    // It reads at last: nothing was lost. The line that it was writing is not whole.
+    // The client reads at last: no reply was lost. The last line that it was writing is incomplete.
     for _ in 0..sent {
         let reply: Value = serde_json::from_str(&line(&mut stage.replies).await).unwrap();
         assert_eq!(reply["result"]["action"], "deny_tool", "{reply}");
     }
-    // Or it goes away without having read.
+    // Or it goes away without reading.
     drop(stage.replies);
     let _ = tokio::time::timeout(Duration::from_secs(1), stage.client.write_all(b"\n")).await;
     stage.served.await.unwrap().unwrap();

@@ -1,5 +1,5 @@
-//! Whatever lines a client sends, in whatever order and pieces: each request with an id gets exactly one well-formed reply,
-//! and nothing else is answered.
+//! Random lines in random order and pieces: each request with an id gets exactly one well-formed reply, and nothing
+//! else is answered.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
@@ -12,7 +12,7 @@ use hookbox::{
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-/// One host for ever.
+/// A source with a single host.
 struct Fixed(Arc<Host>);
 
 #[async_trait]
@@ -30,7 +30,7 @@ impl Source for Fixed {
     }
 }
 
-/// Denies in the tool's name, sooner or later.
+/// A host whose hook denies with the tool's name as the reason, after a varying delay.
 async fn host() -> Host {
     let config = Config::parse(r#"{"dialect":"picoclaw","hooks":{}}"#, Path::new("hooks.json"), None).unwrap().config;
     let later = |event: &Value| event["id"].as_u64().unwrap_or_default().wrapping_mul(7) % 13;
@@ -49,7 +49,7 @@ async fn host() -> Host {
     Host::builder().config(config).hook(deny).hook(approve).build().await.unwrap()
 }
 
-/// Marsaglia's xorshift: the same lines each time.
+/// Marsaglia's xorshift: yields the same lines in every run.
 struct Random(u64);
 
 impl Random {
@@ -65,7 +65,7 @@ fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-/// What is sent, and by id what is to come of it: a part of the reply.
+/// The lines to send, and a part of the expected reply for each id.
 fn lines(random: &mut Random) -> (Vec<String>, BTreeMap<String, Value>) {
     let (mut lines, mut expected) = (Vec::new(), BTreeMap::new());
     for id in 1..=200 {
@@ -90,7 +90,7 @@ fn lines(random: &mut Random) -> (Vec<String>, BTreeMap<String, Value>) {
         };
         lines.push(line);
         expected.insert(id.to_string(), wanted);
-        // Nobody waits for these.
+        // None of these gets a reply.
         let noise = [
             "",
             "garbage",
@@ -111,7 +111,7 @@ fn lines(random: &mut Random) -> (Vec<String>, BTreeMap<String, Value>) {
     (lines, expected)
 }
 
-/// Returns true if all of `part` stands in `whole`.
+/// Returns true if `whole` contains all of `part`.
 fn holds(whole: &Value, part: &Value) -> bool {
     match part {
         Value::Object(members) => members.iter().all(|(key, part)| holds(&whole[key], part)),
@@ -123,7 +123,7 @@ async fn interleaved(seed: u64) {
     let mut random = Random(seed);
     let (lines, mut expected) = lines(&mut random);
     let text = lines.join("\n") + "\n";
-    // Small pipes, so that both ends wait for each other.
+    // Small pipes, so that both ends have to wait for each other.
     let (mut client, input) = tokio::io::duplex(1000);
     let (output, replies) = tokio::io::duplex(1000);
     let patient = Duration::from_mins(2);
@@ -148,7 +148,7 @@ async fn interleaved(seed: u64) {
         let wanted = wanted.unwrap_or_else(|| panic!("seed {seed}: nobody waits for {line}"));
         assert!(reply["jsonrpc"] == "2.0" && holds(&reply, &wanted), "seed {seed}: {line} is not {wanted}");
     }
-    // The client closes its end: nothing more comes.
+    // The client closes its end, so no further reply follows.
     drop(writing.await.unwrap());
     assert_eq!(replies.next_line().await.unwrap(), None, "seed {seed}");
     served.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What wasmtime alone takes for the same: instantiate, call, drop.
+//! The cost of the same call in wasmtime alone: instantiate, call, drop.
 
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store,
@@ -14,7 +14,7 @@ wasmtime::component::bindgen!({
     exports: { default: async },
 });
 
-/// Settings of the engine and the pool, of which each costs something.
+/// Settings of the engine and the pool. Each has a cost.
 #[derive(Debug, Clone, Copy)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct Settings {
@@ -22,14 +22,14 @@ pub struct Settings {
     pub epoch: bool,
     pub copy_on_write: bool,
     pub pool: bool,
-    /// True if the system is asked which pages were written.
+    /// Asks the system which pages were written.
     pub scan: bool,
     /// Bytes of a memory that stay resident between two calls.
     pub resident: usize,
 }
 
 impl Settings {
-    /// What hookbox has.
+    /// hookbox's settings.
     pub const OURS: Self =
         Self { fuel: true, epoch: true, copy_on_write: true, pool: true, scan: true, resident: 512 << 10 };
 }

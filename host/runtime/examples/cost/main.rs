@@ -1,5 +1,5 @@
-//! What hookbox costs: figures that are ratios of one run. `just bench` runs it, with the demo guard and the command
-//! line as it is installed.
+//! Measures the cost of hookbox, as ratios within one run. `just bench` runs it with the demo guard and the installed
+//! command line.
 //!
 //! `cost GUARD.wasm [HOOKBOX]`
 
@@ -73,7 +73,7 @@ impl Bench {
         HookSet::load(&self.runtime, Tenant::new("bench"), config).await.unwrap()
     }
 
-    /// Wire JSON in, wire JSON out, beside wasmtime alone.
+    /// A whole event, from JSON to JSON, compared with wasmtime alone.
     async fn one(&self, bytes: &[u8]) {
         let (hooks, bare) = (self.hooks([0]).await, Bare::new(bytes, Settings::OURS));
         let event = event(&json!({ "command": COMMAND }));
@@ -84,7 +84,7 @@ impl Bench {
         Times::print_beside("hookbox", &ours, Some(&alone));
     }
 
-    /// What each setting costs, in bare calls.
+    /// The cost of each setting, relative to bare calls.
     async fn settings(&self, bytes: &[u8]) {
         println!("\nbare wasmtime, with one setting changed");
         let ours = Settings::OURS;
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// Ten entries, of one component and of ten.
+    /// Ten entries: of one component, and of ten.
     async fn many(&self) {
         println!("\nten entries, beside one");
         let event = event(&json!({ "command": COMMAND }));
@@ -120,7 +120,7 @@ impl Bench {
         }
     }
 
-    /// An event of a mebibyte: a tool that is to write a source file.
+    /// An event of 1 MiB: a tool call that writes a source file.
     async fn large(&self) {
         println!("\nan event of 1 MiB, beside a small one");
         let hooks = self.hooks([0]).await;
@@ -153,7 +153,7 @@ fn event(input: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The same component under another digest: with a custom section at its end.
+/// The same component with another digest: adds a custom section at the end.
 pub(crate) fn variant(bytes: &[u8], number: usize) -> Vec<u8> {
     let name = format!("variant-{number:04}");
     let mut varied = bytes.to_vec();

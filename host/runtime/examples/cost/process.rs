@@ -1,4 +1,4 @@
-//! What the command line costs as a process, beside what its start alone does.
+//! The cost of the command line as a process, compared with the start of the process alone.
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ pub fn report(program: &Path, guard: &Path) {
 fn time(command: &mut Command, stdin: &[u8]) -> Duration {
     let begin = Instant::now();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // One that reads nothing is gone before it is all written.
+    // A process that does not read its stdin may exit before everything is written.
     let _ = child.stdin.take().unwrap().write_all(stdin);
     assert!(child.wait().unwrap().success());
     begin.elapsed()

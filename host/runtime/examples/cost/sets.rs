@@ -29,7 +29,7 @@ pub async fn report(bytes: &[u8]) {
         sets.push(HookSet::load(&runtime, Tenant::new(format!("t{number}")), config).await.unwrap());
         times.push(begin.elapsed());
     }
-    // Components are compiled for the first ten. Of so few that follow, the median would be the machine's.
+    // The first ten sets compile components. A later median over so few would be noise.
     let (compiled, first, last) =
         (times[..10].iter().sum::<Duration>() / 10, median(&times[10..110]), median(&times[SETS - 100..]));
     println!("\n{SETS} hook sets of 10 hooks, {COMPONENTS} components, one runtime");
@@ -48,7 +48,7 @@ fn median(times: &[Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-/// A number of this process, in KiB where it is an amount of memory.
+/// A number from this process's status. Memory is in KiB.
 fn status(key: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));

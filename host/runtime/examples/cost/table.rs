@@ -1,14 +1,14 @@
-//! Times of two things that are done in turn, so that what disturbs the machine disturbs both.
+//! Times of two operations in alternating rounds, so that disturbances of the machine affect both.
 
 use std::time::{Duration, Instant};
 
-/// Sorted.
+/// Sorted durations.
 pub struct Times(Vec<Duration>);
 
-/// How many of one thing follow each other.
+/// The number of calls per round.
 const ROUND: usize = 50;
 
-/// Does each `calls` times.
+/// Runs each operation `calls` times.
 pub async fn compare(calls: usize, mut one: impl AsyncFnMut(), mut other: impl AsyncFnMut()) -> [Times; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..=calls.div_ceil(ROUND) {
@@ -23,7 +23,8 @@ pub async fn compare(calls: usize, mut one: impl AsyncFnMut(), mut other: impl A
             times[1].push(begin.elapsed());
         }
         if round == 0 {
-            // The first calls pay for what stays.
+            // The first round only warms up.
+            /// The time within which `part` of a thousand calls completed.
             times.iter_mut().for_each(Vec::clear);
         }
     }
@@ -39,7 +40,7 @@ impl Times {
         self.0[self.0.len() * part / 1000]
     }
 
-    /// One row: the median and the 99th percentile, and how they are beside others.
+    /// Prints one row: the median and the 99th percentile, and their ratio to `beside`.
     pub fn print_beside(name: &str, times: &Self, beside: Option<&Self>) {
         let column = |part| {
             let time = times.of_thousand(part);

@@ -71,7 +71,7 @@ impl HookHttp {
         Ok(Self { client, grants: grants.iter().map(Grant::new).collect::<Result<_, _>>()? })
     }
 
-    /// The grant for this method and URL. An error if there is none.
+    /// The grant for this method and URL. An error if no grant matches.
     fn grant(&self, method: &Method, url: &Url) -> Result<&Grant, HttpError> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(HttpError::Denied("a URL may not hold a user name or password".into()));

@@ -1,4 +1,4 @@
-//! Tables of what a configuration can say and how it can be wrong.
+//! Tests of the configuration: tables of valid and invalid files.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod errors;
@@ -19,7 +19,7 @@ fn load(dialect: &str, text: &str) -> Config {
     parse_as(dialect, text).unwrap_or_else(|errors| panic!("{errors}")).config
 }
 
-/// Every error and warning as "pointer: message; help".
+/// Every error and warning, as "pointer: message; help".
 fn told(dialect: &str, text: &str) -> Vec<String> {
     let diagnostics = match parse_as(dialect, text) {
         Ok(loaded) => loaded.warnings,

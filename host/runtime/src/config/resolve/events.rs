@@ -60,7 +60,7 @@ impl Resolver {
         pointer
     }
 
-    /// The first other dialect with this event name, and the name of the same event here. `None` if there is none.
+    /// The first other dialect with this event name, and the name of the same event here. `None` without a match.
     fn elsewhere(&self, event: &str) -> Option<(&'static str, &'static str)> {
         dialect::ALL.iter().find_map(|other| {
             let kind = other.spec_by_name(event)?.kind;

@@ -208,14 +208,14 @@ fn fail_closed_is_seen_in_a_broken_file() {
         "{\"failClosed\": true,",
         "{ \"failClosed\"\n:\ttrue, }",
         "}{\"failClosed\":false \"failClosed\":true",
-        // Mistakes of its own.
+        // Errors in the setting itself.
         "{\"failClosed\": \"true\"}",
         "{\"failClosed\": 1}",
         "{\"failclosed\": true}",
         "{\"fail_closed\": true}",
         "{\"failClosed\"",
         "{\"failClosed\":",
-        // Other quotes, or none.
+        // Other quotation marks, or none.
         "{'failClosed': true}",
         "{'failClosed': True}",
         "{failClosed: true}",
@@ -232,7 +232,7 @@ fn fail_closed_is_seen_in_a_broken_file() {
         "{\"failClosed\"：true}",
         "{'onFailure': 'block'}",
         "onFailure: block",
-        // What a hook says of its own failures.
+        // Failure policies of a hook.
         "{\"onFailure\": \"block\"",
         "{\"on_failure\": \"ask\"",
         "{\"failureBehavior\" : \"deny\"",
@@ -317,7 +317,7 @@ fn a_policy_in_the_wrong_place_is_an_error() {
     let errors = told("blade", r#"{"hooks":{"failureBehavior":"block"}}"#);
     assert_eq!(errors, ["/hooks/failureBehavior: unknown word `block`; known are `ignore`, `deny`, `ask`"]);
     assert!(parse_as("blade", &format!(r#"{{"canUseTool":{hook},"hooks":{{"failureBehavior":"deny"}}}}"#)).is_ok());
-    // A client's own settings that resemble no policy.
+    // Settings of a client that resemble no policy.
     assert!(parse_as("claude", r#"{"failover":true,"onboarding":1,"hooks":{}}"#).is_ok());
 }
 
@@ -344,7 +344,7 @@ fn the_misspelt_event_of_a_hook_that_blocks_when_it_fails_is_an_error() {
             assert_eq!(parse_as(dialect, &text).is_err(), closed, "{dialect} {text}");
         }
     }
-    // A name that resembles none is that of an event which a later version of the client has.
+    // A name without resemblance may be an event of a later client version.
     for event in ["WorktreeCreate", "PostCompact", "BrandNewEvent"] {
         assert!(parse_as("claude", &of(event, r#""failClosed":true,"#, "")).is_ok(), "{event}");
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// For each shape a configuration that uses every key.
+/// A configuration of each shape that uses every key.
 fn full() -> Vec<(&'static str, Value)> {
     let handlers = json!([
         { "type": "wasm", "component": "a.wasm", "timeout": 1.5, "onFailure": "block", "onTimeout": "ask",
@@ -69,7 +69,7 @@ fn full() -> Vec<(&'static str, Value)> {
     })
     .map(|(dialect, hooks)| {
         let mut file = file(hooks);
-        // Its client asks no such callback.
+        // The client has no such callback.
         if let Some(file) = file.as_object_mut().filter(|_| dialect == "picoclaw") {
             file.remove("canUseTool");
         }
@@ -78,7 +78,7 @@ fn full() -> Vec<(&'static str, Value)> {
     .collect()
 }
 
-/// The first dialect of a shape, and of those with groups the one that has all there is.
+/// The first dialect of each shape; of those with groups, the one with all features.
 fn asks(dialect: &dyn Dialect) -> bool {
     dialect.shape() != ConfigShape::Groups || dialect.name() == "blade"
 }
@@ -93,8 +93,8 @@ fn every_key_is_known() {
     }
 }
 
-/// Replaces and removes every node of the full configurations, one at a time: no panic, and whatever the validator
-/// lets through is read completely. The schema and the types cannot drift apart.
+/// Replaces and removes every node of the full configurations, one at a time. Nothing may panic, and everything that
+/// the validator accepts must deserialize. This keeps the schema and the types in step.
 #[test]
 fn what_is_valid_deserializes() {
     let others: Vec<Value> =
@@ -114,7 +114,7 @@ fn what_is_valid_deserializes() {
     }
 }
 
-/// Cuts and flips bytes of the text: an error or a configuration, never a panic.
+/// Cuts the text and flips bytes. The result is an error or a configuration, never a panic.
 #[test]
 fn no_text_panics() {
     for (dialect, value) in full().into_iter().take(1) {
@@ -173,7 +173,7 @@ fn the_schema_that_is_checked_in_is_current() {
     }
 }
 
-/// What of the schema a file is held against: each definition, and the whole for each shape of `hooks`.
+/// The parts of the schema for validation: each definition, and the whole for each shape of `hooks`.
 #[cfg(feature = "schema")]
 fn parts(schema: &Value) -> String {
     let definitions = schema["$defs"].as_object().unwrap();
@@ -192,8 +192,8 @@ fn parts(schema: &Value) -> String {
     std::iter::once(head.to_owned()).chain(parts).collect()
 }
 
-/// A schema as a constant, without what it says for people and what holds where nothing is said. `named`: its members are
-/// properties, which may have any name.
+/// A schema as a Rust constant, without descriptions and defaults. With `named`, its members are properties, which may
+/// have any name.
 #[cfg(feature = "schema")]
 fn part(schema: &Value, named: bool) -> String {
     match schema {
@@ -216,7 +216,7 @@ fn part(schema: &Value, named: bool) -> String {
     }
 }
 
-/// `WasmEntry` as `WASM_ENTRY`.
+/// Converts a name such as `WasmEntry` to `WASM_ENTRY`.
 #[cfg(feature = "schema")]
 fn constant(name: &str) -> String {
     let word = |(at, letter): (usize, char)| {

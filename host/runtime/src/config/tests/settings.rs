@@ -3,7 +3,7 @@ use hookbox_protocol::authority::{Power, Rewrite};
 use super::*;
 use hookbox_sandbox::permission::StateGrant;
 
-/// The settings file of a Claude Code user, with everything that is no business of ours.
+/// The settings file of a Claude Code user, with everything that hookbox does not use.
 const SETTINGS: &str = r#"{
   "$schema": "https://json.schemastore.org/claude-code-settings.json",
   "apiKeyHelper": "/bin/generate_temp_api_key.sh",
@@ -78,8 +78,7 @@ fn a_component_gets_what_it_is_granted_and_no_more() {
     assert_eq!(wasm.config["pattern"], "rm -rf");
 }
 
-/// State belongs to a component's place in the file system, which the configuration chooses, and not to its file name,
-/// which its author does.
+/// State belongs to a component's path, which the configuration sets, not to its file name, which its author chooses.
 #[test]
 fn components_of_one_file_name_are_not_one_owner() {
     let hook = |component: &str| format!(r#"{{ "type": "wasm", "component": "{component}" }}"#);
@@ -108,7 +107,7 @@ fn a_component_is_a_gate_unless_something_else_is_written() {
         let config = load("claude", &with_handler(&format!(r#"{{ "type": "wasm", "component": "a.wasm"{written} }}"#)));
         assert_eq!(config.hooks[0].bounds(), Some(expected), "{written}");
     }
-    // A client's own handlers say what the client lets them say.
+    // A client's own types of handlers may decide what the client lets them decide.
     for (handler, expected) in [
         (r#"{ "type": "command", "command": "x" }"#, None),
         (r#"{ "type": "http", "url": "https://a" }"#, Some(Authority::trusted())),

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Pointer, events, matcher, told only.
+/// The pointer, events, matcher text and `observe_only` of each hook.
 fn summary(config: &Config) -> Vec<(String, String, Option<String>, bool)> {
     let row = |h: &Hook| (h.pointer.clone(), h.events.join(" "), h.matcher_text.clone(), h.observe_only);
     config.hooks.iter().map(row).collect()
@@ -76,7 +76,7 @@ fn flat_or_groups() {
     // copilot.md#configuration: "seconds; 30 unless given". A component has our own time.
     let seconds: Vec<u64> = config.hooks.iter().map(|hook| hook.timeout.as_secs()).collect();
     assert_eq!(seconds, [7, 30, 30, 60]);
-    // What is wrong is told where it stands.
+    // Errors point at the file as written.
     let wrong = r#"{ "failClosed": true, "hooks": { "preToolUse": [{ "bash": "a", "timeoutSec": "7", "comand": "x" }],
         "stop/er": [{ "hooks": [{ "bash": 5 }] }] } }"#;
     let mut places: Vec<String> =
@@ -140,7 +140,7 @@ fn named_warnings() {
     );
 }
 
-/// A hook that is never asked, or never told, guards nothing.
+/// A hook that is never called protects nothing, so unknown words are errors.
 #[test]
 fn named_words_that_nobody_knows_are_errors() {
     for (word, expected) in [
@@ -179,7 +179,7 @@ fn processes_as_picoclaw_has_them() {
     let Handler::Process(gate) = &config.hooks[1].handler else { panic!() };
     assert_eq!((gate.command.join(" ").as_str(), gate.env["LOG"].as_str()), ("python3 gate.py", "a"));
     assert!(gate.dir.ends_with("gates") && gate.start.as_secs() == 5, "{gate:?}");
-    // One process, which is asked and told.
+    // One process with two entries: one that decides and one that is notified.
     assert!(matches!(&config.hooks[2].handler, Handler::Process(other) if other == gate));
     let stages = |hook: &Hook| {
         use hookbox_protocol::EventKind::{AgentEvent, PermissionRequest, PreToolUse};

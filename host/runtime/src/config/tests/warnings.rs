@@ -86,7 +86,7 @@ fn what_takes_no_matcher_is_the_dialects_to_say() {
     }
 }
 
-/// Each of them is valid, and leaves a gate open that looks shut.
+/// Each of these files is valid, but leaves a gate open.
 #[test]
 fn gates_that_are_silently_open_are_told_of() {
     let matcher = |pattern: &str| {
@@ -152,7 +152,7 @@ fn gates_that_are_silently_open_are_told_of() {
         };
         assert_eq!(told(dialect, &text), expected, "{dialect} {pattern}");
     }
-    // One that is known nowhere tells what there is.
+    // The warning about a name without resemblance lists the known ones.
     let told = told("gemini", &matcher("Frobnicate").replace("PreToolUse", "BeforeTool"));
     assert!(told[0].contains("names no tool of gemini") && told[0].contains("`run_shell_command`"), "{told:?}");
 }
@@ -210,7 +210,7 @@ fn a_gate_without_a_failure_policy_is_told_of() {
         ("claude", groups(r#""failClosed":true,"#, "PreToolUse", ""), vec![]),
         ("claude", groups(r#""disableAllHooks":true,"#, "PreToolUse", ""), vec![]),
         ("claude", groups("", "PostToolUse", ""), vec![]),
-        // There a failure blocks unless something else is said.
+        // There, failures block by default.
         ("copilot", groups("", "PreToolUse", ""), vec![]),
         ("picoclaw", r#"{"hooks":{"x":{"type":"command","command":"x","intercept":["approve_tool"]}}}"#.into(), vec![]),
         (

@@ -18,7 +18,7 @@ pub trait Source: Send + Sync + 'static {
     /// The current host.
     ///
     /// # Errors
-    /// [`Broken`] if there is none.
+    /// [`Broken`] without a usable configuration.
     async fn current(&self) -> Result<Arc<Host>, Broken>;
 
     /// The modes of `hook.hello` that the hooks serve.
@@ -48,7 +48,7 @@ pub struct Reloading {
 
 /// Builds a host from the file.
 pub type Load = Box<dyn Fn() -> Loading + Send + Sync>;
-/// What [`Load`] returns.
+/// The future that [`Load`] returns.
 pub type Loading = Pin<Box<dyn Future<Output = Result<Host, Broken>> + Send>>;
 
 impl Reloading {
