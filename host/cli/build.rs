@@ -1,5 +1,5 @@
-//! What the binary has inside: the SDKs, for `hookbox new` (until they are published, they are laid into the project), and
-//! our adapter for Go, assembled here so that the binary needs no assembler. And how it is linked.
+//! Prepares the embedded data of the binary: the SDKs, which `hookbox new` copies into projects until they are
+//! published, and the assembled WASI adapter for Go. Also sets the linker options.
 
 use std::{
     env, fs, io,
@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-/// What compilers and package clients leave in an SDK's folder.
+/// Files and folders that compilers and package managers create in an SDK's folder.
 const NOT_SOURCES: &[&str] =
     &["node_modules", "target", "dist", "build", "__pycache__", ".hookbox", ".pytest_cache", ".venv", "tests", "test"];
 
@@ -21,8 +21,8 @@ fn main() -> io::Result<()> {
     fs::write(out.join("go-adapter.wasm"), wat::parse_file(adapter).map_err(io::Error::other)?)
 }
 
-/// Has what people install linked small: functions and texts that are alike stand in it once, and relocations in the short
-/// form that glibc reads since 2.36. Rust's own linker knows both; one that somebody chose is left alone.
+/// Makes release builds smaller: merges identical functions and strings, and uses the compact relocations that glibc
+/// reads since 2.36. Only for Rust's default linker, which supports both; a configured linker is left alone.
 fn link_small() {
     let variable = |name| env::var(name).unwrap_or_default();
     let chosen = env::var_os("RUSTC_LINKER").is_some() || variable("CARGO_ENCODED_RUSTFLAGS").contains("link");
@@ -38,7 +38,7 @@ fn link_small() {
     }
 }
 
-/// Language, path and text of every source, each with a NUL after it, which no source has in it.
+/// The language, path and text of every source file, each followed by a NUL, which no source contains.
 fn sdks(folder: &Path) -> io::Result<String> {
     let mut sdks = String::new();
     for language in ["rust", "go", "js", "python"] {
@@ -69,7 +69,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         if made || NOT_SOURCES.contains(&name.as_str()) {
             continue;
         }
-        // The link to the contract is followed.
+        // Follows the symlink to the contract.
         if path.is_dir() {
             collect(&path, files)?;
         } else {

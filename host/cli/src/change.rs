@@ -1,4 +1,4 @@
-//! A change to somebody's file: shown before it is made, and made whole or not at all.
+//! A change to a user's file: shown before it is made, and applied completely or not at all.
 
 use std::{
     io,
@@ -10,40 +10,40 @@ use similar::TextDiff;
 
 use crate::{exit::Exit, print, user_file};
 
-/// What is to become of one file.
+/// A change to one file.
 #[derive(Debug)]
 pub struct Change {
     /// The file.
     pub file: PathBuf,
-    /// What is in it; `None`: there is none.
+    /// The current content. `None`: the file does not exist.
     pub before: Option<String>,
-    /// What is to be in it; `None`: it is to go.
+    /// The new content. `None`: the file is removed.
     pub after: Option<String>,
-    /// What becomes of the backup beside it.
+    /// The treatment of the backup beside it.
     pub backup: Backup,
 }
 
-/// What becomes of the backup of a file.
+/// The treatment of a file's backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backup {
-    /// The file as it is becomes the backup.
+    /// Saves the current file as the backup.
     Make,
-    /// It stays as it is.
+    /// Keeps the existing backup.
     Keep,
-    /// It goes: the file is again what it was.
+    /// Removes the backup, because the file is restored.
     Drop,
 }
 
-/// The text of a file, if it is there.
+/// Reads the text of a file. `None` if it does not exist.
 ///
 /// # Errors
-/// It is not text: nothing that we could edit.
+/// The file is not UTF-8, so it cannot be edited.
 pub fn read(file: &Path) -> anyhow::Result<Option<String>> {
     let text = user_file::read(file)?.map(String::from_utf8).transpose();
     text.map_err(|_| Exit::Config.error(format!("{}: it is not UTF-8; the file is left as it is", file.display())))
 }
 
-/// Where the backup of a file is.
+/// The path of a file's backup.
 pub fn backup(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".hookbox-backup");
@@ -51,12 +51,12 @@ pub fn backup(file: &Path) -> PathBuf {
 }
 
 impl Change {
-    /// Returns true if nothing would change.
+    /// Returns true if the change is empty.
     pub fn is_none(&self) -> bool {
         self.before == self.after
     }
 
-    /// Shows it, as `diff` does.
+    /// Prints the change as a diff.
     pub fn show(&self) {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let (before, after) = (text(&self.before), text(&self.after));
@@ -68,10 +68,10 @@ impl Change {
         unified.to_string().lines().for_each(print::out);
     }
 
-    /// Makes it.
+    /// Applies the change.
     ///
     /// # Errors
-    /// Also where the file is not any more what was shown.
+    /// An I/O error, or the file has changed since it was read.
     pub fn make(&self) -> anyhow::Result<()> {
         let file = self.real()?;
         if read(&file)? != self.before {
@@ -89,12 +89,12 @@ impl Change {
         }
     }
 
-    /// The path of the file without links: people keep their settings elsewhere.
+    /// The path with symlinks resolved, because users may keep their settings elsewhere.
     fn real(&self) -> anyhow::Result<PathBuf> {
         user_file::real(&self.file).with_context(|| format!("cannot read {}", self.file.display()))
     }
 
-    /// The target of a change that a link leads out of `project`.
+    /// The target of the change, if a symlink in `project` leads outside of it.
     pub fn leads_out_of(&self, project: &Path) -> anyhow::Result<Option<PathBuf>> {
         let real = self.real()?;
         let root = project.canonicalize().with_context(|| format!("cannot read {}", project.display()))?;
@@ -102,7 +102,7 @@ impl Change {
     }
 }
 
-/// Shows what would change and asks, unless whoever called said yes beforehand. Whether it is to be made.
+/// Asks the user for consent, unless `yes` is set. Returns true if the changes are to be written.
 pub fn consent(yes: bool) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);

@@ -1,4 +1,4 @@
-//! The programs whose hooks hookbox can be: where their settings are, and in what form an entry stands there.
+//! The clients whose hooks hookbox can run: the location of their settings, and the form of an entry.
 
 pub mod codex;
 pub mod coverage;
@@ -11,55 +11,56 @@ use std::path::{Path, PathBuf};
 /// A program that runs hooks.
 #[derive(Debug)]
 pub struct Client {
-    /// As it is called on our command line; also the dialect, without its profile.
+    /// The name on hookbox's command line. Also the dialect, without its profile.
     pub name: &'static str,
-    /// As people call it.
+    /// The product name.
     pub title: &'static str,
-    /// The dialect of the program, where a configuration does not choose a profile.
+    /// The client's dialect, unless a configuration chooses a profile.
     pub dialect: &'static str,
-    /// What it is called on the `PATH`.
+    /// The names of its program on the `PATH`.
     pub programs: &'static [&'static str],
-    /// How its entries are written.
+    /// The form of its entries.
     pub form: Form,
-    /// The folders of the user's settings, of which the first counts whose variable is set: the variable, and what is below.
+    /// The candidate folders of the user's settings: an environment variable and a path below its value. The first
+    /// whose variable is set applies.
     folders: &'static [(&'static str, &'static str)],
-    /// The user's file in there.
+    /// The user's settings file in that folder.
     user_file: &'static str,
-    /// The project's file in the project; `None`: projects have none.
+    /// The project's settings file. `None`: the client has none.
     project_file: Option<&'static str>,
-    /// The file beside it that one user keeps for themselves; `None`: the client reads no such file.
+    /// The project's settings file that is not shared. `None`: the client has none.
     local_file: Option<&'static str>,
-    /// The variable that has the project's folder, where the client sets one for its hooks.
+    /// The variable with the project's folder, if the client sets one for its hooks.
     pub project_variable: Option<&'static str>,
-    /// Seconds are what its timeouts count, or milliseconds.
+    /// True if its timeouts are in milliseconds, false if in seconds.
     pub milliseconds: bool,
-    /// What its shell tool is called in events.
+    /// The name of its shell tool in events.
     pub shell: &'static str,
-    /// How long it waits where an entry does not say, in seconds.
+    /// Its default timeout of hooks, in seconds.
     pub patience: u64,
 }
 
-/// How an entry is written in a client's settings.
+/// The form of an entry in a client's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Event → matcher groups → handlers.
     Groups,
     /// Event → handlers.
     Flat,
-    /// A process that is started once, with the names of what it is asked about.
+    /// A process that starts once, with the names of its events.
     Process,
     /// A file of code that the client loads.
     Plugin,
 }
 
-/// Whose settings.
+/// The scope of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of one project.
+    /// The settings of one project.
     Project,
-    /// Those of one project that are not shared: `settings.local.json`.
+    /// The settings of one project that are not shared: `settings.local.json`.
     Local,
-    /// Those of this user, for all projects.
+    /// The settings of this user, for all projects.
     User,
 }
 
@@ -79,7 +80,7 @@ const CLIENT: Client = Client {
     patience: 60,
 };
 
-/// Every client that `install` and `doctor` know.
+/// Every client that `install` and `doctor` support.
 pub static ALL: &[Client] = &[
     Client {
         name: "claude",
@@ -174,13 +175,13 @@ pub static ALL: &[Client] = &[
     },
 ];
 
-/// The client of that name.
+/// The client with this name.
 pub fn by_name(name: &str) -> Option<&'static Client> {
     ALL.iter().find(|client| client.name == name)
 }
 
 impl Client {
-    /// The folder of the user's settings; `None` without a home.
+    /// The folder of the user's settings. `None` without a home directory.
     pub fn home(&self) -> Option<PathBuf> {
         self.folders.iter().find_map(|(variable, below)| {
             let folder = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())?;
@@ -188,7 +189,7 @@ impl Client {
         })
     }
 
-    /// The file of its settings; `None` where there is none of that scope.
+    /// The settings file of this scope. `None` if the client has none.
     pub fn file(&self, scope: Scope, project: &Path) -> Option<PathBuf> {
         match scope {
             Scope::Project => Some(project.join(self.project_file?)),
@@ -197,7 +198,7 @@ impl Client {
         }
     }
 
-    /// The project whose settings this client reads: the folder itself, or the nearest above it that has any.
+    /// The project whose settings the client reads: this folder, or the nearest one above with settings.
     pub fn project(&self, from: &Path) -> PathBuf {
         let user = self.file(Scope::User, from);
         let has = |folder: &&Path| {
@@ -207,18 +208,19 @@ impl Client {
         above(from).find(has).unwrap_or(from).to_owned()
     }
 
-    /// Whose settings are meant where nobody says: the project's, where projects have any.
+    /// The default scope: the project, if the client has settings for projects.
     pub const fn usual_scope(&self) -> Scope {
         if self.project_file.is_some() { Scope::Project } else { Scope::User }
     }
 
-    /// Where its program is on the `PATH`.
+    /// The path of its program on the `PATH`.
     pub fn program(&self) -> Option<PathBuf> {
         self.programs.iter().find_map(|name| on_path(name))
     }
 }
 
-/// The project that a folder is in: the nearest folder of a repository or with settings of a client, or else itself.
+/// The project that contains a folder: the nearest folder with a repository or a client's settings, or else the folder
+/// itself.
 pub fn project_of(from: &Path) -> PathBuf {
     let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
     let has = |folder: &&Path| {
@@ -229,7 +231,7 @@ pub fn project_of(from: &Path) -> PathBuf {
     above(&from).find(has).unwrap_or(&from).to_owned()
 }
 
-/// A folder and those above it, up to the top of its repository. The home of the user is no project of the folders in it.
+/// A folder and its ancestors, up to the top of its repository. The user's home is not a project of the folders in it.
 fn above(from: &Path) -> impl Iterator<Item = &Path> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let home = home.map(|home| home.canonicalize().unwrap_or(home));
@@ -252,7 +254,7 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
     search_path().into_iter().map(|folder| folder.join(name)).find(runs)
 }
 
-/// The folders of `PATH` that no checkout names: absolute ones that are not within the current folder.
+/// The trusted folders of `PATH`: absolute paths that are not within the current folder, which may be a checkout.
 pub fn search_path() -> Vec<PathBuf> {
     let here = std::env::current_dir().and_then(|folder| folder.canonicalize()).ok();
     let own = |folder: &PathBuf| {

@@ -109,9 +109,9 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the subcommand.
     pub fn run(self) -> anyhow::Result<Exit> {
-        // The daemon's settings say how it logs.
+        // The daemon's settings configure its own log.
         if !matches!(self, Self::Serve(_)) {
             log::of_command();
         }
@@ -146,8 +146,8 @@ impl Command {
     }
 }
 
-/// This program, which compiles components in processes of its own. On Linux by a name that also leads to it, and not to
-/// another version, when an update has put that in its place while this one runs.
+/// The path of this program, which compiles components in child processes. On Linux it refers to the running file even
+/// if an update has replaced it.
 fn compiler() -> PathBuf {
     if cfg!(target_os = "linux") {
         return "/proc/self/exe".into();
@@ -155,40 +155,41 @@ fn compiler() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| "hookbox".into())
 }
 
-/// A host that loads hooks as they are needed, and compiles them in processes of this program.
+/// A host that loads hooks on demand, and compiles them in child processes of this program.
 async fn host(config: Config) -> anyhow::Result<Host> {
     Ok(Host::builder().config(config).compiler(compiler()).profile(Profile::OneShot).build().await?)
 }
 
-/// How long hook processes may take to end once there is a verdict. `PicoClaw` gives them as long.
+/// The time that hook processes have to exit after the verdict, as in `PicoClaw`.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A host that outlives its verdict: a hook process that was only told of the event may still be at it.
+/// A host that lives longer than its verdict, because a hook process may still be handling a notification.
 struct Living {
     host: Host,
     runtime: Runtime,
 }
 
 impl Living {
-    /// Ends what hooks run, in no more time than is left until `due`. Returns a line for each that may have missed the event.
+    /// Stops what the hooks run, at the latest at `due`. Returns a line for each hook that may have missed the event.
     fn end(self, due: Option<Instant>) -> Vec<String> {
         let left = due.map_or(GRACE, |due| due.saturating_duration_since(Instant::now()));
         let missed = self.runtime.block_on(self.host.close(left.min(GRACE)));
         let missed =
             missed.into_iter().map(|(hook, why)| format!("`{hook}` may have missed the event: {why}")).collect();
         self.runtime.shutdown_background();
-        // The client waits until this process has ended: the system takes back all memory at once, faster than we do.
+        // The client waits for this process to exit. The system frees all memory at once, which is faster than dropping
+        // it.
         std::mem::forget(self.host);
         missed
     }
 }
 
-/// The runtime that [`outlive_full_files`] made, for the first who needs one.
+/// The runtime that [`outlive_full_files`] created, for its first user.
 static FIRST: Mutex<Option<Runtime>> = Mutex::new(None);
 
-/// From now on writing past a limit on files is an error like any other, and does not end us.
+/// Makes writing past a file size limit a normal error, instead of a signal that ends the process.
 pub fn outlive_full_files() {
-    // Where there is no runtime to be had, nothing will be written either.
+    // Without a runtime, nothing will be written either.
     let first = new_runtime().ok().inspect(|runtime| {
         let _within = runtime.enter();
         let _caught = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
@@ -201,10 +202,10 @@ fn runtime() -> io::Result<Runtime> {
     first.map_or_else(new_runtime, Ok)
 }
 
-/// Descriptors that a runtime takes, and some for the files of an event.
+/// The descriptors that a runtime needs, and some for the files of an event.
 const DESCRIPTORS: usize = 10;
 
-/// Makes sure that there are descriptors for a runtime, which panics without them.
+/// Checks that enough descriptors are available, because creating a runtime panics without them.
 ///
 /// # Errors
 /// The limit on open files of this process is too low.
@@ -213,13 +214,13 @@ fn descriptors() -> io::Result<()> {
     taken.map(drop).map_err(|error| io::Error::new(error.kind(), format!("too few files may be opened: {error}")))
 }
 
-/// Threads that a runtime takes beside its workers, for stdin, files and names.
+/// The threads that a runtime needs besides its workers: for stdin, files and name resolution.
 const THREADS: usize = 4;
 
-/// Makes sure that there are threads for a runtime of several, which panics without them.
+/// Checks that enough threads are available, because creating a multi-threaded runtime panics without them.
 ///
 /// # Errors
-/// The limits of this process on processes or memory are too low.
+/// The limits on processes or memory of this process are too low.
 fn threads() -> io::Result<()> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let held = Mutex::new(());
@@ -232,24 +233,24 @@ fn threads() -> io::Result<()> {
     })
 }
 
-/// A runtime of this thread alone: one event needs no more, and threads cost start-up time.
+/// A single-threaded runtime. One event needs no more, and threads increase start-up time.
 fn new_runtime() -> io::Result<Runtime> {
     descriptors()?;
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-/// Runs a future to its end.
+/// Runs a future to completion.
 fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = runtime()?;
     let done = runtime.block_on(future);
-    // A thread that waits (for a pipe, a name server) has nobody left to answer.
+    // Do not wait for blocked threads (on a pipe, a name server): their results are not needed any more.
     runtime.shutdown_background();
     done
 }
 
 pub use run::is_to_fail_closed;
 
-/// A number of seconds on the command line.
+/// Parses a number of seconds on the command line.
 fn seconds(text: &str) -> Result<Duration, String> {
     let wrong = || "a number of seconds is wanted, for example 0.5".to_owned();
     let seconds: f64 = text.parse().map_err(|_| wrong())?;

@@ -1,5 +1,5 @@
-//! Codex runs a hook only when its hash was approved. The hash is the client's own to tell: `codex app-server`, asked with
-//! `hooks/list`, reports it, and `config.toml` is where an approval is recorded.
+//! Codex runs a hook only if its hash was approved. Only the client can compute the hash: `codex app-server` reports it
+//! in its `hooks/list` response. Approvals are recorded in `config.toml`.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -15,33 +15,33 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
 use crate::exit::Exit;
 
-/// The comment behind a setting that an installation wrote.
+/// The comment after a setting that `hookbox install` wrote.
 const OF_INSTALL: &str = " # set by hookbox install";
 
-/// How long the client may take to answer.
+/// The timeout of a request to the client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A hook as Codex knows it.
+/// A hook that Codex lists.
 #[derive(Debug)]
 pub struct Listed {
-    /// Under which its approval is recorded.
+    /// The key of its approval in `config.toml`.
     pub key: String,
-    /// As it is now.
+    /// The current hash.
     pub hash: String,
-    /// True if this hash was approved.
+    /// True if this hash is approved.
     pub trusted: bool,
-    /// False when the user switched it off.
+    /// False if the user disabled the hook.
     pub enabled: bool,
-    /// The file it stands in.
+    /// The settings file that contains it.
     pub source: PathBuf,
-    /// What it runs.
+    /// The command line.
     pub command: String,
 }
 
-/// The hooks that Codex would run in a project.
+/// Lists the hooks that Codex would run in a project.
 ///
 /// # Errors
-/// The program cannot be asked.
+/// The program cannot be run, or does not respond.
 pub fn list(program: &Path, project: &Path) -> anyhow::Result<Vec<Listed>> {
     let answer = ask(program, project).with_context(|| format!("cannot ask `{} app-server`", program.display()))?;
     let text = |hook: &Value, key: &str| hook.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -76,7 +76,7 @@ fn ask(program: &Path, project: &Path) -> anyhow::Result<Value> {
         anyhow::bail!("it has no stdin and stdout");
     };
     let (send, answers) = mpsc::channel();
-    // Ends with the child, whose stdout closes then.
+    // The thread ends with the child, because its stdout closes then.
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
@@ -97,25 +97,25 @@ fn ask(program: &Path, project: &Path) -> anyhow::Result<Value> {
     }
 }
 
-/// The folder that Codex trusts or does not: that of the repository, or the project's own.
+/// The folder that Codex trusts: that of the repository, or else the project's.
 pub fn root(project: &Path) -> &Path {
     project.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(project)
 }
 
-/// Codex's `config.toml`, open to be edited.
+/// Codex's `config.toml`, open for editing.
 pub struct Settings(DocumentMut);
 
 impl Settings {
-    /// Reads its text; `None`: there is no file yet.
+    /// Parses the text. `None`: the file does not exist yet.
     ///
     /// # Errors
-    /// It is not TOML.
+    /// The text is not valid TOML.
     pub fn read(file: &Path, text: Option<&str>) -> anyhow::Result<Self> {
         let wrong = |error| Exit::Config.error(format!("{}: {error}; the file is left as it is", file.display()));
         text.unwrap_or_default().parse().map(Self).map_err(wrong)
     }
 
-    /// The text as it is now.
+    /// The current text.
     pub fn text(&self) -> String {
         self.0.to_string()
     }
@@ -126,7 +126,7 @@ impl Settings {
         project.and_then(|project| project.get("trust_level")).and_then(Item::as_str) == Some("trusted")
     }
 
-    /// Trusts a project, with a comment by which [`Settings::distrust`] knows it again.
+    /// Marks a project as trusted. A comment marks the setting for [`Settings::distrust`].
     pub fn trust(&mut self, root: &Path) -> anyhow::Result<()> {
         self.set(&["projects", &root.to_string_lossy()], "trust_level", "trusted")?;
         let projects = self.0.get_mut("projects").and_then(|projects| projects.get_mut(&*root.to_string_lossy()));
@@ -137,7 +137,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Takes back the trust in a project that [`Settings::trust`] wrote; true where there was any.
+    /// Removes the trust that [`Settings::trust`] wrote. Returns true if there was any.
     pub fn distrust(&mut self, root: &Path) -> bool {
         let root = root.to_string_lossy();
         let Some(projects) = self.0.get_mut("projects").and_then(Item::as_table_like_mut) else { return false };
@@ -157,7 +157,7 @@ impl Settings {
         true
     }
 
-    /// Moves what is recorded of hooks from their old keys to their new ones. How many approvals went along.
+    /// Moves the state of hooks from their old keys to their new ones. Returns the number of approvals among them.
     pub fn carry(&mut self, moves: &[(String, String)]) -> usize {
         let Some(state) = self.0.get_mut("hooks").and_then(|hooks| hooks.get_mut("state")) else { return 0 };
         let Some(state) = state.as_table_like_mut() else { return 0 };
@@ -170,12 +170,12 @@ impl Settings {
         approvals
     }
 
-    /// Approves a hook as it is now.
+    /// Approves a hook with its current hash.
     pub fn approve(&mut self, hook: &Listed) -> anyhow::Result<()> {
         self.set(&["hooks", "state", &hook.key], "trusted_hash", &hook.hash)
     }
 
-    /// Forgets what was approved under these keys.
+    /// Removes the approvals under these keys.
     pub fn forget(&mut self, keys: &[String]) {
         let Some(hooks) = self.0.get_mut("hooks").and_then(Item::as_table_like_mut) else { return };
         let Some(state) = hooks.get_mut("state").and_then(Item::as_table_like_mut) else { return };
@@ -196,7 +196,7 @@ impl Settings {
         for (index, name) in path.iter().enumerate() {
             let item = table.entry(name).or_insert_with(|| {
                 let mut new = Table::new();
-                // Only the last needs a line of its own.
+                // Only the last table needs a header of its own.
                 new.set_implicit(index + 1 < path.len());
                 Item::Table(new)
             });
@@ -209,7 +209,7 @@ impl Settings {
     }
 }
 
-/// The key under which Codex keeps the approval of the hook at a place of a file.
+/// Codex's key for the approval of the hook at a place in a file.
 pub fn key(file: &Path, event: &str, [group, handler]: [usize; 2]) -> String {
     let mut name = String::new();
     for c in event.chars() {
@@ -257,7 +257,7 @@ mod tests {
         let mut again = Settings::read(Path::new("config.toml"), Some(&settings.text())).unwrap();
         assert!(again.distrust(Path::new("/p q")));
         assert_eq!(again.text(), "");
-        // What its user wrote stays.
+        // A setting that the user wrote stays.
         let theirs = "[projects.\"/p q\"]\ntrust_level = \"trusted\"\n";
         let mut settings = Settings::read(Path::new("config.toml"), Some(theirs)).unwrap();
         assert!(!settings.distrust(Path::new("/p q")));

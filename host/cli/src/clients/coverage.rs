@@ -1,32 +1,32 @@
-//! What holds in which client: measured, and kept as data, from which `docs/clients.md` is generated.
+//! The coverage of each client: measured, and stored as data, from which `docs/clients.md` is generated.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// All of it.
+/// The coverage of all clients.
 #[derive(Debug, Deserialize)]
 pub struct Coverage {
-    /// The version that each client was measured in.
+    /// The measured version of each client.
     pub measured: BTreeMap<String, String>,
-    /// One per client, event and power.
+    /// One row per client, event and power.
     pub rows: Vec<Row>,
 }
 
-/// True if a hook has one power on one event of one client.
+/// Whether and how far a hook has one power on one event of one client.
 #[derive(Debug, Deserialize)]
 pub struct Row {
     pub client: String,
-    /// The event as the client's settings name it; `any`: every event.
+    /// The event as the client's settings name it. `any`: every event.
     pub event: String,
     /// `deny`, `ask`, `rewrite`, `context` or `end`.
     pub power: String,
     pub holds: Holds,
-    /// What is to be known about it.
+    /// Restrictions to know about.
     pub note: Option<String>,
 }
 
-/// True if it holds.
+/// The measured result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holds {
@@ -36,7 +36,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// As `docs/clients.md` has it.
+    /// The word in `docs/clients.md`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -47,7 +47,7 @@ impl Holds {
 }
 
 impl Coverage {
-    /// Reads the data that this program was built with.
+    /// Reads the embedded data.
     pub fn read() -> anyhow::Result<Self> {
         Ok(serde_json::from_str(include_str!("coverage.json"))?)
     }
@@ -63,7 +63,7 @@ mod tests {
     use super::{Coverage, Holds};
     use crate::clients;
 
-    /// `docs/clients.md` is generated from the data, and current. `UPDATE_DOCS=1` writes it anew.
+    /// `docs/clients.md` is generated from the data and up to date. `UPDATE_DOCS=1` regenerates it.
     #[test]
     fn the_table_is_current() {
         let coverage = Coverage::read().unwrap();
@@ -106,12 +106,12 @@ mod tests {
         );
     }
 
-    /// What the data says of an event is what its dialect can say there, and no event is forgotten.
+    /// The data agrees with what each dialect can express on an event, and contains every event.
     #[test]
     fn the_data_says_what_the_dialects_say() {
         let coverage = Coverage::read().unwrap();
         for client in clients::ALL {
-            // The program, not its document.
+            // The observed profile describes the program, not its documentation.
             let observed = dialect::by_name(&format!("{}@observed", client.name));
             let dialect = observed.or(dialect::by_name(client.dialect)).unwrap();
             let rows = || coverage.rows.iter().filter(|row| row.client == client.name && row.event != "any");

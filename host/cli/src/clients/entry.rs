@@ -1,4 +1,4 @@
-//! What stands in a client's settings for hookbox: a command line, and how to know one again.
+//! The entry for hookbox in a client's settings: builds its command line, and recognises one.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,35 +14,35 @@ use serde_json::{Value, json};
 
 use super::{Client, Form, Scope, on_path};
 
-/// What we ask for on top of the time of the hooks: to start, to read the configuration, and to compile what nobody compiled.
+/// Time in addition to that of the hooks: to start, to read the configuration, and to compile uncached components.
 const OWN_TIME: Duration = Duration::from_secs(10);
 
-/// How `run` is told the dialect of a configuration that was written for a client.
+/// A configuration as one client uses it, and the dialect option for `run`.
 #[derive(Debug, Clone)]
 pub struct Wiring {
-    /// `--dialect`: the client's own, or `auto` where the file is in another one's form.
+    /// The value of `--dialect`: the client's own, or `auto` if the file has another one's form.
     pub dialect: String,
     /// True if the file names that dialect itself.
     pub of_file: bool,
-    /// The configuration as this client's events meet it.
+    /// The configuration under the client's dialect.
     pub config: Config,
-    /// Warnings of the file.
+    /// The warnings about the file.
     pub warnings: Vec<Diagnostic>,
-    /// Events of the file that its own dialect does not know.
+    /// Events in the file that are unknown in its own dialect.
     pub unknown: Vec<String>,
 }
 
-/// The hooks of a file as a client's events meet them.
+/// Reads a configuration for a client.
 ///
-/// A file in the client's own dialect is taken as it says. One of another dialect that is written alike is read in the
-/// client's, and any other is asked under its own, with each event under the name that it has there.
+/// A file in the client's own dialect is read unchanged. A file in another dialect of the same form is read in the
+/// client's dialect. Any other file is read in its own dialect, and each event is called by the name that it has there.
 pub fn wire(client: &Client, text: &str, file: &Path) -> Result<Wiring, hookbox::config::ConfigErrors> {
     let Loaded { config: named, warnings } = Config::parse(text, file, None)?;
     let unknown = unknown(&named);
     let own = dialect::by_name(client.dialect).unwrap_or(named.dialect);
     let base = |dialect: &dyn Dialect| dialect.name().trim_end_matches("@observed").to_owned();
     if base(named.dialect) == base(own) {
-        // The documents of Blade describe no program.
+        // The documentation of Blade describes no program, so the observed profile applies.
         let dialect = if own.name().contains('@') { own } else { named.dialect };
         let config = Config::parse(text, file, Some(dialect.name()))?.config;
         let of_file = dialect.name() == named.dialect.name();
@@ -57,7 +57,7 @@ pub fn wire(client: &Client, text: &str, file: &Path) -> Result<Wiring, hookbox:
     Ok(Wiring { dialect: "auto".to_owned(), of_file: false, config: named.answering(own), warnings, unknown })
 }
 
-/// The events of a configuration that its dialect does not know. Those of no hook in particular are not among them.
+/// The events of a configuration that its dialect does not know, without those of hooks for any event.
 fn unknown(config: &Config) -> Vec<String> {
     let events = config.hooks.iter().flat_map(|hook| &hook.events);
     let mut unknown: Vec<String> = Vec::new();
@@ -69,8 +69,8 @@ fn unknown(config: &Config) -> Vec<String> {
     unknown
 }
 
-/// The events for which a configuration has hooks, by the names under which the client's settings have them, each with how
-/// long all its hooks may take; and those that the client does not have.
+/// The events that a configuration has hooks for, by their names in the client's settings, each with the timeout of its
+/// entry. The second list has the events that the client does not support.
 pub fn events(client: &Client, wiring: &Wiring) -> (Vec<(String, Duration)>, Vec<String>) {
     let (mut known, mut unknown): (Vec<(String, Duration)>, Vec<String>) = (Vec::new(), Vec::new());
     let dialect = wiring.config.dialect;
@@ -78,10 +78,10 @@ pub fn events(client: &Client, wiring: &Wiring) -> (Vec<(String, Duration)>, Vec
     for event in wiring.config.hooks.iter().flat_map(|hook| &hook.events) {
         let name = match dialect.spec_by_name(event) {
             Some(_) if client.form == Form::Flat => pascal(event),
-            // Copilot and Blade say it in code, not in settings.
+            // In Copilot and Blade this is set in code, not in settings.
             Some(spec) if spec.name == "canUseTool" => continue,
             Some(spec) => spec.name.to_owned(),
-            // Clients gain events every month; a file of another client's has that one's.
+            // Clients add events every month. An unknown event is kept, but only if the file is for this client.
             None if own_file && event != "canUseTool" => event.clone(),
             None => {
                 if !unknown.contains(event) {
@@ -97,7 +97,7 @@ pub fn events(client: &Client, wiring: &Wiring) -> (Vec<(String, Duration)>, Vec
     (known, unknown)
 }
 
-/// Copilot's name of an event in the spelling under which its payload has Claude's fields.
+/// Copilot's name of an event, in the spelling that gives its payload Claude's fields.
 pub fn pascal(event: &str) -> String {
     match event {
         "userPromptSubmitted" => "UserPromptSubmit".into(),
@@ -109,7 +109,7 @@ pub fn pascal(event: &str) -> String {
     }
 }
 
-/// How long the hooks of one event may take, and we.
+/// The timeout of an event's entry: the time of its hooks and hookbox's own.
 pub fn time(config: &Config, event: &str) -> Duration {
     let name = config.dialect.spec_by_name(event).map_or(event, |spec| spec.name);
     let same =
@@ -128,33 +128,33 @@ pub fn time(config: &Config, event: &str) -> Duration {
     all + OWN_TIME
 }
 
-/// What hookbox is called in an entry: by its name where the `PATH` leads to this very program, else by its place.
+/// The name of hookbox in an entry: `hookbox` if the `PATH` contains this program, else its path.
 pub fn program() -> anyhow::Result<String> {
     let own = std::env::current_exe()?;
     let same = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
     Ok(if on_path("hookbox").is_some_and(same) { "hookbox".to_owned() } else { own.to_string_lossy().into_owned() })
 }
 
-/// The words of a command line that serves a client.
+/// The words of the command line in an entry.
 pub fn words(client: &Client, wiring: &Wiring, program: String, config: String) -> Vec<String> {
     let mut words = vec![program];
     if client.form == Form::Process {
         words.push("stdio".into());
     } else {
-        // Copilot reads the settings of Claude Code too: the event tells which of the two is calling.
+        // Copilot also reads the settings of Claude Code, so `auto` recognises the caller by its event.
         let shared = client.dialect == "claude" && wiring.of_file;
         let dialect = if shared { "auto".to_owned() } else { wiring.dialect.clone() };
         words.extend(["run".into(), "--dialect".into(), dialect]);
     }
     if wiring.config.fail_closed {
-        // Also when the file is missing.
+        // This also applies if the file is missing.
         words.push("--fail-closed".into());
     }
     words.extend(["--config".into(), config]);
     words
 }
 
-/// A command line for `sh -c`, with the configuration below the project's folder where the client names that.
+/// The command line for `sh -c`. The configuration is relative to the project's folder if the client sets its variable.
 pub fn line(client: &Client, scope: Scope, project: &Path, words: &[String]) -> String {
     let (config, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
     let below = Path::new(config).strip_prefix(project).ok();
@@ -165,28 +165,28 @@ pub fn line(client: &Client, scope: Scope, project: &Path, words: &[String]) -> 
     before.iter().map(|word| quoted(word)).chain([config]).collect::<Vec<_>>().join(" ")
 }
 
-/// What the line of a gate ends with where it is to fail closed.
+/// The end of a gate's command line that fails closed.
 const CLOSED: &str = " || { [ $? = 2 ] || echo 'hookbox ended without a verdict' >&2; exit 2; }";
 
-/// Returns true if an event is one that keeps something from happening.
+/// Returns true if hooks can prevent this event.
 pub fn is_gate(wiring: &Wiring, event: &str) -> bool {
     let kind = wiring.config.dialect.spec_by_name(event).map(|spec| spec.kind);
     matches!(kind, Some(EventKind::PreToolUse | EventKind::PermissionRequest | EventKind::UserPromptSubmit))
 }
 
-/// Returns true if a client blocks when the program of an entry is missing, or ends without a verdict.
+/// Returns true if the client blocks when the entry's program is missing or ends without a verdict.
 pub fn blocks_without_us(client: &Client, handler: &Value) -> bool {
     let line = ["command", "bash"].into_iter().find_map(|key| handler.get(key)?.as_str()).unwrap_or_default();
     let wrapped = line.split_once("||").is_some_and(|(_, rest)| rest.contains("exit 2"));
-    // The shell's 127 and its message block there, and Copilot denies on every code but 0.
+    // The shell's exit code 127 blocks there, and Copilot denies on every code except 0.
     wrapped
         || matches!(client.form, Form::Plugin | Form::Flat)
         || client.name == "gemini"
         || handler.get("onFailure") == Some(&json!("block"))
 }
 
-/// The line of a gate that is to fail closed: also where hookbox is not there, or ends before it can say anything (the loader
-/// or the system ended it), the client is told to block. An agent that may not stop would protect nothing.
+/// The command line of a gate that fails closed. It blocks even if hookbox is missing or is killed before it can
+/// respond. Only for gates: blocking an agent from stopping would protect nothing.
 pub fn closed(client: &Client, wiring: &Wiring, event: &str, line: &str) -> String {
     if is_gate(wiring, event) && wiring.config.fail_closed && client.form == Form::Groups {
         format!("{line}{CLOSED}")
@@ -206,7 +206,7 @@ fn in_double_quotes(variable: &str, below: &str) -> String {
     text + "\""
 }
 
-/// A word as a shell takes it for one.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:@,%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -218,7 +218,8 @@ fn quoted(word: &str) -> String {
 
 /// The entry of one event, in the client's form.
 pub fn entry(client: &Client, wiring: &Wiring, line: &str, time: Duration) -> Value {
-    // `hookbox run` reckons with what the client waits by itself: with less in its settings the client would go on before.
+    // `hookbox run` assumes the client's default timeout. With a shorter one, the client would go on before the
+    // verdict.
     #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
     let seconds = time.as_secs_f64().ceil().max(client.patience as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "timeouts are a few weeks at most")]
@@ -231,7 +232,8 @@ pub fn entry(client: &Client, wiring: &Wiring, line: &str, time: Duration) -> Va
         if client.name == "gemini" {
             handler.insert("name".into(), "hookbox".into());
         }
-        // Since 2.1.295 a hook there that cannot start or runs too long can block; older ones pass over the word.
+        // Since 2.1.295, a hook with this option blocks if it cannot start or times out. Older versions ignore the
+        // option.
         if client.name == "claude" && wiring.config.fail_closed {
             handler.insert("onFailure".into(), "block".into());
         }
@@ -239,17 +241,17 @@ pub fn entry(client: &Client, wiring: &Wiring, line: &str, time: Duration) -> Va
     json!({ "hooks": [handler] })
 }
 
-/// A command of ours that stands in a client's settings.
+/// A hookbox command in a client's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ours {
-    /// All its words.
+    /// All words of the command line.
     pub words: Vec<String>,
-    /// The configuration that it names.
+    /// The configuration in the command line.
     pub config: Option<String>,
 }
 
 impl Ours {
-    /// Returns true if it runs this configuration. One that names none runs the one that is found, which is the project's.
+    /// Returns true if it runs this configuration. Without a `--config`, it runs the project's.
     pub fn runs(&self, client: &Client, project: &Path, config: &Path) -> bool {
         let Some(named) = &self.config else { return config.parent() == Some(project) };
         let variable = client.project_variable.unwrap_or_default();
@@ -260,14 +262,14 @@ impl Ours {
     }
 }
 
-/// What a handler in a client's settings runs, if it is hookbox.
+/// Parses a handler in a client's settings. `None` if it does not run hookbox.
 pub fn ours(handler: &Value) -> Option<Ours> {
     let text = |key: &str| handler.get(key).and_then(Value::as_str);
     let mut all: Vec<String> = match handler.get("command") {
         Some(Value::Array(words)) => words.iter().filter_map(|word| Some(word.as_str()?.to_owned())).collect(),
         _ => split(text("bash").or(text("command")).or(text("exec"))?),
     };
-    // Variables may be set before the program's name.
+    // The command line may start with variable assignments.
     let is_variable = |word: &String| word.split_once('=').is_some_and(|(name, _)| !name.contains('/'));
     all.drain(..all.iter().take_while(|word| is_variable(word)).count());
     let args = handler.get("args").and_then(Value::as_array).into_iter().flatten();
@@ -283,7 +285,7 @@ pub fn ours(handler: &Value) -> Option<Ours> {
     Some(Ours { words: all, config })
 }
 
-/// The words of a command line, as far as quotes and backslashes make them.
+/// Splits a command line into words. Supports quotes and backslashes, but no other shell syntax.
 pub fn split(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut letters = line.chars();

@@ -1,32 +1,32 @@
-//! OpenCode's plugin: the file that stands for an entry there.
+//! OpenCode's plugin: the file that is hookbox's entry there.
 
 use serde_json::json;
 
 use super::{entry::Ours, settings::Found};
 
-/// The plugin, as it stands in `clients/opencode/`.
+/// The source of the plugin, as in `clients/opencode/`.
 const PLUGIN: &str = include_str!("../commands/install/hookbox.ts");
-/// The beginning of the line with the settings of an installation.
+/// The start of the line with the settings of an installation.
 const SETTINGS: &str = "const INSTALLED = ";
 
-/// The settings of an installation, which stand in one line of the file.
+/// The settings of an installation, on one line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// The program.
+    /// The path of hookbox.
     pub command: String,
     /// The configuration.
     pub config: String,
-    /// Milliseconds that an answer may take.
+    /// The timeout of a request, in milliseconds.
     pub timeout: u64,
 }
 
-/// Tells a version of the plugin from other files.
+/// Returns true if the text is any version of the plugin.
 pub fn is_plugin(text: &str) -> bool {
     text.starts_with("// OpenCode plugin: asks hookbox")
 }
 
 impl Installed {
-    /// Reads the settings of an installed plugin.
+    /// Parses the settings of an installed plugin.
     pub fn read(text: &str) -> Option<Self> {
         let rest = text.lines().find_map(|line| line.strip_prefix(SETTINGS))?.strip_prefix("{ command: ")?;
         let (command, rest) = rest.split_once(", config: ")?;
@@ -36,7 +36,7 @@ impl Installed {
         Some(Self { command: text(command)?, config: text(config)?, timeout })
     }
 
-    /// The text of the plugin with these settings; `None`: the plugin has no line for them.
+    /// The text of the plugin with these settings. `None` if its source has no line for them.
     pub fn plugin(&self) -> Option<String> {
         let (command, config) = (json!(self.command), json!(self.config));
         let settings = format!("{SETTINGS}{{ command: {command}, config: {config}, timeout: {} }};", self.timeout);
@@ -45,7 +45,7 @@ impl Installed {
         Some(lines.join("\n") + "\n")
     }
 
-    /// The entry that the plugin stands for.
+    /// The equivalent entry.
     pub fn entry(&self) -> Found {
         let words = ["run", "--dialect", "opencode", "--diagnostics", "off", "--config", &self.config];
         let words = [self.command.as_str()].into_iter().chain(words).map(str::to_owned).collect();
@@ -54,9 +54,9 @@ impl Installed {
     }
 }
 
-/// The first line of a text that is not as in the plugin of this version; `None`: all are.
+/// The number of the first line that differs from this version's plugin. `None` if there is no difference.
 pub fn first_difference(text: &str) -> Option<usize> {
-    // Copied by hand.
+    // A copy without an installation's settings.
     if text == PLUGIN {
         return None;
     }

@@ -1,4 +1,4 @@
-//! A client's settings, edited as text: what people wrote, comments and order and all, stays as they wrote it.
+//! Edits a client's settings as text. Comments, order and formatting are preserved.
 
 use std::path::Path;
 
@@ -14,55 +14,55 @@ use super::{
 };
 use crate::exit::Exit;
 
-/// The settings of a client, open to be edited.
+/// The settings of a client, open for editing.
 pub struct Settings<'a> {
     client: &'a Client,
     file: &'a Path,
     root: CstRootNode,
-    /// Windows' editors begin a text with one.
+    /// The byte order mark with which editors on Windows start a file.
     mark: &'static str,
 }
 
-/// An entry of hookbox in a client's settings.
+/// A hookbox entry in a client's settings.
 #[derive(Debug)]
 pub struct Found {
     /// The event, or the name of the process.
     pub event: String,
-    /// Where: the index of the group, and of the handler in it.
+    /// The index of its group, and of the handler in the group.
     pub place: [usize; 2],
     /// The matcher of its group.
     pub matcher: Option<String>,
-    /// What it runs.
+    /// The parsed command line.
     pub ours: Ours,
     /// The whole handler.
     pub handler: Value,
 }
 
-/// A handler in its place.
+/// A handler and its place.
 #[derive(Debug)]
 pub struct Placed {
     /// The event.
     pub event: String,
-    /// The index of the group, and of the handler in it.
+    /// The index of its group, and of the handler in the group.
     pub place: [usize; 2],
-    /// True if it is hookbox's.
+    /// True if it runs hookbox.
     pub is_ours: bool,
-    /// Its group with nothing but itself.
+    /// Its group, reduced to this handler.
     pub what: Value,
 }
 
-/// The version that `PicoClaw` 0.2.6 knows as current, and later versions migrate with all hooks.
+/// The version that `PicoClaw` 0.2.6 treats as current. Later versions migrate it and keep all hooks.
 const PICOCLAW_VERSION: u64 = 2;
 
-/// A group of handlers that are not ours: its event, and itself. Or a process: its name, and itself.
+/// A group of handlers that do not run hookbox, with its event; or a process, with its name.
 pub type Group = (String, Value);
 
 impl<'a> Settings<'a> {
-    /// Reads a file's text; `None`: there is no file yet.
+    /// Parses the text. `None`: the file does not exist yet.
     ///
     /// # Errors
-    /// It is not JSON (comments and trailing commas may be in it), or says something twice: whoever reads it may take
-    /// another part of it for meant than we.
+    /// The text is not JSON (with comments and trailing commas), or contains a duplicate key. Different parsers would
+    /// use different values of such a key.
     pub fn read(client: &'a Client, file: &'a Path, text: Option<&str>) -> anyhow::Result<Self> {
         let text = text.unwrap_or("{}\n");
         let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
@@ -89,19 +89,19 @@ impl<'a> Settings<'a> {
         Ok(settings)
     }
 
-    /// The text as it is now.
+    /// The current text.
     pub fn text(&self) -> String {
         format!("{}{}", self.mark, self.root)
     }
 
-    /// Returns true if nothing is left in it but what every file of hookbox's own has.
+    /// Returns true if the settings contain nothing but the `version` that hookbox adds to new files.
     pub fn is_empty(&self) -> bool {
         let Some(Value::Object(mut object)) = self.root.to_serde_value() else { return self.root.value().is_none() };
         object.remove("version");
         object.is_empty()
     }
 
-    /// The settings as a value.
+    /// The settings as a JSON value.
     pub fn value(&self) -> Value {
         self.root.to_serde_value().unwrap_or_default()
     }
@@ -116,7 +116,7 @@ impl<'a> Settings<'a> {
         hooks.map(Some).ok_or_else(|| wrong(self.file, "`hooks` is not an object"))
     }
 
-    /// Where entries stand: under `hooks`, and for processes below it.
+    /// The object that contains the entries: `hooks`, or `hooks.processes` for processes.
     fn container(&self) -> anyhow::Result<Option<CstObject>> {
         let hooks = self.hooks()?;
         if self.client.form != Form::Process {
@@ -134,7 +134,7 @@ impl<'a> Settings<'a> {
             let (Some(name), Some(value)) = (property.decoded_name(), property.value()) else { continue };
             match value.as_array() {
                 Some(array) => events.push((name, array)),
-                // Blade has settings beside its events.
+                // Blade has other settings beside its events.
                 None if value.as_object().is_none() && self.client.name == "blade" => {}
                 None => return Err(wrong(self.file, &format!("`hooks.{name}` is not an array"))),
             }
@@ -142,7 +142,7 @@ impl<'a> Settings<'a> {
         Ok(events)
     }
 
-    /// Every entry of hookbox.
+    /// All hookbox entries.
     pub fn found(&self) -> anyhow::Result<Vec<Found>> {
         let mut found = Vec::new();
         if self.client.form == Form::Process {
@@ -170,8 +170,8 @@ impl<'a> Settings<'a> {
         Ok(found)
     }
 
-    /// Makes these entries the only ones of hookbox among those that `same` tells of. Where nothing changes, nothing is
-    /// written anew.
+    /// Replaces the hookbox entries that `same` selects by these entries. Entries that are already as wanted are not
+    /// rewritten.
     pub fn put(&self, entries: &[(String, Value)], same: impl Fn(&Ours) -> bool) -> anyhow::Result<()> {
         let found = self.found()?;
         let mut wanted: Vec<&(String, Value)> = entries.iter().collect();
@@ -186,7 +186,7 @@ impl<'a> Settings<'a> {
                 None => stale.push((found.event.clone(), found.place)),
             }
         }
-        // In its place: clients that approve hooks know them by their places.
+        // Replaced in place, because clients identify approved hooks by their place.
         if self.client.form != Form::Process {
             for (name, array) in self.events()? {
                 stale.retain(|(event, place)| {
@@ -235,7 +235,8 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Gives a new file of `PicoClaw` the version without which 0.2.6 takes it for an old one, migrates it and loses its hooks.
+    /// Adds the version to a new file of `PicoClaw`. Without it, 0.2.6 would migrate the file as an old one and lose
+    /// its hooks.
     fn versioned(&self, root: &CstObject) -> anyhow::Result<()> {
         let old = root.properties().iter().filter_map(CstObjectProp::decoded_name).any(|name| name != "hooks");
         if old {
@@ -246,7 +247,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Every handler with its place, and whether it is hookbox's, in the order of the file.
+    /// Every handler with its place, in the order of the file.
     pub fn layout(&self) -> anyhow::Result<Vec<Placed>> {
         let mut layout = Vec::new();
         if self.client.form == Form::Process {
@@ -265,7 +266,7 @@ impl<'a> Settings<'a> {
         Ok(layout)
     }
 
-    /// Takes out groups as [`Settings::adopt`] added them.
+    /// Removes groups that [`Settings::adopt`] added.
     pub fn disown(&self, groups: &[Group]) -> anyhow::Result<()> {
         for (event, group) in groups {
             if self.client.form == Form::Process {
@@ -285,7 +286,8 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Returns true if an event has this handler; of processes, whether one of this name is the same.
+    /// Returns true if the event has the handlers of this group. For processes: if the process of this name is the
+    /// same.
     pub fn has(&self, event: &str, group: &Value) -> anyhow::Result<bool> {
         if self.client.form == Form::Process {
             let process = self.container()?.and_then(|processes| processes.get(event)?.value()?.to_serde_value());
@@ -299,7 +301,7 @@ impl<'a> Settings<'a> {
         }))
     }
 
-    /// Sets what stands in `hooks.defaults`, where `PicoClaw` has the times of its processes.
+    /// Sets `hooks.defaults`, which contains `PicoClaw`'s timeouts of processes.
     pub fn set_defaults(&self, defaults: &Value) -> anyhow::Result<()> {
         let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
         let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
@@ -307,7 +309,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Sets what stands beside the events: blade's switches.
+    /// Sets an option beside the events in `hooks`, such as blade's switches.
     pub fn switch(&self, name: &str, value: &Value) -> anyhow::Result<()> {
         if let Some(hooks) = self.hooks()? {
             set(&hooks, name, value);
@@ -315,7 +317,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Takes out entries of hookbox, and what they leave empty.
+    /// Removes hookbox entries, and containers that become empty.
     pub fn remove(&self, which: impl Fn(&Found) -> bool) -> anyhow::Result<()> {
         self.strip(which, true)
     }
@@ -345,7 +347,7 @@ impl<'a> Settings<'a> {
                 self.container()?.and_then(|hooks| hooks.get(&event)).into_iter().for_each(CstObjectProp::remove);
             }
         }
-        // Switches without an event switch nothing.
+        // Switches have no effect without events.
         if whole && self.events()?.is_empty() {
             let hooks = self.root.object_value().and_then(|root| root.get("hooks"));
             if let Some(hooks) = hooks {
@@ -355,7 +357,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Takes out what entries of processes leave empty. A switch without anything to switch goes too.
+    /// Removes containers that become empty when processes are removed, and an `enabled` switch without processes.
     fn tidy_processes(&self) -> anyhow::Result<()> {
         if self.container()?.is_some_and(|processes| processes.properties().is_empty())
             && let Some(processes) = self.hooks()?.and_then(|hooks| hooks.get("processes"))
@@ -373,8 +375,8 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Takes out the handlers of others that `takes` wants, as groups for a configuration of ours; and what was
-    /// left, with why.
+    /// Removes the handlers that `takes` accepts and that do not run hookbox. Returns them as groups for hookbox's
+    /// configuration, and a message for each handler that stays.
     pub fn import(
         &self,
         takes: impl Fn(&str, &Value, &Value) -> Result<(), String>,
@@ -428,7 +430,7 @@ impl<'a> Settings<'a> {
         Ok((groups, left))
     }
 
-    /// Adds groups to a configuration of ours.
+    /// Adds groups to hookbox's configuration.
     pub fn adopt(&self, groups: &[Group]) -> anyhow::Result<()> {
         let root = self.root.object_value_or_create().ok_or_else(|| wrong(self.file, "it holds no object"))?;
         let hooks = root.object_value_or_create("hooks").ok_or_else(|| wrong(self.file, "`hooks` is not an object"))?;
@@ -442,7 +444,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Where the client has them too, so that they mean what they meant.
+    /// Adds processes under `hooks.processes`, as in the client's settings, so that their meaning stays the same.
     fn adopt_processes(&self, hooks: &CstObject, groups: &[Group]) -> anyhow::Result<()> {
         let no_object = || wrong(self.file, "`hooks.processes` is not an object");
         let processes = hooks.object_value_or_create("processes").ok_or_else(no_object)?;
@@ -456,18 +458,18 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The handlers of a group; of a handler that stands alone, itself.
+/// The handlers of a group. A handler without a group is returned itself.
 fn handlers(element: &Value) -> Vec<Value> {
     if let Some(Value::Array(handlers)) = element.get("hooks") {
         return handlers.clone();
     }
     let mut alone = element.clone();
-    // A matcher is the group's, where there is one.
+    // A matcher belongs to the group.
     alone.as_object_mut().map(|alone| alone.remove("matcher"));
     vec![alone]
 }
 
-/// A group with these of its handlers; a handler that stands alone is its own group.
+/// A group reduced to these of its handlers. A handler without a group is returned unchanged.
 fn only(group: &Value, own: Vec<Value>) -> Value {
     match group {
         Value::Object(group) if group.contains_key("hooks") => {
@@ -479,7 +481,8 @@ fn only(group: &Value, own: Vec<Value>) -> Value {
     }
 }
 
-/// Replaces one handler by the handler of an entry. A group that has nothing else is replaced as a whole, and loses its matcher.
+/// Replaces one handler by the handler of an entry. If it is the group's only handler, replaces the whole group with
+/// its matcher.
 fn replace(array: &CstArray, [group, handler]: [usize; 2], entry: &Value) -> bool {
     let Some(element) = array.elements().into_iter().nth(group).and_then(|element| element.as_object()) else {
         return false;
@@ -491,13 +494,14 @@ fn replace(array: &CstArray, [group, handler]: [usize; 2], entry: &Value) -> boo
     let matched = element.get("matcher").is_some();
     let place = handlers.elements().into_iter().nth(handler).and_then(|handler| handler.as_object());
     match (place, entry.pointer("/hooks/0")) {
-        // Under somebody's matcher it would not be asked about every call.
+        // With another handler's matcher it would not run on every call.
         (Some(place), Some(entry)) if !matched => place.replace_with(json_input(entry)).is_some(),
         _ => false,
     }
 }
 
-/// Takes handlers out of an event's array, by the index of their group and their own, and groups that lose their last one.
+/// Removes handlers from an event's array, and groups that become empty. Each place is the index of the group and of
+/// the handler.
 fn take_out(array: &CstArray, places: &[[usize; 2]]) {
     for (group, element) in array.elements().into_iter().enumerate().rev() {
         let of_group: Vec<usize> = places.iter().filter(|place| place[0] == group).map(|place| place[1]).collect();
@@ -515,7 +519,7 @@ fn take_out(array: &CstArray, places: &[[usize; 2]]) {
     }
 }
 
-/// Sets a property to a value, unless it has it.
+/// Sets a property, unless it already has this value.
 fn set(object: &CstObject, name: &str, value: &Value) {
     match object.get(name) {
         Some(property) if property.value().and_then(|value| value.to_serde_value()).as_ref() == Some(value) => {}

@@ -1,4 +1,4 @@
-//! `hookbox bench`: what a call of a hook costs.
+//! `hookbox bench`: measures the cost of calling a hook.
 
 use std::{fmt::Write, fs, path::PathBuf};
 
@@ -42,14 +42,14 @@ pub struct Bench {
     against: Option<PathBuf>,
 }
 
-/// What `--json` prints. Times are of one call in a fresh sandbox, in nanoseconds.
+/// The output of `--json`. Times are of one call in a fresh sandbox, in nanoseconds.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     component: String,
     event: String,
     dialect: String,
-    /// What it said, in a word.
+    /// The outcome in one word.
     decision: String,
     runs: u32,
     min_ns: u64,
@@ -92,7 +92,7 @@ impl Bench {
     }
 }
 
-/// What is measured: its name, where it stands, and how it is shown.
+/// A measured quantity: its label, its value in a report, and its format.
 type Row = (&'static str, fn(&Report) -> u64, fn(u64) -> String);
 
 impl Report {
@@ -114,7 +114,7 @@ impl Report {
         }
     }
 
-    /// A table: what was measured, how much, and beside it what it was.
+    /// The lines of the table: each quantity, and the earlier value with the change.
     fn lines(&self, earlier: Option<&Self>) -> Vec<String> {
         let Self { component, event, dialect, decision, runs, .. } = self;
         let calls = if *runs == 1 { "1 call".to_owned() } else { format!("{runs} calls") };
@@ -148,7 +148,7 @@ fn micros(nanos: u64) -> String {
     format!("{}.{} µs", nanos / 1_000, nanos % 1_000 / 100)
 }
 
-/// In percent of what it was.
+/// The change in percent.
 fn change(before: u64, now: u64) -> String {
     if before == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! `hookbox build`: finds the language, runs its compiler, makes a component of what that made.
+//! `hookbox build`: detects the language, runs its compiler, and makes a component of the result.
 
 mod component;
 mod contract;
@@ -63,7 +63,7 @@ impl Build {
         Ok(())
     }
 
-    /// Builds a hook from its sources. Returns the component, and whether there was anything to do.
+    /// Builds a hook from its sources. Returns the component's path, and true if it was built anew.
     fn folder(&self) -> anyhow::Result<(PathBuf, bool)> {
         let folder = self.hook.canonicalize().with_context(|| self.hook.display().to_string())?;
         let language = language::detect(&folder)?;
@@ -94,8 +94,8 @@ impl Build {
     }
 }
 
-/// Makes the component and writes it, unless what is there was made from the same. `source` is of what the compiler read;
-/// where that is not known, of what it made.
+/// Makes and writes the component, unless the existing one was made from the same source. `source` is the digest of the
+/// compiler's input. If that is unknown, the digest of its output is used.
 fn make(compiled: Compiled, source: Option<String>, output: &Path) -> anyhow::Result<bool> {
     let source = source.unwrap_or_else(|| {
         let adapters = compiled.adapters.iter().map(|(_, adapter)| adapter.as_slice());

@@ -43,7 +43,7 @@ impl Check {
         let config = self.config.or(self.file);
         let source = Source { config, dialect: self.dialect, event: event_name, untrusted: false };
         let path = source.path()?;
-        // As under `run`: the caller vouches for a file that is named with `--config`.
+        // As under `run`: naming a file with `--config` means that the caller trusts it.
         let vouched = source.config.is_some() && !looks;
         let (mut errors, mut warnings) = (0, 0);
         let reader = source.dialect.iter().fold(Reader::new().with_files(), Reader::dialect);

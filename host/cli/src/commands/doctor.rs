@@ -1,4 +1,4 @@
-//! `hookbox doctor`: why a hook does not fire, and what it could not stop.
+//! `hookbox doctor`: finds out why a hook does not run, and what it could not block.
 
 mod canary;
 mod switches;
@@ -33,16 +33,16 @@ pub struct Doctor {
     client: Option<&'static Client>,
 }
 
-/// What is found out about one client.
+/// The findings about one client.
 pub struct Findings {
     client: &'static Client,
     project: PathBuf,
     problems: usize,
-    /// Events that never came from this project.
+    /// The number of events that never arrived from this project.
     unseen: usize,
 }
 
-/// The settings of a client, from those that are read last to those that are read first.
+/// The scopes of a client's settings, from the first to the last that doctor reports.
 const SCOPES: [Scope; 3] = [Scope::Project, Scope::Local, Scope::User];
 
 impl Doctor {
@@ -125,7 +125,7 @@ impl Findings {
         }
     }
 
-    /// One settings file: how many entries of ours it has.
+    /// Reports on one settings file. Returns the number of hookbox entries in it.
     fn settings(&mut self, scope: Scope, file: &Path, coverage: &Coverage) -> anyhow::Result<usize> {
         let Some(text) = change::read(file)? else { return Ok(0) };
         let client = self.client;
@@ -164,7 +164,7 @@ impl Findings {
         Ok(found.len())
     }
 
-    /// The entry that OpenCode's plugin stands for. OpenCode passes over a file that does not load, and says nothing.
+    /// The entry that corresponds to OpenCode's plugin. OpenCode silently ignores a plugin that does not load.
     fn plugin(&mut self, file: &Path, text: &str) -> Option<Found> {
         let advice = "a plugin that does not load opens every gate: `hookbox install opencode` writes it anew";
         if let Some(number) = plugin::first_difference(text) {
@@ -175,7 +175,7 @@ impl Findings {
         plugin::Installed::read(text).map(|installed| installed.entry())
     }
 
-    /// Returns true if an event ever came from this project.
+    /// Reports when an event last arrived from this project.
     fn fired(&mut self, dialect: &str, event: &str) {
         let fired = heartbeat::last(dialect, event, &self.project);
         self.unseen += usize::from(fired.is_none());
@@ -184,7 +184,7 @@ impl Findings {
         line("fired", format_args!("{event}   {fired}"));
     }
 
-    /// What `hookbox check` says of the configuration.
+    /// Reports the findings of `hookbox check` on the configuration.
     fn check(&mut self, wiring: &Wiring) {
         let mut config = wiring.config.clone();
         for text in crate::trust::leave_out_programs(&mut config) {
@@ -212,7 +212,7 @@ impl Findings {
         self.problem(format_args!("`{program}` cannot be started: it is not on this PATH; {then}"));
     }
 
-    /// The configuration that an entry names, as this client meets it.
+    /// The configuration that an entry names, as this client uses it.
     fn config(&mut self, found: &Found, scope: Scope) -> Option<Wiring> {
         let ours = &found.ours;
         let named = ours.config.as_deref().unwrap_or("hooks.json");
@@ -231,7 +231,7 @@ impl Findings {
                 let dialect = wiring.config.dialect.name();
                 let closed = if wiring.config.fail_closed { "fails closed" } else { "fails open" };
                 line("config", format_args!("{}   {dialect}   {closed}", file.display()));
-                // The plugin denies whatever keeps hookbox from answering.
+                // The plugin itself denies if hookbox does not respond.
                 let plugin = self.client.form == Form::Plugin;
                 if wiring.config.fail_closed && !plugin && !ours.words.iter().any(|word| word == "--fail-closed") {
                     line("note", "without --fail-closed in the entry, a missing configuration opens the gate");
@@ -253,7 +253,7 @@ impl Findings {
         }
     }
 
-    /// Events without an entry, and entries without hooks.
+    /// Reports events without an entry, and entries without hooks.
     fn events(&mut self, found: &[&Found], wiring: &Wiring) {
         if self.client.form == Form::Process || self.client.form == Form::Plugin {
             return;
@@ -309,7 +309,7 @@ impl Findings {
         }
     }
 
-    /// What cannot be stopped here, of the events that have hooks.
+    /// Reports what cannot be blocked in this client, for the events that have hooks.
     fn cannot(&self, coverage: &Coverage, wiring: &Wiring) {
         let (known, _) = entry::events(self.client, wiring);
         let has_hooks = |event: &str| {
@@ -327,12 +327,12 @@ impl Findings {
     }
 }
 
-/// One thing that was found out.
+/// Prints one finding.
 fn line(what: &str, text: impl std::fmt::Display) {
     print::out(format_args!("  {what:9} {text}"));
 }
 
-/// What a program says its version is.
+/// The version that a program prints.
 fn version(program: &Path) -> Option<String> {
     let mut child = std::process::Command::new(program)
         .arg("--version")
@@ -347,7 +347,7 @@ fn version(program: &Path) -> Option<String> {
     Some(line.to_owned())
 }
 
-/// A time that has passed, in the unit a person would use.
+/// A duration in the unit that a person would use.
 fn long(seconds: u64) -> String {
     match seconds {
         0..=119 => format!("{seconds} s"),

@@ -1,4 +1,4 @@
-//! The options that say which event a command is about: `--event NAME` and, where it does not come on stdin, `--input FILE`.
+//! The options that name the event of a command: `--event NAME`, and `--input FILE` unless it comes on stdin.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,8 @@ use hookbox::{
 
 use crate::exit::Exit;
 
-/// The event's name and files. Until 0.1 `--event` took the file: a value that can only be a path counts as one still.
+/// Separates the event's name from its files. Until 0.1 `--event` took the file, so a value that can only be a path
+/// still counts as one.
 pub fn split(event: Vec<String>, mut inputs: Vec<PathBuf>) -> anyhow::Result<(Option<String>, Vec<PathBuf>)> {
     let (files, mut names): (Vec<_>, Vec<_>) = event.into_iter().partition(|value| is_path(value));
     inputs.extend(files.into_iter().map(PathBuf::from));
@@ -23,7 +24,7 @@ pub fn split(event: Vec<String>, mut inputs: Vec<PathBuf>) -> anyhow::Result<(Op
     }
 }
 
-/// As [`split`], for commands about one event.
+/// Like [`split`], for commands with a single event.
 pub fn one(event: Vec<String>, input: Option<PathBuf>) -> anyhow::Result<(Option<String>, Option<PathBuf>)> {
     let (name, mut inputs) = split(event, input.into_iter().collect())?;
     let file = inputs.pop();
@@ -33,7 +34,8 @@ pub fn one(event: Vec<String>, input: Option<PathBuf>) -> anyhow::Result<(Option
     }
 }
 
-/// Tells whether a value of `--event` is a path: no event's name has a slash, ends in `.json` or is the name of a file here.
+/// Returns true if a value of `--event` is a path: it contains a slash, ends in `.json`, or is the name of a file and
+/// not of an event.
 fn is_path(value: &str) -> bool {
     let known = || hookbox::dialect::ALL.iter().any(|dialect| dialect.spec_by_name(value).is_some());
     value.contains('/')
@@ -41,10 +43,10 @@ fn is_path(value: &str) -> bool {
         || (!known() && Path::new(value).is_file())
 }
 
-/// Refuses a name that is most likely misspelt: its hooks would not be asked.
+/// Rejects a name that is probably misspelt, because its hooks would not be called.
 ///
 /// # Errors
-/// The name resembles one of the dialect's events, and no dialect has it.
+/// The name is unknown in all dialects and resembles one of the dialect's events.
 pub fn check(dialect: &dyn Dialect, name: Option<&str>) -> anyhow::Result<()> {
     match name.and_then(|name| misnamed(dialect, name)) {
         Some(Misnamed { name, near }) => {

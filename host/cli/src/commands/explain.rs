@@ -1,4 +1,4 @@
-//! `hookbox explain`: people come here when a gate surprises them.
+//! `hookbox explain`: explains the verdict on an event, for users who are surprised by it.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `hookbox health`: is the daemon ready?
+//! `hookbox health`: checks if the daemon is ready.
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -52,10 +52,11 @@ async fn ready(settings: &Settings, wait: Duration) -> anyhow::Result<StatusCode
     let address = settings.admin.as_ref().or(shared);
     let address =
         address.ok_or_else(|| anyhow!("`listen` is open to others, so `/readyz` is at `admin` alone: set it"))?;
-    // An address for the administrator alone has TLS only beyond loopback.
+    // The administrator's own address uses TLS only if it is not local.
     let is_encrypted = settings.tls.is_some() && (settings.admin.is_none() || !address.is_local());
     let scheme = if is_encrypted { "https" } else { "http" };
-    // The certificate is for another name than this address. The request has no secret and the answer decides nothing.
+    // The certificate is for another name than this address. The request contains no secret, and the response decides
+    // nothing.
     let builder =
         Client::builder().no_proxy().redirect(Policy::none()).timeout(wait).danger_accept_invalid_certs(is_encrypted);
     let (client, host) = match address {
@@ -65,7 +66,7 @@ async fn ready(settings: &Settings, wait: Duration) -> anyhow::Result<StatusCode
     Ok(client.build()?.get(format!("{scheme}://{host}/readyz")).send().await?.status())
 }
 
-/// The address by which a listener on all addresses is reached from here.
+/// A local address of a listener on all addresses.
 fn on_this_machine(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });

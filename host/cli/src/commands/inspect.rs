@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{exit::Exit, print, report};
 
-/// Calls that limits are advised from.
+/// The number of calls on which the advice is based.
 const RUNS: usize = 50;
 
 /// Show what a component handles and what it asks for.
@@ -72,8 +72,8 @@ impl Inspect {
     }
 }
 
-/// What calls used, and limits with room for others: four times the fuel, twice the memory, a hundred times the time of all
-/// but one in a hundred, because events differ and machines are busy.
+/// The resources that calls used, and recommended limits: four times the fuel, twice the memory, and a hundred times
+/// the 99th percentile of the time, because events differ and machines are busy.
 fn advice(calls: &Calls) -> [String; 2] {
     let Calls { event, dialect, fuel, memory, said, .. } = calls;
     let time = percentile(&calls.times, 99);
@@ -88,18 +88,18 @@ fn advice(calls: &Calls) -> [String; 2] {
     [used, format!("  advised   \"limits\": {limits}")]
 }
 
-/// With two digits that are not 0.
+/// Rounds up to two significant digits.
 fn round_up(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or_default().saturating_sub(1));
     number.div_ceil(unit) * unit
 }
 
-/// What it is, in six lines.
+/// The description of a component, in six lines.
 pub fn describe(path: &Path, found: &Inspection) -> [String; 6] {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let tool = |producer: &&Producer| producer.field == "processed-by";
     let made = found.producers.iter().filter(|producer| !tool(producer)).map(producer);
-    // Every component goes through that one, some several times.
+    // wit-component is left out: it processes every component, some several times.
     let tools = found.producers.iter().filter(tool).filter(|tool| tool.name != "wit-component").map(producer);
     let contract = found.contract.iter().map(|contract| format!("WIT {}", print::name(contract)));
     let made: Vec<String> = made.chain(contract).collect();
@@ -119,7 +119,7 @@ fn producer(producer: &Producer) -> String {
     format!("{}{version}", print::name(&producer.name))
 }
 
-/// A version as compilers write it, `1.95.0 (59807616e 2026-04-14)` for example, or in quotes.
+/// A version in the form that compilers use, such as `1.95.0 (59807616e 2026-04-14)`. Other texts are quoted.
 fn version(text: &str) -> String {
     let usual = |c: char| c.is_ascii_alphanumeric() || ".-+() ".contains(c);
     if text.chars().all(usual) && !text.contains("  ") { text.to_owned() } else { print::quoted(text) }

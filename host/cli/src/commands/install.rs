@@ -1,4 +1,4 @@
-//! `hookbox install`: from a configuration to a client that asks it.
+//! `hookbox install`: makes a client run hookbox for the events of a configuration.
 
 mod plan;
 mod trust;
@@ -50,20 +50,20 @@ pub struct Install {
     follow_links: bool,
 }
 
-/// The client of that name, or which there are.
+/// Parses a client's name. The error lists the known names.
 pub fn client(name: &str) -> Result<&'static Client, String> {
     let names = || clients::ALL.iter().map(|client| client.name).collect::<Vec<_>>().join(", ");
     clients::by_name(name).ok_or_else(|| format!("known are {}", names()))
 }
 
-/// Where things are that an installation is about.
+/// The client and the files of an installation.
 struct Place {
     client: &'static Client,
     scope: Scope,
     project: PathBuf,
     /// The client's settings.
     file: PathBuf,
-    /// Our configuration.
+    /// hookbox's configuration.
     config: PathBuf,
 }
 
@@ -112,7 +112,7 @@ impl Install {
         Ok(if self.make(place, &changes)? { Exit::Ok } else { Exit::Told(1) })
     }
 
-    /// Shows changes, asks, and makes them; false: they were not wanted.
+    /// Shows changes, asks for consent, and applies them. Returns false if the user refuses.
     fn make(&self, place: &Place, changes: &[Change]) -> anyhow::Result<bool> {
         let changes: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
         if changes.is_empty() {
@@ -147,7 +147,8 @@ impl Install {
 }
 
 impl Install {
-    /// The change of a plugin that nobody edited: its text is hookbox's own, and the line with its settings is all to see.
+    /// A short description of a change to an unedited plugin. Only its line of settings matters; the rest is hookbox's
+    /// code.
     fn in_one_line(&self, place: &Place, change: &Change) -> Option<String> {
         if self.client.form != Form::Plugin || change.file != place.file {
             return None;
@@ -164,7 +165,7 @@ impl Install {
         ))
     }
 
-    /// Removes the folders that a file leaves empty, below the project or the home of its user.
+    /// Removes the folders that become empty without a file, below the project or the user's home.
     fn tidy(&self, place: &Place, file: &Path) {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let own = self.client.home().and_then(|home| Some(home.parent()?.to_owned()));
@@ -175,10 +176,10 @@ impl Install {
         }
     }
 
-    /// Names the target of a link out of the project, which a stranger may have put there.
+    /// Warns about a symlink out of the project, which may come from a checkout.
     ///
     /// # Errors
-    /// Nobody is asked before it is written, and `--follow-links` does not say that it may be.
+    /// With `--yes` the user cannot be asked, so such a link requires `--follow-links`.
     fn tell_of_link(&self, file: &Path, target: &Path) -> anyhow::Result<()> {
         let link = format!("{} is a link out of the project, to {}", file.display(), target.display());
         if self.yes && !self.follow_links {
@@ -190,12 +191,12 @@ impl Install {
     }
 }
 
-/// As `hookbox check`: everything that is wrong is told, and what is compiled is kept for the first event.
+/// Checks the configuration like `hookbox check`. Compiled components stay in the cache for the first event.
 fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
     let file = config.file.display().to_string();
     let mut found = warnings;
     found.extend(config.self_writes());
-    // Its user has not agreed to anything yet.
+    // The user has not agreed to run programs yet.
     crate::trust::leave_out_programs(&mut config).iter().for_each(print::out);
     if !config.hooks.is_empty() {
         found.extend(block_on(async { Ok(host(config).await?.check().await) })?);
@@ -209,7 +210,7 @@ fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is left to do, where only the user can.
+/// The remaining steps that only the user can do.
 fn hint(client: &Client, scope: Scope) -> Option<&'static str> {
     match (client.name, client.form, scope) {
         ("blade", ..) => {

@@ -16,7 +16,7 @@ pub struct Man {
     folder: PathBuf,
 }
 
-/// Shells that packages install a script for, with the name under which each shell looks for it.
+/// The shells with a packaged completion script, and the file name that each shell looks for.
 const SCRIPTS: [(Shell, &str); 3] =
     [(Shell::Bash, "hookbox.bash"), (Shell::Zsh, "_hookbox"), (Shell::Fish, "hookbox.fish")];
 
@@ -36,7 +36,7 @@ impl Man {
     }
 }
 
-/// The command line without the subcommand `help`, which would repeat every other one.
+/// The command line without the subcommand `help`, which would repeat all others.
 fn definition() -> Command {
     Cli::command().disable_help_subcommand(true)
 }
@@ -50,7 +50,7 @@ mod tests {
 
     use super::{Man, SCRIPTS, definition};
 
-    /// Visible subcommands, with the text of their `--help`.
+    /// The visible subcommands, with the text of their `--help`.
     fn subcommands() -> Vec<(String, String)> {
         let mut whole = definition().term_width(100);
         whole.build();
@@ -60,7 +60,7 @@ mod tests {
             .collect()
     }
 
-    /// `docs/cli.md` is generated from the command line's definition, and current. `UPDATE_DOCS=1` writes it anew.
+    /// `docs/cli.md` is generated from the command line's definition and up to date. `UPDATE_DOCS=1` regenerates it.
     #[test]
     fn the_reference_is_current() {
         let block = |help: &str| {
@@ -81,7 +81,7 @@ mod tests {
         assert!(found == text, "docs/cli.md is not current: ./just generate");
     }
 
-    /// A page for every subcommand, with all its options, and a script for every shell.
+    /// There is a page with all options for every subcommand, and a script for every shell.
     #[test]
     fn pages_and_scripts_have_every_subcommand() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Calls of one component, measured: for `hookbox bench` and the advice of `hookbox inspect`.
+//! Measures calls of one component, for `hookbox bench` and the advice of `hookbox inspect`.
 
 use std::{
     fs,
@@ -21,40 +21,40 @@ use serde_json::{Value, json};
 use super::{event, scratch::Scratch};
 use crate::exit::Exit;
 
-/// Calls before those that count.
+/// The number of warm-up calls.
 const WARM: usize = 5;
 
-/// What is called, and how.
+/// The component to measure, and how to call it.
 pub struct Measured<'a> {
     pub component: &'a Path,
     pub event: &'a Path,
-    /// The event's name, when its JSON does not carry it.
+    /// The event's name, if its JSON does not carry it.
     pub name: Option<&'a str>,
-    /// The configuration that names the component; without one, its grants and authority are whatever it asks for.
+    /// The configuration that names the component. Without one, it gets every grant and authority that it asks for.
     pub config: Option<&'a Path>,
     pub dialect: Option<&'a str>,
     pub runs: usize,
 }
 
-/// How the calls went.
+/// The measurements.
 pub struct Calls {
     pub event: String,
     pub dialect: &'static str,
-    /// Of each call: a sandbox made, the hook called in it, and all of it thrown away.
+    /// The time of each call, including the creation and removal of its sandbox.
     pub times: Vec<Duration>,
-    /// Of the call that used most.
+    /// The highest fuel of any call.
     pub fuel: u64,
-    /// Bytes of linear memory, of the call that had most.
+    /// The highest linear memory of any call, in bytes.
     pub memory: u64,
-    /// What the last call said, in a word.
+    /// The outcome of the last call, in one word.
     pub said: &'static str,
 }
 
 impl Measured<'_> {
-    /// Calls it.
+    /// Runs and measures the calls.
     ///
     /// # Errors
-    /// A call failed, or there was none: what cannot be measured.
+    /// A call failed, or the component did not run.
     pub async fn run(&self) -> anyhow::Result<Calls> {
         let bytes = fs::read(self.component).with_context(|| self.component.display().to_string())?;
         let unusable = |why: String| Exit::Config.error(format!("{}: {why}", self.component.display()));
@@ -109,7 +109,7 @@ impl Measured<'_> {
         Ok(calls)
     }
 
-    /// A configuration with this one hook on this one event, and the file that it would stand in.
+    /// A configuration with this hook on this event, and the path that it would have.
     fn settings(&self, found: &Inspection, wire: &[u8]) -> anyhow::Result<(String, PathBuf)> {
         let name = self.dialect.unwrap_or("claude");
         let dialect = dialect::by_name(name)
@@ -130,7 +130,7 @@ impl Measured<'_> {
     }
 }
 
-/// `hooks` with this hook on the event.
+/// The `hooks` member with this hook on the event.
 fn on(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>, hook: &Value) -> anyhow::Result<Value> {
     event::check(dialect, name)?;
     let event = dialect.decode_event(wire, name).map_err(|error| Exit::Data.error(error.to_string()))?;
@@ -142,7 +142,7 @@ fn on(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>, hook: &Value) -> a
     })
 }
 
-/// The time that so many of a hundred calls did not take longer than.
+/// A percentile of sorted times.
 pub fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last * percent).div_ceil(100)).copied().unwrap_or_default()

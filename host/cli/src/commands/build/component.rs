@@ -1,4 +1,5 @@
-//! From what a compiler made to a component on disk: described, adapted, encoded, marked, validated, written whole.
+//! Turns a compiler's output into a component file: embeds the world, adapts, encodes, adds metadata, validates, and
+//! writes it atomically.
 
 use std::{fs, path::Path};
 
@@ -15,10 +16,10 @@ use wit_component::ComponentEncoder;
 use super::{contract, language::Compiled, snapshot};
 use crate::{exit::Exit, print};
 
-/// The custom section that says what a component was made from.
+/// The custom section with the digest of the component's source.
 const SOURCE: &str = "hookbox-source";
 
-/// A digest of everything a component is made from, this program included.
+/// A digest of everything a component is made from, including this program's version.
 pub fn source<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in std::iter::once(env!("CARGO_PKG_VERSION").as_bytes()).chain(parts) {
@@ -28,7 +29,7 @@ pub fn source<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     format!("{:x}", hasher.finalize())
 }
 
-/// Returns true if the component in this file was made from this.
+/// Returns true if the component in this file was made from this source.
 pub fn is_made_from(file: &Path, source: &str) -> bool {
     let Ok(bytes) = fs::read(file) else { return false };
     let sections = Parser::new(0).parse_all(&bytes);
@@ -37,7 +38,7 @@ pub fn is_made_from(file: &Path, source: &str) -> bool {
     })
 }
 
-/// Makes the component. `source` is noted in it.
+/// Makes the component, and embeds the digest of its source.
 pub fn make(compiled: Compiled, source: &str) -> anyhow::Result<Vec<u8>> {
     let Compiled { wasm, adapters, made_with, .. } = compiled;
     let component = if Parser::is_component(&wasm) { wasm } else { encode(wasm, adapters)? };
@@ -56,8 +57,8 @@ fn encode(module: Vec<u8>, adapters: Vec<(&'static str, Vec<u8>)>) -> anyhow::Re
     encoder.encode()
 }
 
-/// Loads it as a host would that grants it whatever it asks for. What it is compiled to is kept where the first event will
-/// look for it.
+/// Loads the component with every permission that it asks for. Its compiled code stays in the cache for the first
+/// event.
 pub fn validate(component: &[u8]) -> anyhow::Result<()> {
     let granted: Permissions =
         serde_json::from_value(json!({ "state": true, "http": ["https://example.com"], "llm": true }))?;

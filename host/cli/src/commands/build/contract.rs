@@ -1,5 +1,5 @@
-//! The contract as text, for compilers that know nothing of components: what a core module exports and imports says
-//! which interfaces of it are meant.
+//! The contract as text, for compilers without component support. The exports and imports of a core module determine
+//! which interfaces it uses.
 
 use anyhow::{Context, bail};
 use wasmparser::{Parser, Payload};
@@ -16,12 +16,12 @@ mod files;
 
 pub use files::WIT;
 
-/// What of the contract a core module has to do with, by the names of its exports and imports.
+/// The contract's interfaces in the exports and imports of a core module.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Uses {
     exports: Vec<String>,
     imports: Vec<String>,
-    /// It says so itself, as modules of wit-bindgen do.
+    /// True if the module contains its own world, as those of wit-bindgen do.
     described: bool,
 }
 
@@ -52,14 +52,14 @@ impl Uses {
     }
 }
 
-/// `cabi_post_…` and the like name no interface, `wasi_snapshot_preview1` is none of ours.
+/// Adds an interface of the contract. Ignores other names, such as `cabi_post_…` and `wasi_snapshot_preview1`.
 fn add(interfaces: &mut Vec<String>, name: &str) {
     if name.starts_with("hookbox:hooks/") && !interfaces.iter().any(|known| known == name) {
         interfaces.push(name.to_owned());
     }
 }
 
-/// Describes a core module by the contract, unless it does that itself.
+/// Embeds a world of the contract in a core module, unless it contains one.
 pub fn describe(module: &mut Vec<u8>) -> anyhow::Result<()> {
     let uses = Uses::of(module)?;
     if uses.described {
@@ -76,7 +76,7 @@ pub fn describe(module: &mut Vec<u8>) -> anyhow::Result<()> {
     embed(module, &imports.chain(exports).collect::<Vec<_>>().join(" "))
 }
 
-/// Gives a core module a world with these imports and exports.
+/// Embeds a world with these imports and exports in a core module.
 fn embed(module: &mut Vec<u8>, world: &str) -> anyhow::Result<()> {
     let mut resolve = resolve()?;
     let text = format!("package hookbox:build;\nworld hook {{ {world} }}\n");
@@ -85,7 +85,7 @@ fn embed(module: &mut Vec<u8>, world: &str) -> anyhow::Result<()> {
     embed_component_metadata(module, &resolve, world, StringEncoding::UTF8)
 }
 
-/// The contract, to be referred to.
+/// The parsed contract.
 pub fn resolve() -> anyhow::Result<Resolve> {
     let mut resolve = Resolve::new();
     let mut files = wit_parser::SourceMap::new();

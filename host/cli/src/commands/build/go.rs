@@ -1,4 +1,4 @@
-//! Go: the standard compiler, our adapter for what Go expects of a system, and a runtime that has started already.
+//! Go: the standard compiler, an adapter for the WASI imports of Go, and a snapshot of the started runtime.
 
 mod data;
 
@@ -18,12 +18,12 @@ use crate::{exit::Exit, print};
 
 const MISSING: &str = "to install Go 1.24 or later, see https://go.dev/dl";
 const SDK: &str = "github.com/hookbox/hookbox/sdk-guest/go";
-/// What starts a module: runs the runtime's and every package's `init`.
+/// The function that starts a module: it runs the `init` functions of the runtime and of every package.
 const START: &str = "_initialize";
 /// `go/adapter.wat`, assembled.
 const ADAPTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/go-adapter.wasm"));
 const ADAPTER_WORLD: &str = include_str!("go/wasi.wit");
-/// Added to Go's own runtime, so that it can be given a new seed.
+/// A file that is added to Go's runtime, so that it can be reseeded.
 const RESEED: &str = include_str!("go/reseed.go");
 
 pub struct Go;
@@ -54,7 +54,7 @@ impl Language for Go {
         print::err(format_args!("go build {}", print::name(&folder.to_string_lossy())));
         tool::run(&mut go, MISSING, || Exit::Software.error(format!("go could not build {}", folder.display())))?;
         let module = fs::read(&core).with_context(|| core.display().to_string())?;
-        // The language and its version are noted by the compiler.
+        // The compiler embeds the language and its version.
         let mut made_with = AddMetadata::default();
         made_with.sdk = sdk_version(folder)?.map(|version| (SDK.into(), version)).into_iter().collect();
         let name = hook_name(folder)?;
@@ -84,10 +84,10 @@ fn check_version(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The last part of the module's path.
+/// The hook's name: the last part of the module's path.
 fn hook_name(folder: &Path) -> anyhow::Result<String> {
     let package = tool::ask(go(folder).args(["list", "-f", "{{.Name}} {{.ImportPath}}", "."]), MISSING)?;
-    // Where this fails, so did the build, with a better message.
+    // If this fails, so did the build, with a better message.
     let package = package.unwrap_or_default();
     let (name, path) = package.split_once(' ').unwrap_or_default();
     if name != "main" {
@@ -101,7 +101,7 @@ fn sdk_version(folder: &Path) -> anyhow::Result<Option<String>> {
     Ok(version.map(|version| version.trim_start_matches('v').to_owned()))
 }
 
-/// What tells the compiler of one more file in its runtime.
+/// Writes the overlay file that adds a file to the compiler's runtime.
 fn overlay(folder: &Path, scratch: &Path) -> anyhow::Result<std::path::PathBuf> {
     let root = tool::ask(go(folder).args(["env", "GOROOT"]), MISSING)?.unwrap_or_default();
     let (file, overlay) = (scratch.join("reseed.go"), scratch.join("overlay.json"));

@@ -1,5 +1,5 @@
-//! JavaScript and TypeScript: esbuild makes one module of a hook, componentize-qjs a component with an engine in it that
-//! has started already. Both are npm packages, installed beside what is built, as our lockfile has them.
+//! JavaScript and TypeScript: esbuild bundles the hook, and componentize-qjs makes a component with an initialised
+//! engine. Both are npm packages at the versions of the embedded lockfile, installed in the project's scratch folder.
 
 mod engine;
 
@@ -24,7 +24,7 @@ use crate::{exit::Exit, print};
 const MISSING: &str = "to install Node.js 20 or later, see https://nodejs.org";
 const SDK: &str = "@hookbox/guest";
 const LOCK: &str = include_str!("javascript/package-lock.json");
-/// What runs in Node.js, and what it is told of.
+/// The files that run in Node.js, and their data.
 const TOOLS: &[(&str, &str)] = &[
     ("package.json", include_str!("javascript/package.json")),
     ("package-lock.json", LOCK),
@@ -34,16 +34,16 @@ const TOOLS: &[(&str, &str)] = &[
     ("url.mjs", include_str!("javascript/url.mjs")),
     ("wit/deps/system/system.wit", include_str!("javascript/system.wit")),
 ];
-/// The lockfile that was installed last.
+/// The lockfile of the last installation.
 const INSTALLED: &str = "node_modules/.hookbox-lock.json";
-/// The engine, made of what was installed by this version.
+/// The engine, extracted from the installed package by this version.
 const ENGINE: &str = concat!("engine-", env!("CARGO_PKG_VERSION"), ".wasm");
-/// Where componentize-qjs has what differs by platform, the engine among it.
+/// The folder of componentize-qjs's platform-specific packages, one of which contains the engine.
 const ADDONS: &str = "node_modules/@andreiltd";
 
 pub struct JavaScript;
 
-/// What bundle.mjs says.
+/// The output of bundle.mjs.
 #[derive(Deserialize)]
 struct Bundle {
     name: String,
@@ -73,7 +73,7 @@ impl Language for JavaScript {
         })?;
         fs::write(scratch.join("bundle.json"), &said.stdout)?;
         let Bundle { name, digest, typescript, .. } = serde_json::from_slice(&said.stdout).context("bundle.mjs")?;
-        // Also where the component is as it was: it may have been built before TypeScript was installed.
+        // Also if the component is unchanged: it may have been built before TypeScript was installed.
         if typescript {
             check_types(&project.folder, &scratch.join("types-hold"), &digest)?;
         }
@@ -100,7 +100,7 @@ impl Language for JavaScript {
     }
 }
 
-/// Lays out what runs in Node.js and installs its packages, unless that has been done.
+/// Writes the files that run in Node.js and installs their packages, unless that has been done.
 fn prepare(scratch: &Path) -> anyhow::Result<()> {
     let version = tool::ask(Command::new("node").arg("--version"), MISSING)?.unwrap_or_default();
     let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
@@ -128,7 +128,7 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
         let why = format!("to see why:   npm ci --ignore-scripts --prefix {}", scratch.display());
         Exit::Software.advised("the packages could not be installed", &[&why])
     })?;
-    // npm says nothing of what it could not install, where it is for one platform among others.
+    // npm reports no error if it could not install an optional package for this platform.
     if addon(&scratch.join(ADDONS)).is_none() {
         return Err(Exit::Software.advised(
             "npm left out the part of componentize-qjs that is made for this platform",
@@ -139,7 +139,7 @@ fn prepare(scratch: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The engine, as a file: taken out of the package once.
+/// The path of the engine. Extracts it from the package once.
 fn engine(scratch: &Path) -> anyhow::Result<PathBuf> {
     let file = scratch.join(ENGINE);
     if !file.is_file() {
@@ -150,7 +150,7 @@ fn engine(scratch: &Path) -> anyhow::Result<PathBuf> {
     Ok(file)
 }
 
-/// The first file of this kind in the folders of a folder.
+/// The first addon file in the subfolders of a folder.
 fn addon(folder: &Path) -> Option<PathBuf> {
     let mut packages: Vec<_> = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     packages.sort();
@@ -159,8 +159,8 @@ fn addon(folder: &Path) -> Option<PathBuf> {
     files.find(|file| file.extension().is_some_and(|extension| extension == "node"))
 }
 
-/// Runs the project's own TypeScript, unless `held` says that the types of these sources do. What it finds is on its stdout,
-/// and so on our stderr.
+/// Runs the project's own TypeScript compiler, unless `held` contains the digest of these sources. Its messages go to
+/// stderr.
 fn check_types(folder: &Path, held: &Path, digest: &str) -> anyhow::Result<()> {
     if !folder.join("tsconfig.json").is_file() || fs::read_to_string(held).is_ok_and(|held| held == digest) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The languages a hook can be written in: one file each, one line here.
+//! The languages of hooks: one file each, and one line here.
 
 use std::path::{Path, PathBuf};
 
@@ -7,34 +7,34 @@ use wasm_metadata::AddMetadata;
 use super::{Build, go, javascript, python, rust};
 use crate::exit::Exit;
 
-/// How hooks of one language are built.
+/// The build of hooks in one language.
 pub trait Language {
-    /// What it is called.
+    /// The name of the language.
     fn name(&self) -> &'static str;
 
-    /// The file that makes a folder a hook of this language.
+    /// The file that identifies a folder as a hook in this language.
     fn manifest(&self) -> &'static str;
 
-    /// For compilers that cannot tell by themselves that nothing changed: the component that was made from the same is
-    /// left as it is, and the compiler does not run.
+    /// A digest of the sources, for compilers that do not detect an unchanged project themselves. If the component was
+    /// made from the same sources, the compiler does not run.
     fn fingerprint(&self, _project: &Project<'_>) -> anyhow::Result<Option<Fingerprint>> {
         Ok(None)
     }
 
-    /// Runs the compiler. Its messages, and progress, go to stderr; stdout is kept free.
+    /// Runs the compiler. Its messages and progress go to stderr; stdout stays empty.
     fn compile(&self, project: &Project<'_>) -> anyhow::Result<Compiled>;
 }
 
-/// What is built.
+/// A project to build.
 pub struct Project<'a> {
     /// The hook's folder, absolute.
     pub folder: PathBuf,
-    /// How it was asked for.
+    /// The command-line options.
     pub build: &'a Build,
 }
 
 impl Project<'_> {
-    /// A folder for what a build keeps, inside the project and out of its version control.
+    /// Creates the folder for build data, inside the project but ignored by version control.
     pub fn scratch(&self) -> std::io::Result<PathBuf> {
         let folder = self.folder.join(".hookbox");
         std::fs::create_dir_all(&folder)?;
@@ -46,27 +46,27 @@ impl Project<'_> {
     }
 }
 
-/// What a compiler would make, and from what.
+/// The identity of a build: the hook's name and its sources.
 pub struct Fingerprint {
-    /// The hook's name; the component is called after it.
+    /// The hook's name, which is also the component's file name.
     pub name: String,
-    /// A digest of whatever the compiler reads, itself included.
+    /// A digest of everything the compiler reads, including the compiler itself.
     pub digest: String,
 }
 
-/// What a compiler made.
+/// The output of a compiler.
 pub struct Compiled {
-    /// The hook's name; the component is called after it.
+    /// The hook's name, which is also the component's file name.
     pub name: String,
     /// A core module or a component.
     pub wasm: Vec<u8>,
-    /// Modules that stand between a core module and the contract, by the name it imports them under.
+    /// Adapter modules between a core module and the contract, by the import name of each.
     pub adapters: Vec<(&'static str, Vec<u8>)>,
     /// The language and the SDK, for `hookbox inspect`.
     pub made_with: AddMetadata,
 }
 
-/// Every language, in the order in which a folder is asked.
+/// Every language, in the order of detection.
 const LANGUAGES: &[&dyn Language] = &[&rust::Rust, &go::Go, &javascript::JavaScript, &python::Python];
 
 /// The language of a hook's folder.

@@ -1,4 +1,4 @@
-//! Python: componentize-py, with an interpreter that has started and imported the hook already.
+//! Python: componentize-py, with a snapshot of the interpreter after it imported the hook.
 
 mod packages;
 mod sdk;
@@ -23,20 +23,20 @@ use super::{
 use crate::{exit::Exit, print};
 
 const MISSING: &str = "to install Python 3.11 or later, see https://www.python.org/downloads";
-/// The version of the interpreter that componentize-py brings.
+/// The version of componentize-py's interpreter.
 const INTERPRETER: &str = "3.14";
 const PROJECT: &str = include_str!("python/project.py");
 const COLLECT: &str = include_str!("python/collect.py");
 const COMPONENTIZE: &str = include_str!("python/componentize.py");
 const TOOLCHAIN: &str = include_str!("python/requirements.txt");
-/// What the program printed when the sources were looked at.
+/// The output of `project.py`, stored in a file.
 const MANIFEST: &str = "project.json";
 /// The module that componentize-py starts with.
 const APP: &str = "hookbox_app";
 
 pub struct Python;
 
-/// What `project.py` prints.
+/// The output of `project.py`.
 #[derive(Deserialize)]
 struct Manifest {
     name: String,
@@ -45,7 +45,7 @@ struct Manifest {
     dependencies: Vec<String>,
 }
 
-/// What `collect.py` prints.
+/// The output of `collect.py`.
 #[derive(Deserialize)]
 struct Collected {
     events: Vec<String>,
@@ -88,7 +88,7 @@ impl Language for Python {
         let own = Packages::of_project(&project.folder, &manifest.dependencies, packages.clone());
         own.install()?;
 
-        // Whatever is wrong with the hook shows here, in a moment and as its author knows it.
+        // Errors in the hook appear here, quickly and with a normal traceback.
         let collected = collect(&manifest, &place, &[&sdk, &packages])?;
         if collected.events.is_empty() {
             return Err(Exit::Usage.error(format!(
@@ -123,11 +123,11 @@ impl Language for Python {
             .arg(&world)
             .args(["-w", "hook", "componentize", APP, "-o"])
             .arg(&wasm);
-        // The author's files first: they are `/0` inside.
+        // The author's files come first: their folder is `/0` inside the component.
         for folder in [&stage, &packages, &sdk, &app] {
             componentize.arg("-p").arg(folder);
         }
-        // Without one of its own it would search this machine's Python for packages.
+        // Without an environment of its own it would search this machine's Python for packages.
         let environment = place.join("environment");
         fs::create_dir_all(environment.join("lib/python3/site-packages"))?;
         componentize.env("VIRTUAL_ENV", environment).env("PYTHONPATH", &toolchain).env("RUST_BACKTRACE", "0");
@@ -158,7 +158,7 @@ fn check_version() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The author's Python, without their packages, running a program of ours.
+/// The author's Python, without installed packages, running one of hookbox's programs.
 fn python(place: &Path, name: &str, program: &str) -> anyhow::Result<Command> {
     let file = place.join(name);
     fs::write(&file, program)?;
@@ -193,7 +193,7 @@ fn collect(manifest: &Manifest, place: &Path, path: &[&Path]) -> anyhow::Result<
     Ok(serde_json::from_slice(&told.stdout)?)
 }
 
-/// The world of this hook alone, and the contract beside it.
+/// Writes the world of this hook and the contract.
 fn write_world(collected: &Collected, world: &Path) -> anyhow::Result<()> {
     let (_, text) = contract::WIT.first().context("a contract")?;
     let version = text.split_once('@').and_then(|(_, rest)| rest.split_once(';')).context("a version")?.0;
@@ -210,12 +210,12 @@ fn write_world(collected: &Collected, world: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is not the hook's source, though it may lie beside it.
+/// Returns true for files and folders that are not part of the hook's sources.
 fn is_left_out(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "__pycache__" | "venv" | "node_modules" | "build" | "dist" | "tests")
 }
 
-/// The files of a hook, by their names in its folder, in order: its modules, and whatever is in its packages.
+/// The source files of a hook, sorted, with their names in its folder: its modules, and everything in its packages.
 fn sources(root: &Path) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
     fn walk(folder: &Path, within: &Path, found: &mut Vec<(PathBuf, PathBuf)>) -> anyhow::Result<()> {
         for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
@@ -241,7 +241,7 @@ fn sources(root: &Path) -> anyhow::Result<Vec<(PathBuf, PathBuf)>> {
     Ok(found)
 }
 
-/// An empty folder in this place.
+/// Creates an empty folder. Removes its previous content.
 fn emptied(folder: &Path) -> std::io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;

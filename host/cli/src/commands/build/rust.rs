@@ -23,8 +23,8 @@ use crate::exit::Exit;
 const TARGET: &str = "wasm32-unknown-unknown";
 const MISSING: &str = "to install Rust, see https://rustup.rs";
 
-/// A hook is loaded on every start and sent around: small beats fast, and nothing unwinds in a sandbox that is thrown
-/// away. An author's Cargo.toml needs none of it; under a profile of its own (`--profile`) nothing is set.
+/// Profile settings for small components. Size matters most, because a component is loaded on every start, and the
+/// sandbox needs no unwinding. They override the author's `release` profile, but not another one (`--profile`).
 const SMALL: &[(&str, &str)] = &[
     ("OPT_LEVEL", "s"),
     ("LTO", "fat"),
@@ -53,7 +53,7 @@ impl Language for Rust {
         let mut cargo = Command::new("cargo");
         cargo
             .current_dir(folder)
-            // A library that is also a Rust one, as for its unit tests, is not optimised as a whole.
+            // Only `cdylib`: a library that is also an rlib, as for its unit tests, is not optimised as a whole.
             .args(["rustc", "--lib", "--crate-type", "cdylib"])
             .args(["--target", TARGET, "--message-format", Messages::format()])
             .args(["--profile", &project.build.profile, "--manifest-path"])
@@ -79,7 +79,7 @@ impl Language for Rust {
     }
 }
 
-/// cargo's own word for a missing target is "can't find crate for `std`".
+/// Checks that the target is installed. cargo's own error is only "can't find crate for `std`".
 fn check_target(folder: &Path) -> anyhow::Result<()> {
     let mut rustc = Command::new("rustc");
     rustc.current_dir(folder).args(["--print", "target-libdir", "--target", TARGET]);
@@ -92,19 +92,19 @@ fn check_target(folder: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// The author's flags, and those that keep the paths of this machine out of the component.
+/// The author's flags, and flags that keep the paths of this machine out of the component.
 fn flags(folder: &Path) -> anyhow::Result<String> {
     let mut cargo = Command::new("cargo");
-    // Unpacks what is to be compiled: the folders of a registry are known only then.
+    // This also unpacks the dependencies. The folders of a registry are known only then.
     cargo.current_dir(folder).args(["metadata", "--format-version", "1", "--filter-platform", TARGET]);
     let metadata = tool::ask(&mut cargo, MISSING)?.unwrap_or_default();
-    // cargo reports what is wrong with a manifest when it builds.
+    // cargo reports an invalid manifest during the build.
     let metadata: Metadata = serde_json::from_str(&metadata).unwrap_or_default();
     let mut rustc = Command::new("rustc");
     rustc.current_dir(folder).args(["--print", "sysroot"]);
     let sysroot = tool::ask(&mut rustc, MISSING)?.map(|root| Path::new(&root).join("lib/rustlib/src/rust"));
 
-    // The last that matches counts: the more specific come later.
+    // The last matching remap applies, so the more specific ones come later.
     let mut remaps: Vec<_> = metadata.packages.iter().filter_map(Package::remap).collect();
     remaps.sort();
     remaps.dedup();
@@ -119,7 +119,7 @@ fn flags(folder: &Path) -> anyhow::Result<String> {
     Ok(own.chain(remaps).collect::<Vec<_>>().join("\x1f"))
 }
 
-/// The part of `cargo metadata` that says where sources are.
+/// The part of the output of `cargo metadata` about source folders.
 #[derive(Default, Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -135,8 +135,8 @@ struct Package {
 }
 
 impl Package {
-    /// The folder of its sources, and its name in a component. A registry's folder is named after its address, and mirrors have
-    /// others.
+    /// The folder of its sources, and the folder's name in the component. The folder of a registry depends on its
+    /// address, which differs between mirrors.
     fn remap(&self) -> Option<(PathBuf, String)> {
         let folder = self.manifest_path.parent()?;
         match &self.source {
@@ -147,7 +147,8 @@ impl Package {
     }
 }
 
-/// Packages made for a browser are given one by wasm-bindgen, which leaves in the module what its own tool would replace.
+/// Rejects imports of wasm-bindgen. Packages for browsers leave them in the module for wasm-bindgen's own tool to
+/// replace.
 fn check_imports(module: &[u8]) -> anyhow::Result<()> {
     for payload in Parser::new(0).parse_all(module) {
         let Payload::ImportSection(imports) = payload? else { continue };
@@ -166,8 +167,8 @@ fn check_imports(module: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The language, its compiler, and the version of our SDK among what was built. What the compiler says of itself goes with
-/// the names of functions.
+/// The language, the compiler, and the version of the SDK. The compiler's own metadata is removed together with
+/// function names.
 fn made_with(folder: &Path, messages: &Messages) -> anyhow::Result<AddMetadata> {
     let compiler = tool::ask(Command::new("rustc").current_dir(folder).arg("--version"), MISSING)?.unwrap_or_default();
     let mut made = AddMetadata::default();

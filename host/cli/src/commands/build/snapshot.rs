@@ -1,8 +1,8 @@
-//! What a language does before the first call it does once, here, and the component begins with the memory that there was
-//! then. Go's runtime takes longer to start than most hooks to run; a hook in Rust begins with memory to allocate from.
+//! Takes a snapshot of a module after its start-up code, so that instances skip the start-up. Go's runtime takes longer
+//! to start than most hooks take to run. A Rust hook starts with initialised allocator memory.
 //!
-//! What starts here has fixed clocks and a fixed seed, so that the same source gives the same component. Go's SDK gives
-//! the runtime a new seed at the first call.
+//! The start uses fixed clocks and a fixed seed, so that builds are reproducible. Go's SDK reseeds the runtime at the
+//! first call.
 
 use anyhow::anyhow;
 use wasmparser::{Parser, Payload, ValType};
@@ -13,14 +13,14 @@ use crate::{commands::block_on, exit::Exit, print};
 
 /// WASI preview 1, as Go's runtime imports it.
 pub const SYSTEM: &str = "wasi_snapshot_preview1";
-/// What an SDK exports that has something to do once.
+/// The export of an SDK that runs once at build time.
 const START: &str = "hookbox-start";
-/// More than any start takes, and less than a minute.
+/// More fuel than any start needs, but used up in less than a minute.
 const FUEL: u64 = 20_000_000_000;
 /// EBADF of WASI preview 1.
 const BAD_FILE: i32 = 8;
 
-/// Where a start stands: its clock in nanoseconds, and whether it called what only a host has.
+/// The state of a start: its clock in nanoseconds, its seed, the host function that it called, and its output.
 #[derive(Default)]
 struct Starting {
     now: u64,
@@ -41,7 +41,7 @@ pub fn prepared(module: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     Ok(module)
 }
 
-/// The module as it is after this export of it was called; as it was, when that needs a host.
+/// The module after a call of this export. Unchanged if the start needs a host.
 pub fn started(module: &[u8], start: &str) -> anyhow::Result<Vec<u8>> {
     let mut wizer = Wizer::new();
     wizer.init_func(start);
@@ -54,7 +54,7 @@ pub fn started(module: &[u8], start: &str) -> anyhow::Result<Vec<u8>> {
     let mut store = Store::new(&engine, Starting::default());
     store.set_fuel(FUEL).map_err(readable)?;
     let mut linker = Linker::new(&engine);
-    // Two packages of Go import the same function.
+    // Two Go packages import the same function.
     linker.allow_shadowing(true);
     for import in compiled.imports() {
         let Some(ty) = import.ty().func().cloned() else { continue };
@@ -98,14 +98,14 @@ fn readable(error: wasmtime::Error) -> anyhow::Error {
     anyhow!("{error:#}")
 }
 
-/// A capability: there is no host yet.
+/// A call to a capability. The start fails, because there is no host yet.
 fn host(mut caller: Caller<'_, Starting>, from: &str, name: &str) -> wasmtime::Result<i32> {
     let interface = from.rsplit('/').next().unwrap_or(from);
     caller.data_mut().called = Some(format!("{}.{name}", interface.split('@').next().unwrap_or(interface)));
     Err(wasmtime::Error::msg("no host"))
 }
 
-/// As much of a system as a start needs.
+/// The system calls that a start needs.
 fn system(mut caller: Caller<'_, Starting>, name: &str, arguments: &[Val]) -> wasmtime::Result<i32> {
     let argument = |index: usize| -> usize {
         let value = arguments.get(index).and_then(Val::i32).unwrap_or_default();
@@ -119,7 +119,7 @@ fn system(mut caller: Caller<'_, Starting>, name: &str, arguments: &[Val]) -> wa
         }
         "random_get" => {
             for index in 0..argument(1) {
-                // Never repeats within a start, and needs to do no more.
+                // A fixed sequence that does not repeat within a start is enough.
                 let state = caller
                     .data()
                     .random
@@ -146,7 +146,7 @@ fn system(mut caller: Caller<'_, Starting>, name: &str, arguments: &[Val]) -> wa
             write(&mut caller, argument(3), &u32::try_from(sum).unwrap_or(u32::MAX).to_le_bytes())?;
         }
         "poll_oneoff" => {
-            // Sleeping is as long as it says, on the clock of the start.
+            // Sleeping advances the clock of the start and does not wait.
             let until = read(&mut caller, argument(0), 48)?;
             let timeout = until.get(24..32).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
             let user = until.get(..8).unwrap_or_default().to_vec();
@@ -183,7 +183,7 @@ fn read_u32(caller: &mut Caller<'_, Starting>, at: usize) -> wasmtime::Result<us
     Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
 }
 
-/// What wizer reads of an instance.
+/// The instance from which wizer reads the snapshot.
 struct State {
     store: Store<Starting>,
     instance: Instance,
@@ -197,7 +197,7 @@ impl InstanceState for State {
             Some(Val::F32(bits)) => SnapshotVal::F32(bits),
             Some(Val::F64(bits)) => SnapshotVal::F64(bits),
             Some(Val::V128(bits)) => SnapshotVal::V128(bits.as_u128()),
-            // wizer refuses other globals before it comes to this.
+            // wizer rejects other globals earlier.
             _ => SnapshotVal::I32(0),
         }
     }

@@ -1,4 +1,4 @@
-//! Running somebody else's compiler.
+//! Runs external compilers.
 
 use std::{
     io::{self, BufRead, BufReader},
@@ -7,14 +7,14 @@ use std::{
 
 use crate::exit::Exit;
 
-/// Runs it with its messages on our stderr, and returns what it printed. `missing` is what to do when it is not
-/// installed, `failed` what could not be done when it fails: its own message is on stderr already.
+/// Runs a command with its messages on stderr, and returns its output. `missing` is the advice if the program is not
+/// installed. `failed` creates the error if it fails; its own message is on stderr already.
 pub fn run(command: &mut Command, missing: &str, failed: impl FnOnce() -> anyhow::Error) -> anyhow::Result<Output> {
     let output = start(command.stderr(Stdio::inherit()), missing)?;
     if output.status.success() { Ok(output) } else { Err(failed()) }
 }
 
-/// Runs it with its messages on our stderr, and hands on each line that it prints as soon as it does. Returns whether it
+/// Runs a command with its messages on stderr, and passes each line of its output to `each` at once. Returns true if it
 /// succeeded.
 pub fn follow(command: &mut Command, missing: &str, mut each: impl FnMut(&[u8])) -> anyhow::Result<bool> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
@@ -30,7 +30,7 @@ pub fn follow(command: &mut Command, missing: &str, mut each: impl FnMut(&[u8]))
     Ok(child.wait()?.success())
 }
 
-/// Runs it and returns what it printed, without a word on stderr.
+/// Runs a command without output on stderr, and returns its stdout. `None` if it fails.
 pub fn ask(command: &mut Command, missing: &str) -> anyhow::Result<Option<String>> {
     let output = start(command.stderr(Stdio::null()), missing)?;
     Ok(output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned()))

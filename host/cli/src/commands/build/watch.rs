@@ -1,4 +1,4 @@
-//! `hookbox build --watch`: builds again whenever a file of the hook changes.
+//! `hookbox build --watch`: rebuilds when a file of the hook changes.
 
 use std::{
     collections::BTreeMap,
@@ -10,17 +10,17 @@ use std::{
 
 use crate::{print, report};
 
-/// Between two looks. Looking is reading a few folders; what an operating system would tell differs from one to the next, and
-/// on some file systems it tells nothing.
+/// The polling interval. Reading a few folders is cheap. File notifications differ between systems, and are missing on
+/// some file systems.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// What is in a hook's folder and no source of it: what builds and package clients make.
+/// Generated folders, which are not watched.
 const LEFT_OUT: &[&str] = &["target", "node_modules", "__pycache__", "venv", "build", "dist"];
 
-/// Each file, with its time and size.
+/// Each file with its modification time and size.
 type Look = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
-/// Builds, and builds again, until the process is ended. What is wrong with the hook is told, and ends nothing.
+/// Builds repeatedly until the process is ended. Errors in the hook are printed and do not end it.
 pub fn watch(folder: &Path, build: impl Fn() -> anyhow::Result<()>) -> anyhow::Result<()> {
     loop {
         let seen = look(folder)?;
@@ -31,7 +31,7 @@ pub fn watch(folder: &Path, build: impl Fn() -> anyhow::Result<()>) -> anyhow::R
         while look(folder)? == seen {
             thread::sleep(PAUSE);
         }
-        // Whoever writes one file often writes several.
+        // Editors often write several files at once, so wait until the changes stop.
         let mut before = look(folder)?;
         loop {
             thread::sleep(PAUSE);
@@ -53,7 +53,7 @@ fn look(folder: &Path) -> io::Result<Look> {
             if name.starts_with('.') || path.extension().is_some_and(|extension| extension == "wasm") {
                 continue;
             }
-            // One that went away meanwhile is not a file any more.
+            // The file was removed in the meantime.
             let Ok(found) = entry.metadata() else { continue };
             if found.is_dir() {
                 if !LEFT_OUT.contains(&name.as_ref()) {

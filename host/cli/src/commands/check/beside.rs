@@ -1,4 +1,4 @@
-//! Events that stand beside a configuration: `event.json` and the cases of `tests/*.yaml`, as `hookbox new` writes them.
+//! The events beside a configuration: `event.json` and the cases in `tests/*.yaml`, as `hookbox new` writes them.
 
 use std::path::Path;
 
@@ -15,15 +15,15 @@ use crate::{
     user_file,
 };
 
-/// An event, and its name where its JSON does not carry it.
+/// An event, and its name if its JSON does not carry it.
 struct Sample {
     wire: Vec<u8>,
     name: Option<String>,
 }
 
-/// Asks the components about these events, without their grants: a check sends nothing and keeps nothing.
+/// Calls the components with these events, without their grants: a check sends no requests and keeps no state.
 ///
-/// Events that are not of this configuration's dialect are skipped; `hookbox test` reports them.
+/// Skips events of other dialects, which `hookbox test` reports.
 pub async fn overreach(mut config: Config) -> anyhow::Result<Vec<Diagnostic>> {
     let samples = samples(config.file.parent().unwrap_or(Path::new("")), config.dialect.name());
     if samples.is_empty() {

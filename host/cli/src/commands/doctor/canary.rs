@@ -1,4 +1,4 @@
-//! A harmless event through the very command line that the client would run.
+//! Sends a harmless event through the exact command line that the client would run.
 
 use std::{
     io::{Read, Write},
@@ -19,14 +19,14 @@ use crate::{
     heartbeat, print,
 };
 
-/// How long a canary may take.
+/// The timeout of a canary.
 pub const PATIENCE: Duration = Duration::from_mins(1);
-/// How long the rest of what it prints is waited for when it has ended.
+/// The time to wait for the rest of its output after it has exited.
 const DRAIN: Duration = Duration::from_secs(2);
-/// Bytes that are read of what it prints.
+/// The maximum size of its output, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Runs one and shows what came of it.
+/// Runs a canary for an entry and reports the result.
 pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
     let Some((event, wire)) = event(findings, found, wiring) else { return };
     let began = Instant::now();
@@ -60,7 +60,7 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
     }
 }
 
-/// The hooks that failed on a canary, from the report that `hookbox run` gives of it.
+/// The hooks that failed on a canary, from the diagnostics of `hookbox run`.
 fn failures(stderr: &str) -> Vec<String> {
     let reports = stderr.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let failed = reports.filter(|report| report.get("verdict") == Some(&json!("failed")));
@@ -68,7 +68,7 @@ fn failures(stderr: &str) -> Vec<String> {
     failed.map(|report| format!("hook {} failed: {}", text(&report, "hook"), text(&report, "message"))).collect()
 }
 
-/// The name and the bytes of an event that harms nobody.
+/// The name and the JSON of a harmless event.
 fn event(findings: &Findings, found: &Found, wiring: &Wiring) -> Option<(String, Vec<u8>)> {
     let dialect = wiring.config.dialect;
     let shell = findings.client.shell;
@@ -94,7 +94,7 @@ fn event(findings: &Findings, found: &Found, wiring: &Wiring) -> Option<(String,
     let mut event = Event::new(dialect, context, call, empty(spec.kind));
     found.event.clone_into(&mut event.name);
     if findings.client.form == Form::Flat {
-        // Under this spelling the payload has Claude's fields.
+        // With this spelling the payload has Claude's fields.
         event.raw = json!({ "hook_event_name": found.event }).into();
     }
     let mut wire = dialect.encode_event(&event);
@@ -106,7 +106,7 @@ fn event(findings: &Findings, found: &Found, wiring: &Wiring) -> Option<(String,
     Some((found.event.clone(), wire.to_string().into_bytes()))
 }
 
-/// Fields that the real client sends with every event, by which its events are told from those of others.
+/// Fields that the real client adds to every event, by which hookbox recognises the client.
 fn marks(client: &str) -> Vec<(&'static str, Value)> {
     let transcript = |below: &str| {
         let home = std::env::var("HOME").unwrap_or_default();
@@ -137,7 +137,7 @@ fn empty(kind: EventKind) -> Input {
     }
 }
 
-/// Runs the entry as the client would, with what the client sets for its hooks.
+/// Runs the entry as the client would, with the variables that the client sets for its hooks.
 fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Option<i32>, String, String)> {
     let text = |key: &str| found.handler.get(key).and_then(Value::as_str);
     let line = text("bash").or(text("command")).filter(|_| found.handler.get("args").is_none());
@@ -147,7 +147,7 @@ fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Opti
     let mut command = Command::new(program);
     command.args(words);
     command.current_dir(&findings.project).env(heartbeat::CANARY, "1");
-    // A shell finds no program of the checkout either.
+    // The shell must not find programs of the checkout either.
     if let Ok(path) = std::env::join_paths(search_path()) {
         command.env("PATH", path);
     }
@@ -156,7 +156,7 @@ fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Opti
     }
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that ends without reading says why otherwise.
+        // A process that exits without reading reports its error otherwise.
         let _ = stdin.write_all(wire);
     }
     let stderr = child.stderr.take();
@@ -164,12 +164,12 @@ fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Opti
     let stdout = within(&mut child, PATIENCE).unwrap_or_default();
     let code = child.wait()?.code();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    // A process that was left behind may keep it open.
+    // A background process may keep the pipe open.
     let stderr = stderr.and_then(|stderr| stderr.recv_timeout(DRAIN).ok()).unwrap_or_default();
     Ok((code, text(stdout), text(stderr)))
 }
 
-/// What a process prints before it ends; one that does not end in time is killed.
+/// The stdout of a process. Kills a process that does not exit in time.
 pub fn within(child: &mut Child, time: Duration) -> Option<Vec<u8>> {
     let done = collect(child.stdout.take()?);
     let printed = done.recv_timeout(time).ok();
@@ -180,7 +180,7 @@ pub fn within(child: &mut Child, time: Duration) -> Option<Vec<u8>> {
     printed
 }
 
-/// What comes out of a pipe until it is closed, as far as anybody would look at it.
+/// Reads a pipe in the background until it is closed, up to a limit.
 fn collect(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (send, done) = channel();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Switches and missing trust that keep a client from running any hook.
+//! Switches and missing trust that prevent a client from running any hook.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use crate::{
     clients::{Form, Scope, codex, settings::Settings},
 };
 
-/// The files in which Copilot keeps what its user chose, below its home.
+/// Copilot's files with the user's choices, below its home.
 const COPILOT: [&str; 2] = ["config.json", "settings.json"];
 
 impl Findings {
-    /// Tells of switches that are off. Of several files the one nearest to the user decides.
+    /// Reports switches that are off. Of several files, the most specific one applies.
     pub fn switches(&mut self) {
         let mut files = Vec::new();
         for scope in [Scope::Local, Scope::Project, Scope::User] {
@@ -52,7 +52,7 @@ impl Findings {
         }
     }
 
-    /// The content of a settings file. What is wrong with one is told where its entries are looked for.
+    /// The content of a settings file. Its errors are reported where its entries are read.
     fn value(&self, file: &std::path::Path) -> Option<Value> {
         if self.client.form == Form::Plugin {
             return None;
@@ -61,7 +61,7 @@ impl Findings {
         Some(Settings::read(self.client, file, Some(&text)).ok()?.value())
     }
 
-    /// Tells if Copilot trusts the folder: hooks of other projects it does not run, and says nothing of it.
+    /// Reports if Copilot does not trust the folder: it silently ignores the hooks of untrusted projects.
     pub fn trusts_folder(&mut self, scope: Scope) {
         let Some(home) = self.client.home().filter(|_| self.client.name == "copilot" && scope == Scope::Project) else {
             return;

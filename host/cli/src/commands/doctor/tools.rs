@@ -1,4 +1,4 @@
-//! True if matchers name tools that the client has.
+//! Checks that matchers name tools that the client has.
 
 use hookbox_protocol::matcher::Matcher;
 
@@ -6,7 +6,7 @@ use super::Findings;
 use crate::{clients::entry::Wiring, print};
 
 impl Findings {
-    /// Warns of matchers that take none of the tools that the client is known to have.
+    /// Warns about matchers that match none of the client's known tools.
     pub fn tools(&mut self, wiring: &Wiring) {
         let dialect = wiring.config.dialect;
         let tools = dialect.usage().tools;
@@ -17,7 +17,7 @@ impl Findings {
             if !hook.events.iter().any(about_tools) || hook.observe_only || text.contains("mcp") {
                 continue;
             }
-            // Each name of a list by itself: one that is wrong is not excused by one that is right.
+            // Each name of a list is checked by itself, because a valid name does not excuse an invalid one.
             let named: Vec<(String, Matcher)> = match &hook.matcher {
                 Matcher::Everything | Matcher::Call(_) => continue,
                 Matcher::Names(list) => {

@@ -1,11 +1,11 @@
-//! True if the client runs the entry at all.
+//! Checks that the client runs the entry at all.
 
 use std::path::Path;
 
 use super::{Findings, line};
 use crate::clients::{Scope, codex, settings::Found};
 
-/// Asks Codex, whose approvals only it can tell.
+/// Asks Codex for its approvals, which only it can verify.
 pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]) {
     if findings.client.name != "codex" {
         return;

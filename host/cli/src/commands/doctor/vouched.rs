@@ -1,4 +1,4 @@
-//! The programs that `doctor` may start: that of an entry that its user made, and nothing that a checkout names.
+//! The programs that `doctor` may start: entries that the user made, and no program of a checkout.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ use crate::{
     trust,
 };
 
-/// Checks that an entry may be run: `install` wrote it for this user, or the entry is in the user's own settings, or the user
-/// trusts its configuration; and its program is not one of the checkout.
+/// Checks that an entry may be run. `install` wrote it for this user, or it is in the user's own settings, or the user
+/// trusts its configuration. In addition, its program must not be part of the checkout.
 ///
 /// # Errors
 /// The reason why it may not be run.
@@ -50,13 +50,13 @@ pub fn check(
         return Ok(());
     }
     trust::is_trusted(&wiring.config).map_err(|why| {
-        // Trust is for a dialect, which the entry can name instead of the file.
+        // Trust includes the dialect, which the entry may set instead of the file.
         let dialect = wiring.config.dialect.name();
         format!("{why}; look at it, then   hookbox trust --dialect {dialect} {}", wiring.config.file.display())
     })
 }
 
-/// Keeps that this user had the entries of a configuration written into these settings.
+/// Records that `install` wrote the entries of a configuration into these settings for this user.
 pub fn note(client: &'static Client, project: &Path, file: &Path, config: &Path) -> anyhow::Result<()> {
     let Some(text) = change::read(file)? else { return Ok(()) };
     let mut names = Vec::new();
@@ -69,7 +69,7 @@ pub fn note(client: &'static Client, project: &Path, file: &Path, config: &Path)
     }
     let Some(folder) = place().and_then(|place| Folder::open(&place).ok()) else { return Ok(()) };
     for name in names {
-        // Without the note `doctor` runs no canary, and says why.
+        // If this fails, `doctor` runs no canary and says why.
         let _ = folder.write(&name, &[]);
     }
     Ok(())
@@ -84,7 +84,7 @@ fn place() -> Option<PathBuf> {
     Some(folders::state()?.join("installed"))
 }
 
-/// The name of a note. Of a plugin, the program is code of hookbox; of other entries, the command line counts.
+/// The name of a record. It includes the command line of an entry. The program of a plugin is hookbox's own code.
 fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, ours: &Ours) -> String {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let plugin = client.form == Form::Plugin;
@@ -93,7 +93,7 @@ fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, ours: &
     sha256(entry.to_string().as_bytes())
 }
 
-/// The command line that a shell of the client runs.
+/// The command line that the client's shell runs.
 fn text(handler: &Value) -> Option<&str> {
     handler.get("bash").or(handler.get("command")).and_then(Value::as_str)
 }

@@ -1,4 +1,4 @@
-//! What files become, before anything is written.
+//! Plans the changes to files before anything is written.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,24 +21,24 @@ use crate::{
     exit::Exit,
 };
 
-/// What an installation would change.
+/// The planned changes of an installation.
 pub struct Planned {
     pub changes: Vec<Change>,
-    /// What is worth knowing about it.
+    /// Messages for the user.
     pub notes: Vec<String>,
-    /// The configuration as the client will meet it, with what is wrong in its text.
+    /// The configuration as the client will use it, and its warnings.
     pub checked: Option<(Config, Vec<Diagnostic>)>,
 }
 
-/// What takes hookbox out again.
+/// The planned changes of a removal.
 #[derive(Default)]
 pub struct Removal {
     pub changes: Vec<Change>,
-    /// What is worth knowing about it.
+    /// Messages for the user.
     pub notes: Vec<String>,
 }
 
-/// What makes the client ask hookbox.
+/// Plans the installation.
 pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     let Place { client, file, config, .. } = place;
     let before = change::read(file)?;
@@ -80,13 +80,13 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     let wiring = wiring(place, text.as_deref())?;
     let known = events(place, &wiring, &mut notes)?;
     let same = |ours: &Ours| ours.runs(client, &place.project, config);
-    // With an entry in it, a file is not any more as it was before hookbox.
+    // If the file has a hookbox entry, it is not in its original state any more.
     let installed = !settings.found()?.is_empty();
     let others = settings.found()?.into_iter().filter(|found| !same(&found.ours));
     notes.extend(others.map(|found| format!("{} also runs `{}`; it stays", found.event, found.ours.words.join(" "))));
     settings.put(&entries(place, &wiring, &known, &settings)?, same)?;
     if client.name == "blade" && !known.is_empty() {
-        // Without the first all hooks there are off.
+        // Without this switch, Blade runs no hooks.
         settings.switch("enabled", &json!(true))?;
         for behavior in ["timeoutBehavior", "failureBehavior"] {
             if wiring.config.fail_closed {
@@ -105,7 +105,7 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     Ok(Planned { changes, notes, checked: Some((wiring.config, wiring.warnings)) })
 }
 
-/// What takes hookbox out again.
+/// Plans the removal.
 pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
     let Place { client, file, .. } = place;
     let mut removal = Removal::default();
@@ -125,7 +125,7 @@ pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
     }
     settings.remove(|found| goes(&found.ours))?;
     let last = settings.found()?.is_empty();
-    // One that was made when entries were there already is not the file as it was.
+    // A backup with hookbox entries is not the original file.
     let backup = change::read(&change::backup(file))?;
     let was = |text: &str| {
         let was = Settings::read(client, file, Some(text)).ok()?;
@@ -135,7 +135,7 @@ pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
     if let Some((backup, was)) = backup.as_deref().and_then(|text| Some((text, was(text)?))).filter(|_| last) {
         let moved = bring_back(place, &was, &settings, &mut removal)?;
         if same_but_switches(&was, &settings) {
-            // Nothing else was changed since: it is again what it was, to the byte.
+            // Nothing else has changed since, so the file is restored exactly.
             restored = Some(backup.to_owned());
         } else {
             settings.adopt(&moved)?;
@@ -153,8 +153,9 @@ pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
     Ok(removal)
 }
 
-/// The hooks that an installation moved into the configuration: they stand in the settings as they were, and not any more in
-/// those of now. They leave the configuration, and `was` too, which is then what the settings are without them.
+/// Moves back the hooks that an installation moved into the configuration: those in the backup that are not in the
+/// current settings. Plans their removal from the configuration, and also removes them from `was`, for the comparison
+/// with the current settings.
 fn bring_back(place: &Place, was: &Settings, now: &Settings, removal: &mut Removal) -> anyhow::Result<Vec<Group>> {
     let Place { client, config, .. } = place;
     let Some(text) = change::read(config)? else { return Ok(Vec::new()) };
@@ -177,7 +178,7 @@ fn bring_back(place: &Place, was: &Settings, now: &Settings, removal: &mut Remov
     let left = without_rest(ours.value());
     let after = match backup {
         Some(text) if bare(&text).as_ref() == Some(&left) => Some(text),
-        // It was made for them.
+        // The file was created for them.
         None if left.as_object().is_some_and(|left| left.keys().all(|key| key == "dialect")) => None,
         _ => Some(ours.text()),
     };
@@ -185,7 +186,7 @@ fn bring_back(place: &Place, was: &Settings, now: &Settings, removal: &mut Remov
     Ok(moved)
 }
 
-/// A configuration without what hooks that moved into it leave: empty containers, and times for nobody.
+/// A configuration without the remains of moved hooks: empty containers, and timeouts without hooks.
 fn without_rest(mut value: Value) -> Value {
     if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
         hooks.retain(|_, event| !event.as_array().is_some_and(Vec::is_empty));
@@ -199,11 +200,11 @@ fn without_rest(mut value: Value) -> Value {
     value
 }
 
-/// Returns true if two settings say the same, but for what an installation leaves: containers without content, and switches.
+/// Returns true if two settings are equal except for the remains of an installation: empty containers and switches.
 fn same_but_switches(one: &Settings, other: &Settings) -> bool {
     let bare = |settings: &Settings| {
         let mut value = settings.value();
-        // An installation adds the one, or the other.
+        // An installation adds one of these versions.
         if [Some(&json!(1)), Some(&json!(2))].contains(&value.get("version")) {
             value.as_object_mut().map(|value| value.remove("version"));
         }
@@ -224,7 +225,7 @@ fn same_but_switches(one: &Settings, other: &Settings) -> bool {
     bare(one) == bare(other)
 }
 
-/// A change of the client's settings. Its backup is the file as it was before hookbox stood in it.
+/// The change of the client's settings. The backup is the file before it had hookbox entries.
 fn change_to(
     place: &Place,
     before: Option<String>,
@@ -252,7 +253,7 @@ fn wiring(place: &Place, text: Option<&str>) -> anyhow::Result<Wiring> {
     let fits = match client.form {
         Form::Process => dialect == "picoclaw",
         Form::Plugin => wiring.dialect == "opencode",
-        // The SDK asks in code: clients/blade.
+        // The SDK calls hookbox from code: clients/blade.
         _ => !hint_of(config, text).starts_with("blade-callback"),
     };
     if fits {
@@ -266,10 +267,10 @@ fn hint_of(config: &Path, text: &str) -> String {
     Config::parse(text, config, None).map_or_else(|_| String::new(), |loaded| loaded.config.dialect.name().to_owned())
 }
 
-/// The events that the client is to ask about; what it will not ask about is told.
+/// The events that the client is to send, with their timeouts. Adds a note for each event that it will not send.
 ///
 /// # Errors
-/// A gate that would never be asked: its events are unknown, or the client has none of them.
+/// A gate would never be called, because its event is unknown or the client does not have it.
 fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Result<Vec<(String, Duration)>> {
     let Place { client, config, .. } = place;
     let title = client.title;
@@ -288,7 +289,7 @@ fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Re
     };
     for event in &wiring.unknown {
         let doubted = wiring.warnings.iter().any(|warning| warning.pointer == format!("/hooks/{event}"));
-        // These gain events every month.
+        // These clients add events every month.
         let grows = ["claude", "codebuddy", "blade"].contains(&client.name);
         if closed(event) && (doubted || !grows) {
             return Err(refuse(event, format!("no event {event} is known")));
@@ -313,7 +314,7 @@ fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Re
     Ok(known)
 }
 
-/// The entries that the client's settings are to have.
+/// The entries for the client's settings.
 fn entries(
     place: &Place,
     wiring: &Wiring,
@@ -336,7 +337,7 @@ fn entries(
     Ok(known.iter().map(of).collect())
 }
 
-/// `PicoClaw`'s entry: what it is asked about and told of, and how long the client waits, where its settings say.
+/// `PicoClaw`'s entry: the requests and notifications that it gets, and the client's timeouts if its settings have any.
 fn process(wiring: &Wiring, mut words: Vec<String>, settings: &Settings) -> Value {
     let dialect = wiring.config.dialect;
     let short = |name: &str| name.strip_prefix("hook.").unwrap_or(name).to_owned();
@@ -373,7 +374,7 @@ fn process(wiring: &Wiring, mut words: Vec<String>, settings: &Settings) -> Valu
     })
 }
 
-/// The plugin with this installation's settings in it.
+/// The plugin with the settings of this installation.
 fn plugin(place: &Place, known: &[(String, Duration)]) -> anyhow::Result<String> {
     let below = place.config.strip_prefix(&place.project).ok().filter(|_| place.scope == Scope::Project);
     let config = below.unwrap_or(&place.config).to_string_lossy().into_owned();
@@ -383,7 +384,7 @@ fn plugin(place: &Place, known: &[(String, Duration)]) -> anyhow::Result<String>
     installed.plugin().ok_or_else(|| Exit::Software.error("the plugin has no place for its settings"))
 }
 
-/// The hooks of a client's settings that can be ours, and what is told of the others.
+/// The hooks in a client's settings that can move to the configuration, and messages about the others.
 fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Result<(Vec<Group>, Vec<String>)> {
     let Place { client, config, .. } = place;
     let dialect = match text.map(|text| Config::parse(text, config, None)).transpose()? {
@@ -421,20 +422,20 @@ fn take(place: &Place, settings: &Settings, text: Option<&str>) -> anyhow::Resul
     })
 }
 
-/// Our configuration with these groups behind those that it has.
+/// The text of hookbox's configuration with these groups added.
 fn adopt(place: &Place, text: Option<&str>, groups: &[Group], client_has: &Value) -> anyhow::Result<String> {
     let Place { client, config, .. } = place;
     let new = format!("{{\n  \"dialect\": \"{}\"\n}}\n", client.dialect);
     let ours = Settings::read(client, config, Some(text.unwrap_or(&new)))?;
     ours.adopt(groups)?;
-    // Without them a process would have the times that the client has where nothing is said.
+    // Otherwise the processes would get the client's default timeouts.
     if let Some(times) = defaults(client_has).filter(|_| client.form == Form::Process) {
         ours.set_defaults(&times)?;
     }
     Ok(ours.text())
 }
 
-/// The times that `PicoClaw` gives processes which say nothing.
+/// The configured timeouts of `PicoClaw`'s processes.
 fn defaults(settings: &Value) -> Option<Value> {
     settings
         .pointer("/hooks/defaults")

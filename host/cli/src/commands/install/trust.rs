@@ -1,4 +1,4 @@
-//! Codex: without an approval of its hash a hook there does not run, and nobody says so.
+//! Codex silently ignores a hook whose hash is not approved.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::{
     print,
 };
 
-/// Shows what Codex reports of the hooks that were written, and records it with its user's consent.
+/// Shows the hooks that Codex reports for the written entries, and approves them with the user's consent.
 pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
     let Some(program) = place.client.program() else {
         print::out(
@@ -65,8 +65,9 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
     Ok(if not.is_empty() && !now.is_empty() { Exit::Ok } else { Exit::Software })
 }
 
-/// What becomes of the approvals in `config.toml` when entries of `hooks.json` change: those of entries of ours that go are
-/// forgotten, those of other hooks go along to their new places. With the last entry goes the trust that was written for it.
+/// Updates the approvals in `config.toml` when entries of `hooks.json` change. Removes approvals of removed hookbox
+/// entries, and moves those of other hooks to their new places. With the last entry, removes the trust that `install`
+/// added.
 pub fn follow(
     place: &Place,
     before: &Settings,
@@ -83,7 +84,7 @@ pub fn follow(
     let (mut moves, mut forgotten) = (Vec::new(), Vec::new());
     let mut left = after.iter().filter(|placed| !placed.is_ours).collect::<Vec<_>>();
     for placed in &before {
-        // The order of those that stay is kept.
+        // Handlers that stay keep their order.
         let stays = left.iter().position(|other| other.event == placed.event && other.what == placed.what);
         match stays.filter(|_| !placed.is_ours) {
             Some(at) => {
@@ -92,7 +93,7 @@ pub fn follow(
                     moves.extend(keys(placed).into_iter().zip(keys(to)));
                 }
             }
-            // One of ours in the same place is approved anew.
+            // A new hookbox entry at the same place is approved again.
             None if after
                 .iter()
                 .any(|other| other.is_ours && other.event == placed.event && other.place == placed.place) => {}
@@ -122,7 +123,7 @@ pub fn follow(
     Ok((Some(Change { file, before: Some(text), after, backup }), notes))
 }
 
-/// Our hooks of these settings, as the client knows them.
+/// hookbox's hooks in these settings, as Codex lists them.
 fn ours(program: &Path, place: &Place) -> anyhow::Result<Vec<Listed>> {
     let same = |source: &Path| source == place.file || source.canonicalize().ok() == place.file.canonicalize().ok();
     let of_ours = |hook: &Listed| {

@@ -1,14 +1,14 @@
-//! Go's linker writes tens of thousands of small data segments, and wizer adds its own. Every instance keeps something for
-//! each of them, so that they cost more than the start they save, and a large program has more than a module may have: here
-//! they become a few large ones.
+//! Merges data segments. Go's linker writes tens of thousands of small ones, and wizer adds more. Every instance has
+//! overhead per segment, which would exceed the start-up time that the snapshot saves, and a large program would exceed
+//! the limit of segments.
 
 use wasm_encoder::{ConstExpr, DataSection, Module, RawSection};
 use wasmparser::{DataKind, Operator, Parser, Payload};
 
-/// Segments that are nearer to each other become one; a page costs nothing more when it is read as a whole.
+/// The maximum gap in bytes between segments that are merged. Within a page, the gap costs nothing.
 const GAP: usize = 4096;
 
-/// The module with its initial memory in few segments. As it was, when it uses segments by their number.
+/// The module with its initial memory in few segments. Unchanged if it refers to segments by index.
 pub fn merged(module: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut merged = Module::new();
     for payload in Parser::new(0).parse_all(module) {
@@ -25,7 +25,7 @@ pub fn merged(module: &[u8]) -> anyhow::Result<Vec<u8>> {
                 }
                 merged.section(&join(segments));
             }
-            // Needed only where segments are used by their number.
+            // Needed only for references to segments by index.
             Payload::DataCountSection { .. } => {}
             Payload::CodeSectionEntry(body) => {
                 let mut operators = body.get_operators_reader()?;
@@ -46,7 +46,7 @@ pub fn merged(module: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(merged.finish())
 }
 
-/// Later segments are written over earlier ones, as they are when a module is instantiated.
+/// Joins segments. Later ones overwrite earlier ones, as when a module is instantiated.
 fn join(segments: Vec<(usize, &[u8])>) -> DataSection {
     let mut ordered: Vec<_> = segments.iter().map(|(start, data)| (*start, start + data.len())).collect();
     ordered.sort_unstable();

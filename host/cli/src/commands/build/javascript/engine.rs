@@ -1,8 +1,8 @@
-//! The engine that componentize-qjs brings, with a start that is the same every time.
+//! The engine of componentize-qjs, modified to start deterministically.
 //!
-//! componentize-qjs starts it with the clocks and the randomness of the machine, and lets nobody choose others; but it takes
-//! an engine of its caller's. So the one in its package is taken out and given a fixed seed, and clocks that stand still
-//! until the first call. The SDK's randomness is the host's (`globals/random.js`).
+//! componentize-qjs starts the engine with the machine's clocks and randomness, and has no option for others. But it
+//! accepts an engine from its caller. So this module extracts the engine from its package, and gives it a fixed seed
+//! and clocks that stand still until the first call. The SDK's randomness comes from the host (`globals/random.js`).
 
 use anyhow::{Context, anyhow};
 use wasm_encoder::{
@@ -11,26 +11,26 @@ use wasm_encoder::{
 };
 use wasmparser::{Chunk, ExternalKind, Parser, Payload, TypeRef};
 
-/// Begins each call of a handler.
+/// The function that starts each call of a handler.
 const CALL: &str = "wit_dylib_export_start";
-/// Where the engine imports what differs from start to start.
+/// The imports whose results differ between starts.
 const SEED: (&str, &str) = ("wasi:random/insecure-seed@", "insecure-seed");
 const UPTIME: (&str, &str) = ("wasi:clocks/monotonic-clock@", "now");
 const TIME: (&str, &str) = ("wasi:clocks/wall-clock@", "now");
 
-/// The engine in the package's addon, so changed.
+/// Extracts and modifies the engine in the package's addon.
 pub fn of(addon: &[u8]) -> anyhow::Result<Vec<u8>> {
     let header = b"\0asm\x01\0\0\0";
     let starts = addon.windows(header.len()).enumerate().filter(|(_, bytes)| bytes == header);
     let engines = starts.filter_map(|(start, _)| engine_at(addon.get(start..)?));
-    // Of those without async, the larger is built for speed.
+    // Of the engines without async, the larger one is optimised for speed.
     let engine =
         engines.max_by_key(|engine| engine.len()).context("componentize-qjs brings no engine that is known")?;
     steady(engine)
 }
 
-/// The module that these bytes begin with, if it is an engine without async. Modules do not say how long they are: it goes
-/// on as long as sections follow that may.
+/// The module at the start of these bytes, if it is an engine without async. A module does not contain its length, so
+/// it ends where no further valid section follows.
 fn engine_at(bytes: &[u8]) -> Option<&[u8]> {
     let (mut parser, mut end, mut is_engine) = (Parser::new(0), 0, false);
     while let Ok(Chunk::Parsed { consumed, payload }) = parser.parse(bytes.get(end..)?, true) {
@@ -52,7 +52,7 @@ fn engine_at(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(..end).filter(|_| is_engine)
 }
 
-/// The engine with functions of ours in the place of those that differ from start to start.
+/// The engine with deterministic functions in place of the nondeterministic imports.
 fn steady(engine: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut changes = Changes::find(engine)?;
     let mut module = Module::new();
@@ -60,23 +60,23 @@ fn steady(engine: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(module.finish())
 }
 
-/// A function, and its type.
+/// A function and its type.
 #[derive(Clone, Copy)]
 struct Found {
     index: u32,
     ty: u32,
 }
 
-/// Whoever calls one of these functions calls ours, which are behind all others and in this order.
+/// The changes: calls to these functions go to new functions, which follow all others, in this order.
 struct Changes {
     seed: Found,
     uptime: Found,
     time: Found,
     call: Found,
-    /// How many parameters `call` has.
+    /// The number of parameters of `call`.
     parameters: u32,
     functions: u32,
-    /// The global that says whether a call has begun.
+    /// The global that is set once a call has begun.
     called: u32,
 }
 
@@ -145,7 +145,7 @@ impl Changes {
         [self.seed, self.uptime, self.time, self.call]
     }
 
-    /// What a function of ours does; `local` 0 is where a result goes that is not a number.
+    /// The bodies of the new functions. `local` 0 is the address of a result that is not a number.
     fn bodies(&self) -> [Function; 4] {
         let at = |offset| MemArg { offset, align: 0, memory_index: 0 };
         let [mut seed, mut uptime, mut time, mut call] = [(); 4].map(|()| Function::new([]));

@@ -1,4 +1,4 @@
-//! Packages from the index, into folders of the project: the compiler, and what the hook depends on.
+//! Installs packages from the index into folders of the project: the compiler, and the hook's dependencies.
 
 use std::{
     ffi::OsString,
@@ -9,16 +9,16 @@ use std::{
 use super::{component, emptied, interpreter};
 use crate::{commands::build::tool, exit::Exit, print};
 
-/// A file of a project that locks its dependencies, by hashes if it likes.
+/// The lockfile of a project's dependencies, optionally with hashes.
 pub const LOCK: &str = "requirements.txt";
-/// Says what a folder was installed from.
+/// The file with the digest of what was installed in a folder.
 const INSTALLED: &str = ".installed-from";
 
-/// What is to be in a folder.
+/// The packages to install in a folder.
 pub struct Packages {
     what: String,
     arguments: Vec<OsString>,
-    /// A digest of all that decides what is installed.
+    /// A digest of everything that determines what is installed.
     from: String,
     folder: PathBuf,
 }
@@ -33,7 +33,7 @@ impl Packages {
         Ok(Self { what: "componentize-py, some 17 MB".into(), arguments, from, folder })
     }
 
-    /// What a project depends on: as locked in its requirements.txt, or else as pyproject.toml says.
+    /// The dependencies of a project: as locked in requirements.txt, or else as listed in pyproject.toml.
     pub fn of_project(project: &Path, dependencies: &[String], folder: PathBuf) -> Self {
         let lock = project.join(LOCK);
         let locked = fs::read(&lock).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Packages {
         Self { what: dependencies.replace('\n', ", "), arguments, from, folder }
     }
 
-    /// Installs it, unless it is there.
+    /// Installs the packages, unless they are installed already.
     pub fn install(&self) -> anyhow::Result<()> {
         let marker = self.folder.join(INSTALLED);
         if fs::read_to_string(&marker).is_ok_and(|from| from == self.from) {

@@ -1,4 +1,4 @@
-//! The SDK, as this program brings it: a hook is built with the one that fits.
+//! The embedded SDK. A hook is always built with the SDK of the same version.
 
 use std::{fs, io, path::Path};
 
@@ -11,7 +11,7 @@ pub fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
     sdk::sources("python").filter_map(|(path, text)| Some((path.strip_prefix(SOURCES)?, text)))
 }
 
-/// Lays it into a folder.
+/// Writes it into a folder.
 pub fn write(folder: &Path) -> io::Result<()> {
     for (name, text) in files() {
         let file = folder.join(name);

@@ -1,8 +1,8 @@
-//! Takes the sockets out of a component.
+//! Removes the socket imports of a component.
 //!
-//! Python's standard library imports WASI's sockets, whether a hook opens one or not, and no host gives a hook sockets. So
-//! each of these imports becomes an instance of a component inside, which has no socket to give. It is never called: the
-//! SDK raises an exception where a socket is opened.
+//! Python's standard library imports WASI's sockets even if a hook opens none, and no host provides sockets. So these
+//! imports are replaced by instances of an inner component without functionality. It is never called, because the SDK
+//! raises an exception when a socket is opened.
 
 use anyhow::{Context, bail};
 use wasm_encoder::{
@@ -19,7 +19,7 @@ use wit_parser::{
 
 const SOCKETS: &str = "wasi:sockets/";
 
-/// The component without its imports of sockets.
+/// The component without its socket imports.
 pub fn removed(component: &[u8]) -> anyhow::Result<Vec<u8>> {
     let DecodedWasm::Component(resolve, world) = decode(component)? else { bail!("it is not a component") };
     let imports = resolve.worlds.get(world).context("a world")?.imports.keys();
@@ -31,7 +31,7 @@ pub fn removed(component: &[u8]) -> anyhow::Result<Vec<u8>> {
     Rewriter::new(empty(resolve, &names)?).rewrite(component)
 }
 
-/// A component that exports these interfaces, and has nothing behind them.
+/// A component that exports these interfaces without functionality.
 fn empty(mut resolve: Resolve, names: &[String]) -> anyhow::Result<Vec<u8>> {
     let exports = names.iter().map(|name| format!("export {name};")).collect::<Vec<_>>().join(" ");
     let package = resolve.push_source("empty.wit", &format!("package hookbox:empty; world empty {{ {exports} }}"))?;
@@ -52,7 +52,7 @@ fn empty(mut resolve: Resolve, names: &[String]) -> anyhow::Result<Vec<u8>> {
     ComponentEncoder::default().validate(true).module(&module)?.encode()
 }
 
-/// A module with a memory, and with these functions, each of which traps.
+/// A module with a memory and these functions, each of which traps.
 fn traps(functions: &[(String, Vec<WasmType>, Vec<WasmType>)]) -> Vec<u8> {
     let (mut types, mut declared, mut memories) = (TypeSection::new(), FunctionSection::new(), MemorySection::new());
     let (mut exports, mut bodies) = (ExportSection::new(), CodeSection::new());
@@ -82,14 +82,14 @@ const fn core_type(ty: WasmType) -> ValType {
     }
 }
 
-/// Copies a component section by section. What the imports became takes one place more among the instances, and one among
-/// the components: whoever counts from behind them counts one more.
+/// Copies a component section by section. The replacement adds one instance and one component, so later indices
+/// increase by one.
 struct Rewriter {
     empty: Vec<u8>,
     out: Vec<u8>,
     /// The instances so far, by the name of their import.
     imported: Vec<String>,
-    /// The instance with nothing behind it.
+    /// The index of the instance without functionality.
     place: Option<u32>,
 }
 
@@ -111,7 +111,7 @@ impl Rewriter {
                     end = unchecked_range.end;
                 }
                 Payload::ComponentImportSection(section) => copy = !self.imports(section)?,
-                // Names are of old places.
+                // The name section refers to old indices.
                 Payload::CustomSection(section) if section.name() == "component-name" => copy = false,
                 Payload::ComponentAliasSection(section) if self.place.is_some() => {
                     copy = false;
@@ -138,7 +138,7 @@ impl Rewriter {
         section.append_to_component(&mut self.out);
     }
 
-    /// Returns true if there were sockets among these imports.
+    /// Copies an import section without socket imports. Returns true if there were any.
     fn imports(&mut self, section: wasmparser::ComponentImportSectionReader<'_>) -> anyhow::Result<bool> {
         let imports = section.into_iter().collect::<Result<Vec<_>, _>>()?;
         let sockets = imports.iter().any(|import| import.name.name.starts_with(SOCKETS));
@@ -160,7 +160,8 @@ impl Rewriter {
         Ok(sockets)
     }
 
-    /// The instance with nothing behind it, made where it is first needed: all that it needs itself was imported by then.
+    /// The index of the instance without functionality. Creates it on first use, when everything that it needs has been
+    /// imported.
     fn nothing(&mut self) -> anyhow::Result<u32> {
         if let Some(place) = self.place {
             return Ok(place);

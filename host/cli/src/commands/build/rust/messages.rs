@@ -1,4 +1,4 @@
-//! What cargo says while it builds: one JSON object a line.
+//! cargo's messages during a build: one JSON object per line.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -10,22 +10,22 @@ use serde_json::Value;
 use super::TARGET;
 use crate::exit::Exit;
 
-/// What cargo built, and what it could not.
+/// The artifacts and errors of a build.
 #[derive(Default)]
 pub struct Messages {
-    /// Of each package that was built.
+    /// The artifact messages of built packages.
     built: Vec<Value>,
-    /// A package of somebody else's that does not compile.
+    /// A dependency that does not compile.
     broken: Option<String>,
 }
 
 impl Messages {
-    /// How cargo has to be asked for them; with colours where there is somebody to see them.
+    /// The message format to request from cargo. With colours if stderr is a terminal.
     pub fn format() -> &'static str {
         if io::stderr().is_terminal() { "json-diagnostic-rendered-ansi" } else { "json" }
     }
 
-    /// One line. What the compiler has to say to the author is shown at once, as it stands.
+    /// Handles one line. Prints the compiler's messages at once, unchanged.
     pub fn take(&mut self, line: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
         match text(&message, "/reason") {
@@ -41,7 +41,7 @@ impl Messages {
         }
     }
 
-    /// Why there is no component.
+    /// The error of a failed build.
     pub fn failure(&self, folder: &Path) -> anyhow::Error {
         match &self.broken {
             Some(package) => Exit::Software.advised(
@@ -55,7 +55,7 @@ impl Messages {
         }
     }
 
-    /// The module that was built of this manifest.
+    /// The module that was built from this manifest.
     pub fn artifact(&self, manifest: &Path) -> Option<PathBuf> {
         let own = self.built.iter().rev().filter(|one| text(one, "/manifest_path").map(Path::new) == Some(manifest));
         let mut files = own.flat_map(|one| one.get("filenames").and_then(Value::as_array).into_iter().flatten());
@@ -65,7 +65,7 @@ impl Messages {
         })
     }
 
-    /// The version of a package that was built.
+    /// The version of a built package.
     pub fn version(&self, name: &str) -> Option<String> {
         let id = self.built.iter().find(|one| text(one, "/target/name") == Some(name))?;
         // `…#0.1.0` or `…#hookbox-guest@0.1.0`
