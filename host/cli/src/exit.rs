@@ -1,5 +1,5 @@
-//! Exit codes. 0 and 2 mean something to the clients (2: block); our own failures keep away from both, and under `run` from
-//! 1, which shells and crashes use.
+//! Exit codes. 0 and 2 have a meaning for clients (2: block). hookbox's own errors use other codes, and under `run`
+//! also avoid 1, which shells and crashes use.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use hookbox::{
     config::{ConfigErrors, Diagnostic},
 };
 
-/// Shown below `hookbox --help`.
+/// The text at the end of `hookbox --help`.
 pub const HELP: &str = "\
 Exit codes:
   0   done; under `run` the verdict is on stdout. Where other codes block (copilot, gemini), also
@@ -27,22 +27,22 @@ Exit codes:
   82  the bytes of a component are not those that were locked
   83  a registry could not be used";
 
-/// How the process ends.
+/// The exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// The work is done.
+    /// Success.
     Ok,
-    /// The work is done, and the answer is no: a case of `test` failed, or the daemon is not ready.
+    /// The work is done, with a negative result: a case of `test` failed, or the daemon is not ready.
     Failed,
-    /// We failed, and the client is told what that means for the event: by its dialect's code.
+    /// hookbox failed, and the exit code tells the client the consequence for the event, as its dialect defines.
     Told(u8),
-    /// Wrong usage.
+    /// A usage error.
     Usage,
-    /// The event is not valid.
+    /// The event is invalid.
     Data,
-    /// We could not do our work.
+    /// An internal or system error.
     Software,
-    /// The configuration cannot be used.
+    /// The configuration is invalid.
     Config,
     /// The lock is missing or stale.
     Stale,
@@ -55,7 +55,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The code of an error on its way out of a command.
+    /// The exit status for an error of a command.
     pub fn of(error: &anyhow::Error) -> Self {
         if error.is::<DispatchError>() {
             Self::Data
@@ -89,34 +89,34 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A failure of the command line's own, with its exit code.
+/// An error of the command line with its exit status.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
-    /// Each for a line of its own.
+    /// The lines of the message.
     pub lines: Vec<String>,
-    /// What it is about, where that is hooks that cannot be used.
+    /// The diagnostics, if the error is about unusable hooks.
     pub unusable: Vec<Diagnostic>,
 }
 
 impl Exit {
-    /// An error that ends the process with this code.
+    /// An error with this exit status.
     pub fn error(self, message: impl Into<String>) -> anyhow::Error {
         self.errors(vec![message.into()])
     }
 
-    /// As [`Exit::error`], and what to do about it, each below it on a line of its own.
+    /// Like [`Exit::error`], with advice on separate lines.
     pub fn advised(self, message: impl Into<String>, advice: &[&str]) -> anyhow::Error {
         let advice = advice.iter().map(|line| format!("   {line}"));
         self.errors(std::iter::once(message.into()).chain(advice).collect())
     }
 
-    /// As [`Exit::error`], of several lines.
+    /// Like [`Exit::error`], with several lines.
     pub fn errors(self, lines: Vec<String>) -> anyhow::Error {
         Failure { exit: self, lines, unusable: Vec::new() }.into()
     }
 
-    /// As [`Exit::error`], of hooks that cannot be used.
+    /// Like [`Exit::error`], for unusable hooks.
     pub fn unusable(self, unusable: Vec<Diagnostic>) -> anyhow::Error {
         let lines = unusable.iter().map(ToString::to_string).collect();
         Failure { exit: self, lines, unusable }.into()

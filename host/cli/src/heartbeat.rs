@@ -1,4 +1,4 @@
-//! When a hook last fired: a small file per client, event and project, for `hookbox doctor`.
+//! The time of the last call per client, event and project, in a small file for `hookbox doctor`.
 
 use std::{
     fs,
@@ -10,20 +10,20 @@ use hookbox::{dialect, folders, private::Folder, sha256};
 
 use crate::clients;
 
-/// Set for what `hookbox doctor` runs: no client sent that.
+/// The environment variable for calls by `hookbox doctor`, which are not from a client.
 pub const CANARY: &str = "HOOKBOX_CANARY";
 
-/// How exactly it is known: a client that calls again and again need not wait for a file each time.
+/// The precision of the time. Frequent calls do not write a file each time.
 const EXACT: Duration = Duration::from_secs(10);
 
-/// Files that are kept at most; the oldest goes first.
+/// The maximum number of files. The oldest is removed first.
 const MOST: usize = 4096;
 
 fn path() -> Option<PathBuf> {
     Some(folders::state()?.join("fired"))
 }
 
-/// Notes that an event of this name came under a dialect. Nothing depends on it, so failures are ignored.
+/// Records that an event arrived under a dialect. Errors are ignored, because nothing depends on it.
 pub fn touch(dialect: &str, event: &str) {
     let Some(folder) = path().filter(|_| std::env::var_os(CANARY).is_none()) else { return };
     let variable = dialect::by_name(dialect).and_then(|dialect| dialect.usage().project_variable);
@@ -42,7 +42,7 @@ pub fn touch(dialect: &str, event: &str) {
     }
 }
 
-/// Removes the oldest file where another one would be too many.
+/// Removes the oldest file if the maximum is reached.
 fn make_room(path: &Path, folder: &Folder) {
     let names = folder.names().unwrap_or_default();
     if names.len() < MOST {
@@ -54,14 +54,14 @@ fn make_room(path: &Path, folder: &Folder) {
     }
 }
 
-/// How long ago an event of that name last came from the project that a folder is in.
+/// The time since an event last arrived from the project of a folder.
 pub fn last(dialect: &str, event: &str, from: &Path) -> Option<Duration> {
     let content = Folder::open(&path()?).ok()?.read(&name(dialect, event, from)).ok()??;
     let seconds: u64 = String::from_utf8(content).ok()?.parse().ok()?;
     SystemTime::now().duration_since(UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?).ok()
 }
 
-/// The file's name. Profiles are the same client, and events must not choose the names of files.
+/// The file's name. Profiles share a file. Unknown events share one too, so that clients cannot choose file names.
 fn name(dialect: &str, event: &str, from: &Path) -> String {
     let known = dialect::by_name(dialect).and_then(|dialect| dialect.spec_by_name(event));
     let project = clients::project_of(from);

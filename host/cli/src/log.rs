@@ -1,4 +1,4 @@
-//! hookbox's own log, on stderr. `HOOKBOX_LOG` says how much of it, as in `HOOKBOX_LOG=debug`.
+//! hookbox's own log on stderr. `HOOKBOX_LOG` sets the level, as in `HOOKBOX_LOG=debug`.
 
 use std::env;
 
@@ -15,7 +15,8 @@ use crate::print;
 
 const LEVEL: &str = "HOOKBOX_LOG";
 
-/// Of a command that somebody waits for, where they ask for it: without the time. What a command has to tell is not in it.
+/// Sets up the log of a command, without times. Only if the user sets `HOOKBOX_LOG`; a command's normal output is not
+/// part of it.
 pub fn of_command() {
     if env::var_os(LEVEL).is_none_or(|level| level.is_empty()) {
         return;
@@ -26,21 +27,21 @@ pub fn of_command() {
     tell(misread);
 }
 
-/// Of the daemon: what it does, and when; and its spans, where they are collected.
+/// Sets up the log of the daemon, with times, and exports its spans if configured.
 pub fn of_daemon(form: LogForm, traces: Option<&Traces>) {
     let (level, misread) = level(LevelFilter::INFO);
     let lines = match form {
         LogForm::Text => fmt::layer().with_writer(print::Log).with_ansi(false).boxed(),
         LogForm::Json => fmt::layer().json().with_writer(print::JsonLog).boxed(),
     };
-    // Ours only: those that send spans would have spans of that.
+    // Only hookbox's spans: exporting the spans of the exporter would create more of them.
     let ours = Targets::new().with_target("hookbox", LevelFilter::DEBUG);
     let spans = traces.map(|traces| tracing_opentelemetry::layer().with_tracer(traces.tracer()).with_filter(ours));
     tracing_subscriber::registry().with(lines.with_filter(level)).with(spans).init();
     tell(misread);
 }
 
-/// What is written, a level or levels by target; this one where nothing is, or nothing that can be read.
+/// The level in the environment, or levels by target. The default if there is none, or if it is invalid.
 fn level(otherwise: LevelFilter) -> (Targets, Option<ParseError>) {
     let otherwise = || Targets::new().with_default(otherwise);
     match env::var(LEVEL).unwrap_or_default().as_str() {

@@ -1,4 +1,4 @@
-//! `hookbox` at the command line. One file per subcommand; this one only maps outcomes to exit codes.
+//! The `hookbox` command. Each subcommand has its own file. This file maps results to exit codes.
 
 mod change;
 mod clients;
@@ -31,7 +31,7 @@ struct Cli {
     command: Command,
 }
 
-/// What a client was started with can leave us less than we need.
+/// The required stack size. The client may have started this process with a smaller limit.
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
@@ -46,7 +46,7 @@ fn hookbox() -> ExitCode {
     if let Some(ended) = hookbox::sandbox::compiler::serve_if_asked() {
         return ended;
     }
-    // What a panic says may be anybody's text.
+    // The message of a panic may contain untrusted text.
     std::panic::set_hook(Box::new(|panic| print::err(format_args!("hookbox: a bug: {panic}"))));
     if words().get(1).is_some_and(|command| command == "run" || command == "stdio") {
         print::never_wait();
@@ -60,7 +60,7 @@ fn hookbox() -> ExitCode {
     exit.into()
 }
 
-/// The exit code after a panic: 2 where failures block.
+/// The exit status after a panic: 2 if failures block.
 fn panicked() -> Exit {
     if commands::is_to_fail_closed(&words()) { Exit::Told(2) } else { Exit::Software }
 }
@@ -73,10 +73,10 @@ fn command() -> Exit {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // clap's own code for a usage error is 2, which to a client means "block".
+            // clap's own code for a usage error is 2, which means "block" to a client.
             let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             let text = error.render().to_string();
-            // Our own lines, which may quote what was given.
+            // Printed through this program's escaping, because the text may quote the arguments.
             text.lines().for_each(|line| if shown { print::out(line) } else { print::err(line) });
             let closed = !shown && commands::is_to_fail_closed(&words());
             return if closed {

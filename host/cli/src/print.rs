@@ -1,8 +1,9 @@
-//! The one place that prints, but for the verdict itself.
+//! All output except the verdict itself.
 //!
-//! Names, reasons, paths and errors come from components, events and configurations of anybody, and a terminal obeys what
-//! it is sent. So every line is escaped as a whole: what is not ours cannot begin a line, move the cursor or turn the
-//! text around. And a line that cannot be written (a closed pipe, a full disk) is lost, and nothing else with it.
+//! Names, reasons, paths and errors come from untrusted components, events and configurations, and a terminal
+//! interprets control characters. So every line is escaped as a whole: untrusted text cannot start a line, move the
+//! cursor or change the direction of text. A line that cannot be written (a closed pipe, a full disk) is lost without
+//! further effects.
 
 use std::{
     fmt::{Display, Write as _},
@@ -20,17 +21,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// One line for whoever called us, on stdout. Not under `run`, where stdout is the verdict's.
+/// Prints one line for the caller on stdout. Not for `run`, whose stdout is only for the verdict.
 pub fn out(line: impl Display) {
     write(io::stdout().lock(), &plain(&line.to_string()));
 }
 
-/// One line for people, on stderr; under [`json_only`] the `message` of an object.
+/// Prints one line for the user on stderr. Under [`json_only`], as the `message` of a JSON object.
 pub fn err(line: impl Display) {
     if is_json() { json_line(&json!({ "message": line.to_string() })) } else { to_stderr(plain(&line.to_string())) }
 }
 
-/// Why the client has to block, on stderr: it gives what it reads there to the model, so this stands first and stays text.
+/// Prints the reason of a block on stderr. The client passes it to the model, so it comes first and is plain text.
 pub fn block(line: impl Display) {
     let line = plain(&line.to_string());
     match &mut *held() {
@@ -39,31 +40,31 @@ pub fn block(line: impl Display) {
     }
 }
 
-/// What the model is told by stderr, and nothing beside it: lines that wait are dropped.
+/// Prints the feedback for the model on stderr. Drops all held lines.
 pub fn feedback(text: &str) {
     forget();
     let lines: Vec<String> = text.split('\n').map(plain).collect();
     write_stderr(&lines.join("\n"));
 }
 
-/// One JSON value on a line of its own, on stderr.
+/// Prints a JSON value on one line on stderr.
 pub fn json_line(value: &Value) {
     to_stderr(json_text(value));
 }
 
-/// Lines for stderr that wait; `None`: no line waits.
+/// The held lines for stderr. `None`: lines are written at once.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 fn held() -> MutexGuard<'static, Option<Vec<String>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on lines for stderr wait for [`release`] or [`forget`].
+/// Holds lines for stderr until [`release`] or [`forget`].
 pub fn hold() {
     *held() = Some(Vec::new());
 }
 
-/// Writes the lines that wait, and from now on every line at once.
+/// Writes the held lines. Later lines are written at once.
 pub fn release() {
     let lines = held().take().unwrap_or_default();
     for line in lines {
@@ -71,7 +72,7 @@ pub fn release() {
     }
 }
 
-/// Drops the lines that wait; later ones are written at once.
+/// Drops the held lines. Later lines are written at once.
 pub fn forget() {
     *held() = None;
 }
@@ -83,7 +84,7 @@ fn to_stderr(line: String) {
     }
 }
 
-/// Writes to stderr: through a queue where this process must not wait for its reader.
+/// Writes to stderr. Uses the queue if this process must not wait for the reader.
 fn write_stderr(line: &str) {
     let queued = LAZY.load(Ordering::Relaxed).then(|| LOG.get_or_init(|| hookbox_server::Log::start().ok()));
     match queued.or_else(|| LOG.get()) {
@@ -94,13 +95,13 @@ fn write_stderr(line: &str) {
     }
 }
 
-/// The largest part of a text that a pipe which can be written takes without waiting: `PIPE_BUF` of Linux.
+/// The largest write that never blocks on a pipe that is ready: `PIPE_BUF`, 4 KiB on Linux.
 const PART: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
-/// Writes a text whose reader may not read, without a thread.
+/// Writes a text without blocking on a reader that does not read, and without a thread.
 ///
 /// # Errors
-/// Also where the reader does not read in time.
+/// An I/O error, also if the reader does not read in time.
 pub fn write_in_time(to: &mut (impl Write + AsFd), text: &[u8], time: Duration) -> io::Result<()> {
     let until = Instant::now().checked_add(time);
     for part in text.chunks(PART) {
@@ -115,71 +116,71 @@ pub fn write_in_time(to: &mut (impl Write + AsFd), text: &[u8], time: Duration) 
     Ok(())
 }
 
-/// The queue in front of stderr, which waits for no reader. `None` in it: there is no thread to be had.
+/// The queue for stderr, which does not wait for the reader. The inner `None`: no thread could be started.
 static LOG: OnceLock<Option<hookbox_server::Log>> = OnceLock::new();
-/// Bounds the wait for the last lines of it.
+/// The maximum time to wait for its last lines.
 const LAST_LINES: Duration = Duration::from_secs(2);
-/// Time for lines that a reader takes at once, where the client waits no longer.
+/// The minimum time for lines after the client's deadline, if the reader reads at once.
 const LEAST: Duration = Duration::from_millis(50);
-/// The queue starts with the first line.
+/// True if the queue starts with the first line.
 static LAZY: AtomicBool = AtomicBool::new(false);
-/// The end of the client's patience, if it is known.
+/// The client's deadline, if known.
 static DUE: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Sends lines for stderr through a queue from the first line on, so that nothing waits for a reader of stderr.
+/// Queues lines for stderr from the first line on, so that this process never waits for their reader.
 pub fn never_wait() {
     LAZY.store(true, Ordering::Relaxed);
 }
 
-/// Bounds the wait of [`flush`] by the client's patience.
+/// Limits the wait of [`flush`] by the client's deadline.
 pub fn due(at: Option<Instant>) {
     *DUE.lock().unwrap_or_else(PoisonError::into_inner) = at;
 }
 
-/// Sends every line for stderr through a queue from now on.
+/// Starts the queue for stderr now.
 ///
 /// # Errors
-/// There is no thread to be had.
+/// The system cannot start a thread.
 pub fn queue() -> io::Result<()> {
     let log = hookbox_server::Log::start()?;
-    // There is one daemon in a process.
+    // There is only one daemon in a process.
     let _ = LOG.set(Some(log));
     Ok(())
 }
 
-/// Waits for the lines that are queued, for a bounded time.
+/// Waits for the queued lines, for a limited time.
 pub fn flush() {
     if let Some(Some(log)) = LOG.get() {
         log.flush(last_lines());
     }
 }
 
-/// Time for lines on stderr.
+/// The time for the last lines on stderr.
 fn last_lines() -> Duration {
     let due = *DUE.lock().unwrap_or_else(PoisonError::into_inner);
     let left = due.map_or(LAST_LINES, |due| due.saturating_duration_since(Instant::now()));
     left.clamp(LEAST, LAST_LINES)
 }
 
-/// Whether whoever asked for JSON reads stderr.
+/// True if every line on stderr must be a JSON object.
 static JSON_ONLY: AtomicBool = AtomicBool::new(false);
 
-/// From now on every line on stderr is a JSON object.
+/// Makes every further line on stderr a JSON object.
 pub fn json_only() {
     JSON_ONLY.store(true, Ordering::Relaxed);
 }
 
-/// Whether [`json_only`] holds.
+/// Returns true if [`json_only`] was called.
 pub fn is_json() -> bool {
     JSON_ONLY.load(Ordering::Relaxed)
 }
 
-/// A text of our own, line breaks and all, on stdout.
+/// Prints a trusted text with its line breaks on stdout.
 pub fn text(text: impl Display) {
     write(io::stdout().lock(), &text.to_string());
 }
 
-/// A diagnostic's lines: what is wrong, where, what to do.
+/// The lines of a diagnostic: the message, the location, the advice.
 pub fn lines(diagnostic: &Diagnostic) -> Vec<String> {
     let Diagnostic { message, file, pointer, line, help, .. } = diagnostic;
     let pointer = if pointer.is_empty() { String::new() } else { format!("  {pointer}") };
@@ -189,12 +190,12 @@ pub fn lines(diagnostic: &Diagnostic) -> Vec<String> {
     [format!("{}: {message}", severity(diagnostic)), place].into_iter().chain(help).collect()
 }
 
-/// `error` or `warning`.
+/// The severity as a word: `error` or `warning`.
 pub fn severity(diagnostic: &Diagnostic) -> &'static str {
     if diagnostic.is_error() { "error" } else { "warning" }
 }
 
-/// A text on one line, safe for a terminal.
+/// Escapes a text to one line that is safe for a terminal.
 pub fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -203,18 +204,18 @@ pub fn plain(text: &str) -> String {
     safe
 }
 
-/// A name among others on a line. One that could be taken for more than one name, or for words of ours, is in quotes.
+/// A name within a line. Quoted if it could be mistaken for several names or other words.
 pub fn name(text: &str) -> String {
     let word = |c: char| c.is_alphanumeric() || ":/@._-+#".contains(c);
     if !text.is_empty() && text.chars().all(word) { text.to_owned() } else { quoted(text) }
 }
 
-/// A text in quotes, which nothing in it can end.
+/// A text in quotes, with quotes in it escaped.
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", plain(&text.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-/// JSON that a terminal can be shown: what JSON lets stand in strings and [`plain`] does not is escaped as JSON has it.
+/// JSON that is safe for a terminal. Characters that [`plain`] escapes are escaped as in JSON.
 pub fn json_text(value: &Value) -> String {
     safe_json(&value.to_string())
 }
@@ -234,7 +235,7 @@ fn safe_json(json: &str) -> String {
     safe
 }
 
-/// What a terminal obeys, what turns the text around it, and what nobody can see.
+/// Returns true for control characters, characters that change the direction of text, and invisible ones.
 fn is_unsafe(c: char) -> bool {
     let unseen = matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -243,11 +244,11 @@ fn is_unsafe(c: char) -> bool {
 }
 
 fn write(mut to: impl Write, line: &str) {
-    // Nobody is left to be told.
+    // An error cannot be reported anywhere.
     let _ = to.write_all(format!("{line}\n").as_bytes()).and_then(|()| to.flush());
 }
 
-/// What logs are written with: an event of the log is a line, whatever its fields hold.
+/// The writer of text logs. Each event becomes one line, whatever its fields contain.
 #[derive(Debug, Clone, Copy)]
 pub struct Log;
 
@@ -259,7 +260,7 @@ impl MakeWriter<'_> for Log {
 }
 
 impl Write for Log {
-    /// Gets one event at a time, with the line break behind it.
+    /// Gets one event per call, with a newline.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         err(String::from_utf8_lossy(event).trim_end());
         Ok(event.len())
@@ -269,7 +270,7 @@ impl Write for Log {
     }
 }
 
-/// What a log of JSON objects is written with.
+/// The writer of JSON logs.
 #[derive(Debug, Clone, Copy)]
 pub struct JsonLog;
 
@@ -281,7 +282,7 @@ impl MakeWriter<'_> for JsonLog {
 }
 
 impl Write for JsonLog {
-    /// Gets one object at a time, with the line break behind it.
+    /// Gets one object per call, with a newline.
     fn write(&mut self, object: &[u8]) -> io::Result<usize> {
         to_stderr(safe_json(String::from_utf8_lossy(object).trim_end()));
         Ok(object.len())

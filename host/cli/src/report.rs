@@ -1,4 +1,4 @@
-//! What people and log collectors read: never stdout, which is protocol.
+//! Reports for users and log collectors. Never on stdout, which is for the protocol.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{exit::Failure, print, warned};
 
-/// One block per verdict: what was decided, then a line per hook with its notes below.
+/// Prints a verdict: the outcome, then a line per hook with its notes below.
 pub fn human(verdict: &Verdict) {
     let word = verdict.output().word();
     print::err(format_args!("hookbox: {} under {}: {word}", verdict.event, verdict.dialect));
@@ -27,7 +27,7 @@ pub fn human(verdict: &Verdict) {
     }
 }
 
-/// One line per hook that failed.
+/// Prints one line per failed hook.
 pub fn failures(verdict: &Verdict) {
     for hook in &verdict.hooks {
         if let Some(failure) = hook.run().and_then(|run| run.result.as_ref().err()) {
@@ -48,7 +48,7 @@ pub fn json_lines(verdict: &Verdict) {
     }));
 }
 
-/// An error and its causes, as a person wants to read it.
+/// Prints an error with its causes.
 pub fn error(error: &anyhow::Error) {
     let found = diagnostics(error);
     if found.is_empty() {
@@ -64,25 +64,25 @@ pub fn error(error: &anyhow::Error) {
     found.into_iter().for_each(problem);
 }
 
-/// When warnings about a configuration are printed.
+/// The condition for printing warnings about a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
-    /// Whenever it is loaded.
+    /// Each time it is loaded.
     Always,
-    /// When it is loaded as it is now for the first time: a client starts us for every event.
+    /// When the current version is loaded for the first time. A client starts hookbox for every event.
     Once,
-    /// Not at all.
+    /// Never.
     Never,
 }
 
 static TOLD: Mutex<Told> = Mutex::new(Told::Always);
 
-/// From now on warnings about configurations are printed so.
+/// Sets the condition for printing warnings.
 pub fn tell_warnings(when: Told) {
     *TOLD.lock().unwrap_or_else(PoisonError::into_inner) = when;
 }
 
-/// What in a configuration has no effect.
+/// Prints the warnings about a configuration.
 pub fn warnings(loaded: &Loaded) {
     let when = *TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     let Loaded { config, warnings } = loaded;
@@ -91,7 +91,7 @@ pub fn warnings(loaded: &Loaded) {
     }
 }
 
-/// Something that is wrong with a configuration or a hook.
+/// Prints a diagnostic.
 pub fn problem(diagnostic: &Diagnostic) {
     if !print::is_json() {
         return print::lines(diagnostic).into_iter().for_each(print::err);
@@ -104,7 +104,7 @@ pub fn problem(diagnostic: &Diagnostic) {
     }));
 }
 
-/// What an error says is wrong with a configuration or a hook.
+/// The diagnostics in an error.
 fn diagnostics(error: &anyhow::Error) -> Vec<&Diagnostic> {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.unusable.iter().collect();
@@ -127,7 +127,7 @@ pub fn one_line(error: &anyhow::Error) -> String {
     text.strip_prefix("error: ").unwrap_or(&text).lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The chain of causes, without those that only repeat what was said.
+/// An error with its causes, without those that repeat earlier text.
 fn causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -157,7 +157,7 @@ pub fn outcome(hook: &HookReport) -> String {
 /// The hook's record, with what it wrote to the log.
 fn hook_json(hook: &HookReport) -> Value {
     let mut line = json!(hook.record());
-    // The verdict has all of it; a collector of logs need not have it again.
+    // The verdict has the full text, so it is shortened for log collectors.
     for key in ["hook", "reason", "message"] {
         if let Some(Value::String(text)) = line.get_mut(key) {
             *text = hookbox::shorten(text, REASON);

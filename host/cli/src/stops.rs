@@ -1,11 +1,11 @@
-//! A count of how often in a row hooks kept an agent going: some clients have no limit, and a hook that always blocks never
-//! ends.
+//! Counts how often in a row hooks kept an agent going. Some clients have no limit, so a hook that always blocks would
+//! never let the agent stop.
 
 use hookbox::{Dialect, EventKind, dialect::EventSpec, folders, private::Folder, sha256};
 use serde_json::Value;
 
-/// The limit, where this verdict is beyond it: then the agent may stop, whatever hooks say. `denies`: the verdict keeps the
-/// agent going. Where nothing can be kept, nothing is counted.
+/// The limit, if this verdict exceeds it: then the agent may stop regardless of the hooks. `denies` is true if the
+/// verdict keeps the agent going. Without a place for the count, there is no limit.
 pub fn beyond(dialect: &dyn Dialect, spec: &EventSpec, denies: bool, wire: &[u8]) -> Option<u32> {
     let limit = dialect.stop_limit()?;
     if !matches!(spec.kind, EventKind::Stop | EventKind::SubagentStop) {

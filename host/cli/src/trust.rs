@@ -1,7 +1,8 @@
-//! Which configurations this user trusts.
+//! The configurations that this user trusts.
 //!
-//! Whoever opens somebody's repository has not read its hooks. So a configuration that is merely found there is used
-//! only as far as `hookbox trust` has seen it: byte for byte the same, at the same place, with the same components.
+//! A user who opens someone else's repository has not read its hooks. So a configuration that is found there is used
+//! only as far as the user trusted it with `hookbox trust`: with the same bytes, at the same path, with the same
+//! components.
 
 use std::{
     collections::BTreeMap,
@@ -23,32 +24,32 @@ use hookbox::{
 use hookbox_protocol::authority::Authority;
 use serde::{Deserialize, Serialize};
 
-/// A configuration as it was when its user trusted it.
+/// A configuration at the time when the user trusted it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trusted {
-    /// Where it was.
+    /// The path of the file.
     pub file: PathBuf,
-    /// The dialect it was read under: under another one the same bytes can mean something else.
+    /// The dialect of the configuration. Under another dialect, the same bytes can have another meaning.
     pub dialect: String,
-    /// Its digest.
+    /// The digest of the file.
     pub digest: String,
-    /// The digest of the component of each hook, by the hook's JSON pointer.
+    /// The digest of each hook's component, by the hook's JSON pointer.
     pub components: BTreeMap<String, String>,
 }
 
-/// What one user trusts: a file for each configuration, in a folder that is the user's alone.
+/// The trust store of one user: a file for each configuration, in a private folder.
 pub struct Store(Folder);
 
 impl Store {
-    /// Opens it: `$XDG_STATE_HOME/hookbox/trust`, or `~/.local/state/hookbox/trust`.
+    /// Opens the store: `$XDG_STATE_HOME/hookbox/trust`, or `~/.local/state/hookbox/trust`.
     pub fn open() -> anyhow::Result<Self> {
         let folder = folders::state().context("there is no place to keep what is trusted: HOME is not set")?;
         let folder = folder.join("trust");
         Folder::open(&folder).map(Self).with_context(|| format!("cannot use {}", folder.display()))
     }
 
-    /// What is trusted at a place.
+    /// The trusted configuration at a path.
     pub fn get(&self, place: &Path) -> anyhow::Result<Option<Trusted>> {
         self.read(&name(place))
     }
@@ -61,18 +62,18 @@ impl Store {
         read().with_context(|| format!("what is trusted cannot be read from {name}"))
     }
 
-    /// Trusts a configuration from now on, instead of what was trusted at its place.
+    /// Trusts a configuration. Replaces the earlier one at its path.
     pub fn put(&self, trusted: &Trusted) -> anyhow::Result<()> {
         let content = serde_json::to_vec(trusted)?;
         self.0.write(&name(&trusted.file), &[&content]).context("what is trusted cannot be kept")
     }
 
-    /// Trusts nothing at this place any more; true when something was.
+    /// Removes the trust at this path. Returns true if there was any.
     pub fn remove(&self, place: &Path) -> anyhow::Result<bool> {
         self.0.remove(&name(place)).context("what is trusted cannot be changed")
     }
 
-    /// All that is trusted, by place.
+    /// All trusted configurations, sorted by path.
     pub fn all(&self) -> anyhow::Result<Vec<Trusted>> {
         let mut all = Vec::new();
         for name in self.0.names().context("what is trusted cannot be read")? {
@@ -86,14 +87,14 @@ impl Store {
     }
 }
 
-/// The name of the file about a place.
+/// The name of the file for a path.
 fn name(place: &Path) -> String {
     format!("{}.json", sha256(place.as_os_str().as_bytes()))
 }
 
-/// Where a configuration is: in the project's folder as the system names it, under the name as written. Links below that
-/// folder are not followed: they are the repository's, and may lead to the configuration of another project, which then
-/// would be run here.
+/// The path that identifies a configuration: the real path of the project's folder, and the file's name in it as
+/// written. Symlinks below that folder are not resolved, because they belong to the repository and may point to another
+/// project's trusted configuration, which would then run here.
 pub fn place(file: &Path) -> PathBuf {
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else { return absolute };
@@ -102,11 +103,11 @@ pub fn place(file: &Path) -> PathBuf {
         Some(project) => (project, Path::new(".claude").join(name)),
         None => (folder, PathBuf::from(name)),
     };
-    // Of a folder that is gone, the name is all there is.
+    // The folder does not exist any more, so its name is used.
     project.canonicalize().unwrap_or_else(|_| project.to_owned()).join(rest)
 }
 
-/// Keeps of a configuration that was found what its user trusts. The other hooks fail, and say what to do.
+/// Withholds the untrusted hooks of a found configuration. They fail with advice.
 pub fn hold(config: &mut Config) {
     let shown = config.file.display().to_string();
     let help = format!("look at it, then   hookbox trust {shown}");
@@ -128,7 +129,8 @@ pub fn hold(config: &mut Config) {
     }
 }
 
-/// Leaves out the hooks that start a program, in a configuration that its user only looks at. Returns a line for each.
+/// Removes the hooks that start a program from an untrusted configuration that is only inspected. Returns a line for
+/// each.
 pub fn leave_out_programs(config: &mut Config) -> Vec<String> {
     let Err(why) = standing(config) else { return Vec::new() };
     let (file, mut left) = (config.file.display().to_string(), Vec::new());
@@ -142,9 +144,9 @@ pub fn leave_out_programs(config: &mut Config) -> Vec<String> {
     left
 }
 
-/// Keeps of a configuration that its user does not trust what reaches nothing: components in their sandbox. The other hooks
-/// fail. `digest` is that of the file; cases change what is read from it. `stubbed`: requests, the model and the state are those of
-/// the case. Returns whether the configuration is not trusted.
+/// Withholds the hooks of an untrusted configuration that reach anything outside of their sandbox. They fail. `digest`
+/// is that of the file, because cases modify the configuration. `stubbed` is true if the case replaces requests, the
+/// model and the state. Returns true if the configuration is not trusted.
 pub fn hold_back(config: &mut Config, digest: &str, stubbed: bool) -> bool {
     let read = std::mem::replace(&mut config.digest, digest.to_owned());
     let standing = standing(config);
@@ -173,7 +175,7 @@ pub fn hold_back(config: &mut Config, digest: &str, stubbed: bool) -> bool {
     true
 }
 
-/// Checks that the user trusts a configuration as it is.
+/// Checks that the user trusts the current configuration.
 ///
 /// # Errors
 /// The reason why it is not trusted.
@@ -181,7 +183,7 @@ pub fn is_trusted(config: &Config) -> Result<(), String> {
     standing(config).map(drop)
 }
 
-/// What is trusted of it, or why nothing is.
+/// The trusted configuration, or the reason why it is not trusted.
 fn standing(config: &Config) -> Result<Trusted, String> {
     let file = config.file.display();
     let trusted = Store::open().and_then(|store| store.get(&place(&config.file)));
@@ -195,8 +197,8 @@ fn standing(config: &Config) -> Result<Trusted, String> {
     }
 }
 
-/// Keeps of a configuration that nobody vouches for what needs no trust: components that reach nothing, decide what a
-/// gate may, and take no more than those whose configuration names no limits. The other hooks fail.
+/// Reduces a configuration to what needs no trust: components without access to anything outside, with the authority of
+/// a gate and at most the default limits. The other hooks fail.
 pub fn confine(config: &mut Config) {
     for hook in &mut config.hooks {
         hook.timeout = hook.timeout.min(Duration::from_secs_f64(Limits::default().timeout));
@@ -221,11 +223,11 @@ pub fn confine(config: &mut Config) {
         let why = format!("{what} takes trust, and --untrusted gives none");
         hook.handler = Handler::Withheld { why, help: "leave --untrusted out if you trust the file".into() };
     }
-    // A place for state, a model, a tenant: what a file says of the host is its caller's to say.
+    // Host settings such as the state file, the model and the tenant belong to the caller.
     config.settings = HostSettings::default();
 }
 
-/// No limit above its default.
+/// The limits, lowered to their defaults.
 fn usual(limits: &Limits) -> Limits {
     let most = Limits::default();
     Limits {
@@ -239,7 +241,7 @@ fn usual(limits: &Limits) -> Limits {
     }
 }
 
-/// Returns true if nothing is granted but keys of its own, of which it gets no more than usual.
+/// Returns true if nothing is granted except private state, whose limits are lowered to the defaults.
 fn reaches_nothing(permissions: &mut Permissions) -> bool {
     let state = permissions.state.take();
     let nothing = *permissions == Permissions::default();

@@ -1,9 +1,9 @@
-//! Files of the user. Whatever the command line writes for its user it writes here: to the file that it shows, whole or not
-//! at all.
+//! Reads and writes the user's files. Every write goes to the path that was shown, and happens completely or not at
+//! all.
 //!
-//! A checkout may have links in any place, also where a temporary file or a backup would be. So links are resolved once, into
-//! the path that is shown. The folders of that path are then opened one within another, none of them through a link, and the
-//! file is written in the last of them under a random name before it gets its own.
+//! A checkout may contain symlinks anywhere, even in place of a temporary file or a backup. So symlinks are resolved
+//! once, to the path that is shown. Then the folders of that path are opened one by one without following symlinks, and
+//! the file is written in the last one under a random name before it is renamed.
 
 use std::{
     ffi::OsStr,
@@ -23,17 +23,17 @@ use rustix::{
     io::Errno,
 };
 
-/// Settings are small; a larger file is a mistake.
+/// The maximum size. Settings are small, so a larger file is a mistake.
 const MAX_BYTES: u64 = 16 << 20;
-/// As many links one after another as Linux follows.
+/// The maximum number of consecutive symlinks, as in Linux.
 const MAX_LINKS: usize = 40;
-/// Bits of a mode that a new version of a file keeps.
+/// The mode bits that a new version of a file keeps.
 const PERMISSIONS: u32 = 0o777;
 
-/// The path of a file without links: of its folders as far as they exist, and of itself.
+/// The real path of a file, with symlinks of its existing folders and of the file itself resolved.
 ///
 /// # Errors
-/// Links that form a circle, and folders that cannot be read.
+/// A cycle of symlinks, or an unreadable folder.
 pub fn real(file: &Path) -> io::Result<PathBuf> {
     let mut path = std::path::absolute(file)?;
     for _ in 0..MAX_LINKS {
@@ -44,14 +44,14 @@ pub fn real(file: &Path) -> io::Result<PathBuf> {
         let found = folder.join(&name);
         match found.read_link() {
             Ok(target) => path = folder.join(target),
-            // It is not a link, or does not exist.
+            // It is not a symlink, or does not exist.
             Err(_) => return Ok(found),
         }
     }
     Err(io::Error::other("too many links"))
 }
 
-/// The path of a folder without links, of which the end may not exist yet.
+/// The real path of a folder. Its last parts may not exist yet.
 fn real_folder(folder: &Path) -> io::Result<PathBuf> {
     match folder.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound && folder.symlink_metadata().is_err() => {
@@ -62,10 +62,10 @@ fn real_folder(folder: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The content of a file, if it exists. Pipes and devices are refused without waiting.
+/// Reads a file. `None` if it does not exist. Rejects pipes and devices without blocking.
 ///
 /// # Errors
-/// Also for anything but a regular file of at most 16 MiB.
+/// An I/O error, or anything but a regular file of at most 16 MiB.
 pub fn read(file: &Path) -> anyhow::Result<Option<Vec<u8>>> {
     let read = || {
         let file = match open_regular(file) {
@@ -82,36 +82,36 @@ pub fn read(file: &Path) -> anyhow::Result<Option<Vec<u8>>> {
     read().with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// Writes a file whole or not at all, through links, and creates its folders. A file that exists keeps its mode and its owner;
-/// other hard links to it keep the old content.
+/// Writes a file completely or not at all. Follows symlinks and creates folders. An existing file keeps its mode and
+/// owner. Other hard links to it keep the old content.
 ///
 /// # Errors
-/// Also where anything but a regular file has its name.
+/// An I/O error, also if the path is neither a regular file nor free.
 pub fn write(file: &Path, content: &[u8]) -> anyhow::Result<()> {
     let written = real(file).and_then(|real| put(&real, content, fs::metadata(&real).ok().as_ref()));
     written.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Writes a file whole or not at all, in place of a link that has its name, and creates its folders.
+/// Writes a file completely or not at all, and creates its folders. Replaces a symlink at its path.
 ///
 /// # Errors
-/// As [`write`].
+/// Same as [`write`].
 pub fn replace(file: &Path, content: &[u8]) -> anyhow::Result<()> {
     let like = |real: &Path| fs::symlink_metadata(real).ok().filter(Metadata::is_file);
     let written = in_real_folder(file).and_then(|real| put(&real, content, like(&real).as_ref()));
     written.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Writes a file beside `like`, with its mode and owner. A link that has the file's name is replaced, not followed.
+/// Writes a file with the mode and owner of `like`. Replaces a symlink at its path.
 ///
 /// # Errors
-/// As [`write`].
+/// Same as [`write`].
 pub fn write_beside(file: &Path, content: &[u8], like: &Path) -> anyhow::Result<()> {
     let written = in_real_folder(file).and_then(|real| put(&real, content, fs::metadata(like).ok().as_ref()));
     written.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Removes a file, or the link that has its name; true where there was one.
+/// Removes a file, or the symlink at its path. Returns true if there was one.
 ///
 /// # Errors
 /// The file cannot be removed.
@@ -130,24 +130,24 @@ pub fn remove(file: &Path) -> anyhow::Result<bool> {
     removed.with_context(|| format!("cannot remove {}", file.display()))
 }
 
-/// Removes the folders of a file that are empty, up to `top`, which stays.
+/// Removes the empty folders of a file up to `top`, which stays.
 pub fn remove_empty_folders(file: &Path, top: &Path) {
     for folder in file.ancestors().skip(1).take_while(|folder| *folder != top && folder.starts_with(top)) {
-        // One that is not empty, or a link, is not removed.
+        // This fails for a folder that is not empty, and for a symlink.
         if fs::remove_dir(folder).is_err() {
             break;
         }
     }
 }
 
-/// The path of a file, of whose folders none is a link.
+/// The path of a file with the symlinks of its folders resolved.
 fn in_real_folder(file: &Path) -> io::Result<PathBuf> {
     let file = std::path::absolute(file)?;
     let name = file.file_name().ok_or_else(no_name)?;
     Ok(real_folder(file.parent().unwrap_or(Path::new("/")))?.join(name))
 }
 
-/// Writes a file of a path without links: under a random name in its open folder, and then under its own.
+/// Writes a file at a path without symlinks: first under a random name in its opened folder, then renamed.
 fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
     let (folder, name) = open_folder_of(file, true)?;
     match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
@@ -163,7 +163,7 @@ fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
     let mut open = File::from(openat(&folder, &draft, flags, mode)?);
     let written = open.write_all(content).and_then(|()| {
         if let Some(like) = like {
-            // Another user's file stays that user's where this user may give it to them.
+            // The new file keeps the owner, if this user may set it.
             let _ = fchown(&open, Some(Uid::from_raw(like.uid())), Some(Gid::from_raw(like.gid())));
             fchmod(&open, Mode::from_raw_mode(like.mode() & PERMISSIONS))?;
         }
@@ -176,7 +176,7 @@ fn put(file: &Path, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
     written
 }
 
-/// Opens the folder of a file whose path has no links, one folder within another and none of them through a link.
+/// Opens the folder of a file at a path without symlinks, one folder after another, following none.
 fn open_folder_of(file: &Path, create: bool) -> io::Result<(OwnedFd, &OsStr)> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut folder = open("/", flags, Mode::empty())?;

@@ -1,4 +1,4 @@
-//! `hookbox new`: a hook's project that builds, is tested and runs as it is.
+//! `hookbox new`: creates a hook's project that builds, has tests and runs without changes.
 
 mod case;
 mod event;
@@ -66,7 +66,7 @@ impl Lang {
     }
 }
 
-/// What a project is made for.
+/// The parameters of a project.
 struct Project {
     name: String,
     event: Shape,
@@ -111,10 +111,10 @@ impl New {
     }
 }
 
-/// Names that some file system or every SDK has for something else.
+/// Names that are reserved in some file system or used by every SDK.
 const TAKEN: &[&str] = &["aux", "con", "hookbox", "hookbox-guest", "nul", "prn"];
 
-/// A name that is one in this language and in every file system.
+/// Checks that a name is valid in this language and in every file system.
 fn check_name(name: &str, template: &dyn Template) -> anyhow::Result<()> {
     if !is_name(name) {
         let message = format!(
@@ -147,7 +147,7 @@ fn is_name(name: &str) -> bool {
         && name.len() <= 64
 }
 
-/// Writes a project into a folder that is not there yet, or is empty.
+/// Writes a project into a new or empty folder.
 fn lay(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Exit::Usage.error(format!("{} is there already, and is left alone", folder.display())));

@@ -1,4 +1,4 @@
-//! `hookbox run`: one event in, one verdict out.
+//! `hookbox run`: decides on one event.
 
 mod caller;
 mod connect;
@@ -59,7 +59,7 @@ enum Diagnostics {
     Off,
 }
 
-/// The message of a panic, which has printed its own before.
+/// The message after a panic, which has already printed its own.
 const BUG: &str = "internal error (see above)";
 
 impl Run {
@@ -67,7 +67,7 @@ impl Run {
         let told = Cell::new(None);
         let done = catch_unwind(AssertUnwindSafe(|| self.decide(&told)));
         done.unwrap_or_else(|_| match told.get() {
-            // The client has its verdict, and reads it only beside the exit code that goes with it.
+            // The client has its verdict, and accepts it only with the matching exit code.
             Some(exit) => Ok(exit),
             None if self.fail_closed => {
                 print::block(format_args!("hookbox failed; blocking because of `--fail-closed`: {BUG}"));
@@ -78,10 +78,10 @@ impl Run {
         })
     }
 
-    /// Decides on the event on stdin. `told` gets the exit code once the client has its verdict.
+    /// Decides on the event on stdin. Sets `told` to the exit code once the client has its verdict.
     fn decide(&self, told: &Cell<Option<Exit>>) -> anyhow::Result<Exit> {
         let began = Instant::now();
-        // Doctor reads which hooks failed.
+        // Doctor reads the failed hooks from the JSON lines.
         let canary = std::env::var_os(heartbeat::CANARY).is_some();
         let diagnostics = if canary { Diagnostics::Json } else { self.diagnostics };
         if diagnostics == Diagnostics::Json {
@@ -91,7 +91,7 @@ impl Run {
             Diagnostics::Off => Told::Never,
             _ => Told::Once,
         });
-        // Some clients read stderr, and then nothing may stand there unless something stands on stdout.
+        // Some clients read stderr. For them, stderr may only contain text that belongs to the response.
         print::hold();
         let due = self.deadline.and_then(|time| began.checked_add(time_for_hooks(time)));
         print::due(due);
@@ -107,10 +107,10 @@ impl Run {
             .filter(|_| response.error.is_none())
             .and_then(|(dialect, spec)| stops::beyond(dialect, spec, response.outcome == "deny", &event.read));
         let stdout = within_stops(beyond, &response.stdout);
-        // The verdict goes first: whatever else is written may block, or fail.
+        // The verdict is written first, because any other output may block or fail.
         let unheard = deliver::deliver(stdout, due, response.undelivered.is_some()).err();
         if let (Some(why), Some(reason)) = (&unheard, &response.undelivered) {
-            // A client that is told nothing goes on; it takes this for a block.
+            // A client without a verdict goes on. It treats exit code 2 and the reason on stderr as a block.
             print::block(format_args!("{reason} ({why:#})"));
             print::release();
             end(living, Some(began));
@@ -124,13 +124,13 @@ impl Run {
             report::error(&error);
         }
         print_stderr(&response, error, diagnostics, canary);
-        // Hooks were asked, here or by the daemon.
+        // The hooks decided, here or in the daemon.
         if let Some((dialect, spec)) = known.filter(|_| response.verdict().is_some() || living.is_none()) {
             heartbeat::touch(dialect.name(), spec.name);
         }
-        // The client has its verdict; observers may finish in the time that is left.
+        // The client has its verdict. Observers may use the remaining time.
         let missed = end(living, response.due);
-        // A client that reads stderr takes every line there for the hooks' own.
+        // A client that reads stderr treats every line there as output of the hooks.
         if diagnostics != Diagnostics::Off && !response.quiet {
             for line in &missed {
                 print::err(format_args!("hookbox: {line}"));
@@ -139,7 +139,7 @@ impl Run {
         unheard.map_or(Ok(exit), Err)
     }
 
-    /// The response of the daemon or of the configuration here.
+    /// The response of the daemon or of the local configuration.
     fn respond(&self, event: &EventText, request: Request<'_>) -> Decided {
         let here = || decided::decide(&self.source, self.fail_closed, self.record.is_some(), event, request);
         match self.daemon.ask(&self.source, event, self.deadline, self.fail_closed) {
@@ -148,7 +148,7 @@ impl Run {
             Some(Err(error)) if self.source.config.is_none() => {
                 connect::away(&self.source, self.fail_closed, request, error)
             }
-            // A configuration that was named stands in for a daemon that is away.
+            // A configuration on the command line replaces an unavailable daemon.
             Some(Err(error)) => {
                 report::error(&error);
                 here()
@@ -157,19 +157,19 @@ impl Run {
     }
 }
 
-/// The text for the client, unless hooks have kept the agent going for too long.
+/// The text for the client. If hooks have kept the agent going for too long, an empty verdict instead.
 fn within_stops(beyond: Option<u32>, stdout: &str) -> &str {
     let Some(limit) = beyond else { return stdout };
     print::err(format_args!("hookbox: hooks kept the agent going {limit} times in a row; now it may stop"));
     "{}"
 }
 
-/// Closes what the verdict has left.
+/// Stops what the hooks still run after the verdict.
 fn end(living: Option<Living>, due: Option<Instant>) -> Vec<String> {
     living.map(|living| living.end(due)).unwrap_or_default()
 }
 
-/// Prints what belongs on stderr: the client's text first, then what people read.
+/// Prints to stderr: first the text for the client, then messages for the user.
 fn print_stderr(response: &Response, error: Option<anyhow::Error>, diagnostics: Diagnostics, canary: bool) {
     match (&response.stderr, &response.error, response.verdict()) {
         (Some(text), None, _) => print::feedback(text),

@@ -1,11 +1,11 @@
-//! A folder of this process, and a store in it.
+//! A temporary folder of this process, with a state store.
 
 use std::{fs, path::PathBuf};
 
 use anyhow::Context;
 use hookbox::capability::state::SqliteStore;
 
-/// Gone when it is dropped.
+/// A temporary folder. It is removed on drop.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -15,7 +15,7 @@ impl Scratch {
         Ok(Self(folder))
     }
 
-    /// State that nobody else has.
+    /// A state store in the folder.
     pub fn store(&self) -> SqliteStore {
         SqliteStore::new(self.0.join("state.db"))
     }

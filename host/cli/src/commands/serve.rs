@@ -24,7 +24,7 @@ impl Serve {
         print::queue()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let ended = runtime.block_on(serve(settings));
-        // What still compiles, or reads a file on a disk that does not answer, is not waited for.
+        // Do not wait for blocking tasks, such as a compilation or a read from a disk that does not respond.
         runtime.shutdown_background();
         ended
     }
@@ -34,7 +34,7 @@ async fn serve(settings: Settings) -> anyhow::Result<Exit> {
     let traces = settings.otlp.as_deref().map(Traces::to).transpose().context("`otlp`")?;
     log::of_daemon(settings.log, traces.as_ref());
     let runtime = hookbox::Runtime::builder().compiler(super::compiler());
-    // Before anybody is told that it serves.
+    // Before the addresses are printed, because a service manager may send signals from then on.
     let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let mut hangup = signal(SignalKind::hangup())?;
     let server = Server::start(settings, runtime).await.context("the daemon does not start")?;
@@ -55,7 +55,7 @@ async fn serve(settings: Settings) -> anyhow::Result<Exit> {
             }
         })
         .await;
-    // The last spans are sent by this runtime, so this thread must not keep it from that.
+    // The runtime sends the last spans, so this thread must not block it.
     tokio::task::spawn_blocking(move || drop(traces)).await?;
     Ok(Exit::Ok)
 }

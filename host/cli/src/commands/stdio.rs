@@ -1,4 +1,4 @@
-//! `hookbox stdio`: `PicoClaw`'s hook process.
+//! `hookbox stdio`: a hook process for `PicoClaw`.
 
 mod recorder;
 
@@ -108,7 +108,7 @@ impl Stdio {
             serve(source, budget, input, tokio::io::stdout(), stop, tell).await?;
             anyhow::Ok(())
         });
-        // Whatever still runs (a blocking read of stdin among it) has nobody left to answer.
+        // Do not wait for blocking tasks (such as a read of stdin): their results are not needed any more.
         runtime.shutdown_background();
         if let Some(recorder) = recorder {
             recorder.end();
@@ -116,14 +116,14 @@ impl Stdio {
         served.map(|()| Exit::Ok)
     }
 
-    /// Makes a host of the file as it is now.
+    /// Loads the current file as a host.
     fn loader(&self) -> Load {
         let (path, closed, compiler) = (self.config.clone(), self.fail_closed, super::compiler());
         Box::new(move || Box::pin(load(path.clone(), closed, compiler.clone())))
     }
 }
 
-/// A host of the file as it is now; its hooks are loaded behind it.
+/// A host for the current file. Its hooks are loaded in the background.
 async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Broken> {
     let broken = |reason: String, said: bool| Broken { reason, closed: closed || said };
     let config = match Reader::new().dialect("picoclaw").fail_closed(closed).file(&path) {

@@ -1,4 +1,4 @@
-//! `hookbox test`: a hook's cases, in the real sandbox.
+//! `hookbox test`: runs a hook's cases in the real sandbox.
 
 pub mod case;
 mod difference;
@@ -52,14 +52,14 @@ pub struct Test {
     junit: Option<PathBuf>,
 }
 
-/// One case, and how it went.
+/// A case and its result.
 struct Tested<'a> {
     file: &'a File,
     case: Arc<Case>,
     went: Went,
 }
 
-/// A case that runs.
+/// A running case.
 type Running<'a> = (&'a File, Arc<Case>, JoinHandle<anyhow::Result<Went>>);
 
 impl Test {
@@ -71,7 +71,7 @@ impl Test {
         let files = self.files()?.iter().map(|path| File::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
 
         let workers = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        // As under `run`: the caller vouches for a file that is named with `--config`.
+        // As under `run`: naming a file with `--config` means that the caller trusts it.
         let looks = self.config.is_none().then(|| hookbox::sha256(shipped_text.as_bytes()));
         let tested = workers.block_on(self.all(&files, &shipped, &config, looks.as_deref()));
         workers.shutdown_background();
@@ -89,7 +89,7 @@ impl Test {
         Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
     }
 
-    /// The files of cases, in the order of their names.
+    /// The files of cases, sorted by name.
     fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
         if !self.cases.is_empty() {
             return Ok(self.cases.clone());
@@ -102,7 +102,7 @@ impl Test {
         Ok(files)
     }
 
-    /// Runs the cases, as many at once as there are processors, and tells of each in its turn.
+    /// Runs the cases, as many concurrently as there are processors. Prints the results in order.
     async fn all<'a>(
         &self,
         files: &'a [File],
@@ -144,7 +144,7 @@ impl Test {
 }
 
 impl Tested<'_> {
-    /// Returns true if it is as expected, or what it is becomes what is expected.
+    /// Returns true if the result is as expected, or `--update` adopts every difference.
     fn holds(&self, update: bool) -> bool {
         self.went.steps.iter().flat_map(|step| &step.differences).all(|found| update && found.part.is_some())
     }
@@ -157,7 +157,7 @@ impl Tested<'_> {
         self.lines().iter().for_each(print::out);
     }
 
-    /// What is not as expected, and below it what each hook said and logged.
+    /// The differences, followed by the output and log of each hook.
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (number, step) in self.went.steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `hookbox trust`: what a configuration that is found in a folder may do, and whether it may.
+//! `hookbox trust`: shows what a found configuration may do, and records the user's trust.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -57,7 +57,7 @@ impl Trust {
             print::out(format_args!("{}: {word}", place.display()));
             return Ok(Exit::Ok);
         }
-        // Read once: what is shown is what is trusted.
+        // Read only once, so that exactly the shown configuration becomes trusted.
         let loaded = Config::load(&place, source.dialect.as_deref())?;
         loaded.warnings.iter().for_each(report::problem);
         let config = loaded.config;
@@ -150,7 +150,7 @@ fn show(config: &Config, components: &BTreeMap<String, String>) {
     }
 }
 
-/// When a hook runs.
+/// The events and the matcher of a hook.
 fn events(hook: &Hook) -> String {
     let events = if hook.events.is_empty() { "all its events".to_owned() } else { join(&hook.events) };
     let matcher =
@@ -158,7 +158,7 @@ fn events(hook: &Hook) -> String {
     format!("{events}{}", matcher.unwrap_or_default())
 }
 
-/// What runs, in full: what is cut short cannot be judged.
+/// The handler in full. A shortened command could not be judged.
 fn what(handler: &Handler) -> String {
     match handler {
         Handler::Wasm(wasm) => match &wasm.reference {
@@ -186,7 +186,7 @@ fn what(handler: &Handler) -> String {
     }
 }
 
-/// What it may decide and reach.
+/// The authority and the grants of a hook.
 fn may(config: &Config, hook: &Hook) -> Vec<String> {
     match &hook.handler {
         Handler::Wasm(Wasm { permissions, .. }) => {
@@ -265,7 +265,7 @@ fn reaches(permissions: &Permissions) -> Vec<String> {
     lines
 }
 
-/// What the file says of the host.
+/// The host settings of the file.
 fn host(config: &Config) -> Vec<String> {
     let settings = &config.settings;
     let mut lines = Vec::new();

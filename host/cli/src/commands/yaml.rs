@@ -1,11 +1,11 @@
-//! YAML as people write it: short values on their line, long ones below.
+//! Formats YAML in the usual style: short values on one line, long ones below the key.
 
 use serde_json::Value;
 
-/// Columns that a value in one line may go up to.
+/// The maximum width of a value on one line, in columns.
 const WIDTH: usize = 120;
 
-/// A value behind `name:` in this column: on the same line, or indented below it.
+/// The value after `name:` in this column: on the same line, or indented below.
 pub fn value(value: &Value, column: usize, name: &str) -> String {
     let line = value.to_string();
     if column + name.len() + line.len() < WIDTH {

@@ -1,5 +1,5 @@
-//! A configuration and a case to try a hook with. What the case expects comes from the pipeline itself, with a handler in
-//! the hook's place that answers as the template does.
+//! A configuration and cases for a new hook. The expected output comes from the pipeline itself, with a handler that
+//! responds like the template's hook.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{Project, template};
 use crate::commands::{block_on, yaml};
 
-/// `hooks.json`.
+/// The content of `hooks.json`.
 pub fn configuration(project: &Project, dialect: &dyn Dialect) -> anyhow::Result<String> {
     let event = dialect.spec(project.event.kind).name;
     let component = format!("./{}.wasm", project.name);
@@ -24,13 +24,13 @@ pub fn configuration(project: &Project, dialect: &dyn Dialect) -> anyhow::Result
     let hooks = match dialect.shape() {
         ConfigShape::Groups => json!({ event: [{ "hooks": [entry] }] }),
         ConfigShape::Flat => json!({ event: [entry] }),
-        // Without a list of requests, it gets what it handles.
+        // Without a list of requests, it gets the events that it handles.
         ConfigShape::Named => json!({ project.name.as_str(): entry }),
     };
     pretty(&json!({ "dialect": dialect.name(), "failClosed": true, "hooks": hooks }))
 }
 
-/// The authority in the configuration. A hook of an event whose answer is first of all a rewrite may make one.
+/// The authority in the configuration. If the main purpose of an event's response is a rewrite, it allows rewrites.
 fn authority(event: EventKind) -> Value {
     match event {
         EventKind::PostToolUse | EventKind::BeforeLlm | EventKind::AfterLlm => {
@@ -40,17 +40,17 @@ fn authority(event: EventKind) -> Value {
     }
 }
 
-/// An event to try a hook with, and cases that begin with the same.
+/// A sample event, and cases of which the first uses the same event.
 pub struct Tried {
-    /// `event.json`
+    /// The content of `event.json`.
     pub event: String,
-    /// Its name, where the client does not send it.
+    /// The event's name, if the client does not send it.
     pub named: Option<&'static str>,
-    /// `tests/cases.yaml`
+    /// The content of `tests/cases.yaml`.
     pub cases: String,
 }
 
-/// What to try a hook with.
+/// Creates the sample event and the cases.
 pub fn tried(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result<Tried> {
     let mut cases = Vec::new();
     if project.event.denies() {
@@ -67,7 +67,7 @@ struct Case {
     dialect: &'static str,
     event: Value,
     named: Option<&'static str>,
-    /// What the client is told.
+    /// The JSON for the client.
     output: Value,
 }
 
@@ -102,7 +102,7 @@ fn case(project: &Project, dialect: &'static dyn Dialect, name: &str, command: &
     Ok(Case { name: name.to_owned(), dialect: dialect.name(), event, named, output })
 }
 
-/// The event as a client would send it, and its name, where the client does not.
+/// The event as a client would send it, and its name if the client does not send that.
 fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<(Value, Option<&'static str>)> {
     let context = EventContext {
         session_id: Some("session-1".into()),
@@ -129,7 +129,7 @@ fn event(project: &Project, dialect: &dyn Dialect, command: &str) -> Option<(Val
     Some((wire, named))
 }
 
-/// What such an event most often has.
+/// A typical input of such an event.
 fn sample(kind: EventKind) -> Input {
     let text = |text: &str| Some(text.to_owned());
     let mut input = Input::empty(kind);
@@ -152,7 +152,7 @@ fn sample(kind: EventKind) -> Input {
     input
 }
 
-/// Answers as the template's hook does.
+/// Responds like the template's hook.
 struct Guard;
 
 #[async_trait]

@@ -1,23 +1,23 @@
-//! What a handler of each event takes, which is alike in every SDK.
+//! The parameters of a handler for each event, which are the same in every SDK.
 
 use hookbox::EventKind;
 
 use crate::exit::Exit;
 
-/// An event as a template sees it.
+/// An event, as templates use it.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub kind: EventKind,
-    /// It is about a tool's call.
+    /// True if the event is about a tool call.
     pub call: bool,
-    /// What comes beside: its name as a parameter, and as a type.
+    /// The event's own data: its parameter name and its type.
     pub input: Option<(&'static str, &'static str)>,
-    /// Something can be answered.
+    /// True if the event has a response.
     pub answers: bool,
 }
 
 impl Shape {
-    /// By its name in `wit/`, or in the field's words.
+    /// The event with this name: its name in `wit/`, or its usual one.
     pub fn by_name(name: &str) -> anyhow::Result<Self> {
         let is_it = |kind: &&EventKind| kind.interface() == name || kind.name() == name;
         let known = || EventKind::ALL.iter().filter(|kind| Self::of(**kind).is_some());
@@ -30,7 +30,7 @@ impl Shape {
         })
     }
 
-    /// `other-event` has no type of its own, so there is nothing to begin with.
+    /// The shape of an event. `other-event` has no type of its own, so it has no template.
     fn of(kind: EventKind) -> Option<Self> {
         use EventKind as K;
         let event = Some(("event", "Event"));
@@ -45,22 +45,22 @@ impl Shape {
         Some(Self { kind, call, input, answers: kind != K::AgentEvent })
     }
 
-    /// `PreToolUse`.
+    /// The name in the form `PreToolUse`.
     pub fn pascal(&self) -> &'static str {
         self.kind.name()
     }
 
-    /// `pre_tool_use`.
+    /// The name in the form `pre_tool_use`.
     pub fn snake(&self) -> String {
         self.kind.interface().replace('-', "_")
     }
 
-    /// `pretooluse`.
+    /// The name in the form `pretooluse`.
     pub fn flat(&self) -> String {
         self.kind.interface().replace('-', "")
     }
 
-    /// Returns true if the template's hook denies something: the one event where everybody knows what.
+    /// Returns true if the template's hook denies something. Only `PreToolUse` has an obvious example.
     pub fn denies(&self) -> bool {
         self.kind == EventKind::PreToolUse
     }

@@ -114,7 +114,7 @@ func TestHandle(t *testing.T) {{
     )
 }
 
-/// Packages of the SDK, in the order of gofmt.
+/// Import lines for packages of the SDK, in the order of gofmt.
 fn imports(packages: &[&str]) -> String {
     let mut packages = packages.to_vec();
     packages.sort_unstable();

@@ -91,7 +91,7 @@ impl Template for TypeScript {
     }
 }
 
-/// As `npm install` makes it of a `file:` dependency, so that there is nothing to install before the first build.
+/// The symlinks that `npm install` creates for a `file:` dependency, so that the first build needs no installation.
 const LINKS: &[(&str, &str)] = &[("node_modules/@hookbox/guest", "../../hookbox-sdk")];
 
 const TSCONFIG: &str = r#"{
@@ -135,13 +135,13 @@ fn handler(project: &Project, of: &str) -> String {
     } else {
         "  // Nothing returned is a pass.\n".to_owned()
     };
-    // TypeScript tells of parameters that nobody uses.
+    // TypeScript reports unused parameters, unless their names start with `_`.
     let parameters: Vec<_> =
         parameters.iter().map(|name| if event.denies() { (*name).to_owned() } else { format!("_{name}") }).collect();
     format!("export const on{}{of} = ({}) => {{\n{body}}};\n", event.pascal(), parameters.join(", "))
 }
 
-/// What comes with an event, with the fields that it never lacks.
+/// Sample data of an event, with its required fields.
 fn required(kind: EventKind) -> &'static str {
     match kind {
         EventKind::PostToolUse => "{ value: { stdout: \"README.md\" } }",

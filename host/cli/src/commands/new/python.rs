@@ -86,18 +86,18 @@ def handle({parameters}):
     )
 }
 
-/// `StopEvent`; the agent's own events are `AgentEvent` already.
+/// The type of an event, such as `StopEvent`. `AgentEvent` keeps its name.
 fn input_type(project: &Project) -> String {
     let name = project.event.pascal();
     if name.ends_with("Event") { name.to_owned() } else { format!("{name}Event") }
 }
 
-/// What else comes with a tool's call.
+/// The type of the data beside a tool call.
 fn input_name(of: &str) -> &str {
     if of == "Failure" { "ToolFailure" } else { of }
 }
 
-/// The fields that an event is not made without.
+/// The required fields of an event.
 fn required(kind: EventKind) -> &'static str {
     match kind {
         EventKind::PostToolUseFailure => "error=\"no such file\"",

@@ -5,7 +5,7 @@ use super::{
     template::{REASON, REFUSED, SDK_FOLDER, Template},
 };
 
-/// The SDK's manifest without the workspace that it stands in here; a test holds the two together.
+/// The SDK's manifest without the workspace of this repository. A test compares it with the original.
 const MANIFEST: &str = include_str!("rust/sdk.toml");
 
 pub struct Rust;
@@ -123,7 +123,7 @@ hookbox_guest::export!(Hook: {name});
     )
 }
 
-/// As rustfmt has it, which goes up to column 100.
+/// The signature as rustfmt formats it, with a width of 100 columns.
 fn signature(parameters: &[String], returns: &str) -> String {
     let line = format!("    fn handle({}) -> Result<{returns}>", parameters.join(", "));
     if line.len() + " {".len() <= 100 {

@@ -1,21 +1,21 @@
-//! What a language's project is made of.
+//! The parts of a project that depend on its language.
 
 use super::Project;
 use crate::sdk;
 
-/// Where the SDK stands in a project, until it comes from the language's registry.
+/// The folder of the SDK in a project, until it comes from the language's registry.
 pub const SDK_FOLDER: &str = "hookbox-sdk";
 
-/// What the hook of the template refuses, and what it says then: the same in every language.
+/// The command that the template's hook denies, and the reason: the same in every language.
 pub const REFUSED: &str = "rm -rf";
 pub const REASON: &str = "`rm -rf` is not allowed here";
 
-/// One language.
+/// The template of one language.
 pub trait Template {
-    /// What people call it.
+    /// The name of the language.
     fn name(&self) -> &'static str;
 
-    /// Names that mean something else to it, with blanks between.
+    /// Reserved names in this language, separated by blanks.
     fn taken(&self) -> &'static str {
         ""
     }
@@ -23,7 +23,7 @@ pub trait Template {
     /// The folder of its SDK in `sdk-guest/`.
     fn sdk_name(&self) -> &'static str;
 
-    /// What else its SDK needs to stand in a project: files that take the place of some of it, by path.
+    /// Files that replace files of the SDK in a project, by path.
     fn sdk_changes(&self) -> Vec<(String, String)> {
         Vec::new()
     }
@@ -31,15 +31,15 @@ pub trait Template {
     /// The project's own files.
     fn files(&self, project: &Project) -> Vec<(String, String)>;
 
-    /// How its author runs its unit tests.
+    /// The command that runs its unit tests.
     fn unit_tests(&self) -> &'static str;
 
-    /// Links that a package client would make: where they stand, and where they lead.
+    /// Symlinks that a package manager would create: path and target of each.
     fn links(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// The SDK, as it stands in a project.
+    /// The files of the SDK in a project.
     fn sdk(&self) -> Box<dyn Iterator<Item = (String, String)>> {
         let changes = self.sdk_changes();
         let language = self.sdk_name();
@@ -49,7 +49,7 @@ pub trait Template {
     }
 }
 
-/// What a newcomer to the project reads first. `named` is the name of its event, where the client does not send it.
+/// The README of a project. `named` is the name of its event, if the client does not send it.
 pub fn readme(project: &Project, template: &(impl Template + ?Sized), named: Option<&str>) -> String {
     let Project { name, event } = project;
     let named = named.map(|name| format!("--event {name} ")).unwrap_or_default();

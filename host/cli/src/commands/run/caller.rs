@@ -1,4 +1,4 @@
-//! Who is calling?
+//! Determines which client is calling.
 
 use hookbox::{
     Dialect,
@@ -8,24 +8,24 @@ use hookbox::{
 
 use crate::{exit::Exit, print};
 
-/// What `--dialect` says so that the event alone tells it.
+/// The value of `--dialect` for recognising the client by its event.
 pub const AUTO: &str = "auto";
 
-/// What was said of the dialect, beside the file.
+/// The dialect as the options set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
-    /// A dialect or the event's name: nobody else is calling.
+    /// A dialect or an event name is set, so the client is known.
     Named,
-    /// `auto`: the event alone tells it.
+    /// `auto`: the event determines the client.
     Auto,
-    /// Nothing: the file's own, unless something proves that another client is calling.
+    /// Neither is set: the configuration's dialect, unless the event proves that another client is calling.
     Nothing,
 }
 
-/// The configuration under the dialect of whoever sent this event.
+/// The configuration under the dialect of the client that sent this event.
 ///
 /// # Errors
-/// As [`of`].
+/// Same as [`of`].
 pub fn answer(config: Config, given: Given, name: Option<&str>, wire: &[u8]) -> anyhow::Result<Config> {
     let configured = config.dialect;
     let dialect = of(configured, given, name, wire)?;
@@ -37,10 +37,10 @@ pub fn answer(config: Config, given: Given, name: Option<&str>, wire: &[u8]) -> 
     Ok(config.answering(dialect))
 }
 
-/// The dialect of whoever sent this event.
+/// The dialect of the client that sent this event.
 ///
 /// # Errors
-/// It is not the client that the configuration is for, and nobody can tell which one it is.
+/// The event is not from the configured client, and the calling client cannot be determined.
 pub fn of(
     configured: &'static dyn Dialect,
     given: Given,

@@ -1,4 +1,4 @@
-//! `hookbox run --connect`: the daemon decides. No engine is loaded here, and no configuration is read.
+//! `hookbox run --connect`: the daemon decides. This process loads no engine and reads no configuration.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,11 +14,12 @@ use reqwest::{
 use super::{Decided, EventText, Source, block_on};
 use crate::exit::Exit;
 
-/// The environment variable that has the tenant's token: not on the command line, which everybody on the machine sees.
+/// The environment variable with the tenant's token. Command-line arguments are visible to all users of the machine.
 const TOKEN: &str = "HOOKBOX_TOKEN";
-/// What only a daemon's verdict has: whatever else answers there (a proxy, a login page) says nothing about the event.
+/// The header that marks a daemon's verdict. A response without it comes from another server, such as a proxy or a
+/// login page.
 const VERDICT: &str = "hookbox-verdict";
-/// How much of an answer that is not a verdict is told.
+/// The maximum length of a quoted response that is not a verdict.
 const TOLD: usize = 500;
 
 /// The daemon that decides.
@@ -37,7 +38,7 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// The daemon's response; `None` where there is none to ask. `closed`: failures block.
+    /// The daemon's response. `None` if no daemon is configured. With `closed`, failures block.
     pub fn ask(
         &self,
         source: &Source,
@@ -54,7 +55,7 @@ impl Daemon {
         Some(decided.with_context(|| format!("the daemon at {address} gives no verdict")))
     }
 
-    /// How long the daemon has: never as long as the client waits, and where a file stands in for it, half of that.
+    /// The timeout of the daemon: less than the client's timeout. Half of that if a file can replace the daemon.
     fn wait(&self, source: &Source, event: &EventText, client: Option<Duration>) -> anyhow::Result<Duration> {
         let wait = Duration::try_from_secs_f64(self.wait).context("`--wait` is a number of seconds")?;
         let theirs = || {
@@ -75,10 +76,10 @@ impl Daemon {
     ) -> anyhow::Result<Answer> {
         let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
         let wait = self.wait(source, event, client)?;
-        // What else it names is not the daemon that was named.
+        // Redirects are not followed, because they could lead to another server than the configured daemon.
         let builder = Client::builder().no_proxy().redirect(Policy::none()).timeout(wait);
         let (client, base) = match address.strip_prefix("unix:") {
-            // The name is never looked up.
+            // The host name is never looked up.
             Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://hookbox"),
             None => (builder, address),
         };
@@ -107,14 +108,14 @@ impl Daemon {
     }
 }
 
-/// A daemon's answer, whose header and body say the same.
+/// A daemon's response whose header and body are consistent.
 struct Answer {
     verdict: String,
     body: String,
     is_text: bool,
 }
 
-/// Checks that header and body of an answer say the same, in a form that was asked for.
+/// Checks that the header and the body of a response are consistent, and that its form was requested.
 fn checked(
     source: &Source,
     event: &EventText,
@@ -135,7 +136,7 @@ fn checked(
     Ok(Answer { verdict, body, is_text })
 }
 
-/// The whole answer, which is no larger than an event can be.
+/// Reads the whole response. An error if it is larger than the largest event.
 async fn whole(mut response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -145,12 +146,12 @@ async fn whole(mut response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// The dialect that the daemon is asked for.
+/// The dialect of the request to the daemon.
 fn dialect(source: &Source) -> &str {
     source.named().unwrap_or(config::DEFAULT_DIALECT)
 }
 
-/// The response to the event without a daemon.
+/// The response to the event if the daemon is unavailable.
 pub fn away(source: &Source, closed: bool, request: Request<'_>, error: anyhow::Error) -> Decided {
     let dialect = hookbox::dialect::by_name(dialect(source));
     let why = crate::report::one_line(&error);

@@ -1,4 +1,4 @@
-//! The response to one event by the hooks of a configuration, whatever is wrong with that.
+//! The response to one event by the hooks of a configuration, even if the configuration is invalid.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -16,15 +16,15 @@ use crate::{
     report,
 };
 
-/// A response, and what is left to do once the client has it.
+/// A response, and the remaining work once the client has it.
 pub(super) struct Decided {
     pub(super) response: Response,
-    /// The dialect of the event, where its hooks were asked.
+    /// The dialect of the event, if hooks decided on it.
     pub(super) dialect: Option<&'static dyn Dialect>,
     pub(super) record: Option<Record>,
-    /// The reason why the hooks were not asked, for people.
+    /// The error, if no hooks ran.
     pub(super) error: Option<anyhow::Error>,
-    /// The hook set that is still to be closed.
+    /// The hook set to close.
     pub(super) living: Option<Living>,
 }
 
@@ -35,7 +35,7 @@ impl Decided {
     }
 }
 
-/// Decides on the event. `closed`: failures block, whatever the configuration says.
+/// Decides on the event. With `closed`, failures block regardless of the configuration.
 pub(super) fn decide(
     source: &Source,
     closed: bool,
@@ -75,7 +75,7 @@ fn by_configuration(source: &Source, closed: bool, recorded: bool, event: &Event
     let closed = config.fail_closed;
     let config = match caller::answer(config, source.given(), source.event.as_deref(), &event.read) {
         Ok(config) => config,
-        // The words of no dialect are known to block: clients that look at exit codes take 2 for a block.
+        // No dialect is known, so no JSON that blocks. Clients that use exit codes treat 2 as a block.
         Err(error) => return without(error, None, closed),
     };
     let dialect = config.dialect;
@@ -87,7 +87,7 @@ fn by_configuration(source: &Source, closed: bool, recorded: bool, event: &Event
             let host = host(config).await?;
             let response = tokio::select! {
                 response = host.decide(request) => response,
-                // One second is left of the processor time that this process may use: enough to say what is known.
+                // At the soft limit of processor time, one second is left: enough to respond with what is known.
                 () = out_of_time() => host.decide(request.timeout(Some(Duration::ZERO))).await,
             };
             anyhow::Ok((response, host))
@@ -109,7 +109,7 @@ fn by_configuration(source: &Source, closed: bool, recorded: bool, event: &Event
     }
 }
 
-/// Ends when this process has used the processor time that it may use.
+/// Completes when this process reaches its soft limit of processor time.
 async fn out_of_time() {
     let limited = getrlimit(Resource::Cpu).current.is_some();
     match limited.then(|| signal(SignalKind::from_raw(Signal::XCPU.as_raw()))) {

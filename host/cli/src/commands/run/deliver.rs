@@ -1,4 +1,4 @@
-//! The verdict on its way to the client: written whole or not at all, and in time.
+//! Writes the verdict for the client: completely or not at all, and in time.
 
 use std::{
     fs::File,
@@ -14,10 +14,10 @@ use rustix::fs::FileType;
 
 use crate::print::write_in_time;
 
-/// Prints the verdict whole or not at all, and waits for its reader until `due`.
+/// Prints the verdict completely or not at all. Waits for its reader until `due`.
 ///
 /// # Errors
-/// The client does not get it: stdout is closed or `/dev/null` (`must_arrive` only), full, or not read.
+/// The client does not get the verdict: stdout is full, not read, or (only with `must_arrive`) closed or `/dev/null`.
 pub(super) fn deliver(verdict: &str, due: Option<Instant>, must_arrive: bool) -> anyhow::Result<()> {
     if !verdict.is_empty() {
         print(format!("{verdict}\n").into_bytes(), due)?;
@@ -29,25 +29,25 @@ pub(super) fn deliver(verdict: &str, due: Option<Instant>, must_arrive: bool) ->
     Ok(())
 }
 
-/// Ends stdout, so that its reader has all of it while stderr may still wait for a reader.
+/// Closes stdout, so that its reader can finish while stderr may still wait for a reader.
 fn close() {
     if let Ok(null) = File::options().write(true).open("/dev/null") {
-        // It ends with the process otherwise.
+        // If this fails, stdout closes with the process.
         let _ = rustix::stdio::dup2_stdout(null);
     }
 }
 
-/// True where what is written to stdout is lost: a stdout that was closed at the start is `/dev/null` by now.
+/// Returns true if output on stdout is lost. A stdout that was closed at the start is `/dev/null` by now.
 fn is_lost() -> bool {
     let Ok(stdout) = rustix::fs::fstat(std::io::stdout()) else { return false };
     FileType::from_raw_mode(stdout.st_mode).is_char_device()
         && std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == stdout.st_rdev)
 }
 
-/// Time for a client to read its verdict, where nothing says how long it waits.
+/// The time for a client to read its verdict if its timeout is unknown.
 const READING: Duration = Duration::from_secs(30);
 
-/// Writes on a thread of its own, because a client that does not read blocks it.
+/// Writes on a separate thread, because a client that does not read blocks the write.
 fn print(wire: Vec<u8>, due: Option<Instant>) -> anyhow::Result<()> {
     let wire = Arc::new(wire);
     let print = |wire: &[u8]| {
@@ -66,5 +66,5 @@ fn print(wire: Vec<u8>, due: Option<Instant>) -> anyhow::Result<()> {
     written.context("cannot write the verdict to stdout")
 }
 
-/// Time for a client that reads, also where the verdict comes late.
+/// The minimum time for a client to read, even for a late verdict.
 const LEAST_READING: Duration = Duration::from_millis(100);

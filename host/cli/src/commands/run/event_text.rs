@@ -1,4 +1,4 @@
-//! The event on stdin, as far as the client writes it before its timeout.
+//! Reads the event from stdin until the client's timeout.
 
 use std::{
     io::{self, Read},
@@ -11,21 +11,21 @@ use hookbox::{EVENT_LIMIT, Request};
 
 use crate::exit::Exit;
 
-/// An event as far as it could be read.
+/// An event, or the part of it that could be read.
 pub struct EventText {
     pub read: Vec<u8>,
     unread: Option<String>,
 }
 
 impl EventText {
-    /// Reads no more than shows that it is too large.
+    /// Reads an event. Stops when it is known to be too large.
     pub fn read(from: impl Read) -> Self {
         let mut read = Vec::new();
         let ended = from.take(EVENT_LIMIT as u64 + 1).read_to_end(&mut read);
         Self { read, unread: ended.err().map(|error| format!("it cannot be read to its end: {error}")) }
     }
 
-    /// Reads stdin, until the client waits no longer: one that never ends is not waited for.
+    /// Reads stdin until the client's deadline, even if the client never closes it.
     pub(super) fn of_stdin(due: Option<Instant>) -> Self {
         let Some(due) = due else { return Self::read(io::stdin().lock()) };
         let (send, parts) = mpsc::channel();
@@ -63,10 +63,10 @@ impl EventText {
         Self { read, unread }
     }
 
-    /// All of it.
+    /// The whole event.
     ///
     /// # Errors
-    /// Not all of it could be read.
+    /// The event is incomplete.
     pub fn whole(&self) -> anyhow::Result<&[u8]> {
         match &self.unread {
             Some(why) => Err(Exit::Data.error(why.clone())),
@@ -74,7 +74,7 @@ impl EventText {
         }
     }
 
-    /// The request to decide on it.
+    /// The request to decide on the event.
     pub fn request(&self) -> Request<'_> {
         Request::new(&self.read).incomplete(self.unread.as_deref())
     }

@@ -1,4 +1,4 @@
-//! The configuration that `run` is given or finds, and what is known where it cannot be used.
+//! The configuration of `run`, given or found, and the settings that are recognised if it is invalid.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The configuration file.
+    /// The path of the configuration.
     pub fn path(&self) -> anyhow::Result<PathBuf> {
         let found = || config::find(Path::new(""));
         self.config
@@ -38,7 +38,8 @@ impl Source {
             .ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
     }
 
-    /// The dialect that the options name. decisions.md#who-is-calling: "`--dialect` and `--event` go before what a payload tells".
+    /// The dialect as the options set it. decisions.md#who-is-calling: "`--dialect` and `--event` go before what a
+    /// payload tells".
     pub(super) fn given(&self) -> caller::Given {
         match self.dialect.as_deref() {
             Some(caller::AUTO) => caller::Given::Auto,
@@ -48,20 +49,22 @@ impl Source {
         }
     }
 
-    /// The dialect that was given, unless the event is to tell it.
+    /// The dialect in the options. `None` for `auto`.
     pub(super) fn named(&self) -> Option<&str> {
         self.dialect.as_deref().filter(|name| *name != caller::AUTO)
     }
 
-    /// The dialect, and whether failures block, where the configuration cannot be used. The file may say so all the same.
+    /// The dialect and `failClosed` for a configuration that cannot be used. The file may still contain readable
+    /// settings.
     pub(super) fn hints(&self) -> (Option<&'static dyn Dialect>, bool) {
         let said = self.path().map(|path| config::file_hints(&path)).unwrap_or_default();
         let dialect = self.named().map_or(said.dialect, hookbox::dialect::by_name);
         (dialect.or_else(|| hookbox::dialect::by_name(config::DEFAULT_DIALECT)), said.fail_closed)
     }
 
-    /// Loads the configuration, telling of warnings. Of one that was found, what its user trusts may run; of one that
-    /// was named, everything, unless its caller says otherwise. `closed`: failures block, whatever it says.
+    /// Loads the configuration and prints its warnings. If the configuration was found, only trusted hooks may run. If
+    /// it was given, all hooks may run, unless `--untrusted` is set. With `closed`, failures block regardless of the
+    /// file.
     pub fn load(&self, path: &Path, closed: bool) -> anyhow::Result<Config> {
         let reader = self.named().into_iter().fold(Reader::new(), Reader::dialect);
         let loaded = reader.fail_closed(closed).file(path)?;
@@ -76,8 +79,8 @@ impl Source {
     }
 }
 
-/// Tells if a command line that clap refuses says that failures block, by `--fail-closed` or by the configuration that it
-/// names: an option that this version does not know opens no gate.
+/// Returns true if an invalid command line still requires that failures block, by `--fail-closed` or by the
+/// configuration that it names. Unknown options fail closed.
 pub fn is_to_fail_closed(words: &[String]) -> bool {
     let [_, command, rest @ ..] = words else { return false };
     let mut named = rest.iter().enumerate().filter_map(|(at, word)| match word.strip_prefix("--config")? {

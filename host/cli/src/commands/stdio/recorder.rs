@@ -1,4 +1,4 @@
-//! Records on their way to a file, on a thread of their own: a file that cannot be written holds up no request.
+//! Writes records to a file on a separate thread, so that a blocked file does not delay requests.
 
 use std::{
     io,
@@ -17,9 +17,9 @@ use hookbox::Record;
 use super::super::run::append;
 use crate::report;
 
-/// Records that wait at most; one more is lost and counted.
+/// The capacity of the queue. Further records are lost and counted.
 const WAITING: usize = 1024;
-/// Bounds the wait for the last records.
+/// The maximum time to wait for the last records.
 const LAST: Duration = Duration::from_secs(1);
 
 /// Appends records to a file.
@@ -30,10 +30,10 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the thread that writes.
+    /// Starts the writing thread.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// The system cannot start a thread.
     pub(super) fn start(path: PathBuf) -> io::Result<Self> {
         let (records, waiting) = mpsc::sync_channel::<Record>(WAITING);
         let (done, written) = mpsc::channel();
@@ -44,7 +44,7 @@ impl Recorder {
                 if let (Err(error), false) = (&appended, failed) {
                     report::error(error);
                 }
-                // One message for as long as the file cannot be written.
+                // Only the first of consecutive errors is printed.
                 failed = appended.is_err();
             }
             drop(done);
@@ -52,7 +52,7 @@ impl Recorder {
         Ok(Self { records: Mutex::new(Some(records)), written: Mutex::new(written), lost: AtomicU64::new(0) })
     }
 
-    /// Adds a record. It is lost where there is no room.
+    /// Queues a record. It is lost if the queue is full.
     pub(super) fn add(&self, record: Record) {
         let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         if records.as_ref().is_some_and(|records| records.try_send(record).is_err()) {
@@ -65,10 +65,10 @@ impl Recorder {
         }
     }
 
-    /// Waits for the records that were added, for a bounded time.
+    /// Waits for the queued records, for a limited time.
     pub(super) fn end(&self) {
         drop(self.records.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // It ends by being closed.
+        // The thread drops the sender when it is done, so an error is expected.
         let _ = self.written.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LAST);
     }
 }

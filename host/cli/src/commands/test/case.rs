@@ -1,4 +1,4 @@
-//! Files of cases: what is asked of a hook, as its author wrote it.
+//! Files of cases, as authors write them.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use crate::{exit::Exit, user_file};
 /// The files of cases of a hook's folder (`tests/*.yaml`), sorted by name.
 ///
 /// # Errors
-/// There is no such folder, or it cannot be read.
+/// The folder does not exist or cannot be read.
 pub fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let folder = folder.join("tests");
     let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
@@ -37,59 +37,59 @@ pub struct File {
     pub path: PathBuf,
     pub text: String,
     pub cases: Vec<Arc<Case>>,
-    /// Where each of them is in the text.
+    /// The location of each case in the text.
     pub places: Vec<Node>,
 }
 
-/// Events that are told one after the other, with a state of their own: no case sees another's.
+/// A sequence of events with a state of its own, which no other case shares.
 #[derive(Debug)]
 pub struct Case {
-    /// What it shows.
+    /// The name, which says what the case shows.
     pub name: String,
-    /// Its place in the file.
+    /// The index in the file.
     pub index: usize,
     dialect: Option<String>,
     configuration: Map<String, Value>,
     config: Option<Value>,
     permissions: Option<Value>,
-    /// What its hooks' state begins with.
+    /// The initial state of its hooks.
     pub state: BTreeMap<String, String>,
-    /// In place of HTTP servers.
+    /// The stubs for HTTP servers.
     pub http: Option<Vec<HttpStub>>,
-    /// In place of the model.
+    /// The stubs for the model.
     pub llm: Option<Vec<LlmStub>>,
     pub steps: Vec<Step>,
 }
 
-/// One event, and what it must lead to.
+/// One event and the expected result.
 #[derive(Debug)]
 pub struct Step {
-    /// As the client sends it.
+    /// The event, as the client sends it.
     pub wire: String,
-    /// For clients that do not send it.
+    /// The event's name, for clients that do not send it.
     pub event_name: Option<String>,
     pub expect: Expect,
 }
 
-/// A case as it is written.
+/// A case as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct WrittenCase {
     name: String,
-    /// Instead of the configuration's.
+    /// The dialect. Default: the configuration's.
     dialect: Option<String>,
-    /// Keys of the configuration, instead of those it has.
+    /// Keys that override those of the configuration.
     #[serde(default)]
     configuration: Map<String, Value>,
-    /// The `config` of the hook, instead of the configuration's.
+    /// The `config` of the hook, which overrides the configuration's.
     config: Option<Value>,
-    /// What the hook is granted, instead of the configuration's.
+    /// The permissions of the hook, which override the configuration's.
     permissions: Option<Value>,
     #[serde(default)]
     state: BTreeMap<String, Value>,
-    /// HTTP requests that its hooks send, with their answers; without it they are sent.
+    /// The expected HTTP requests, with their responses. Without it, requests are sent to the real servers.
     http: Option<Vec<HttpStub>>,
-    /// Questions that its hooks ask the model, with their answers; without it the model is asked.
+    /// The expected questions to the model, with their answers. Without it, the real model is used.
     llm: Option<Vec<LlmStub>>,
     /// Several events…
     events: Option<Vec<WrittenStep>>,
@@ -106,7 +106,7 @@ struct WrittenCase {
 struct WrittenStep {
     /// The event's JSON…
     event: Option<Value>,
-    /// … or its text as it was recorded.
+    /// … or its recorded text.
     line: Option<String>,
     event_name: Option<String>,
     #[serde(default)]
@@ -128,7 +128,7 @@ impl File {
         Ok(Self { path: path.to_owned(), text, cases, places })
     }
 
-    /// Where a case is: file and line.
+    /// The location of a case: file and line.
     pub fn place(&self, case: &Case) -> String {
         format!("{}:{}", self.path.display(), self.places.get(case.index).map_or(0, |place| place.line))
     }
@@ -155,13 +155,13 @@ impl Case {
         Ok(Self { name, index, dialect, configuration, config, permissions, state, http, llm, steps })
     }
 
-    /// Returns true if it runs under the configuration as it is, which is one of this dialect.
+    /// Returns true if the case uses the configuration unchanged, and the configuration has this dialect.
     pub fn is_for(&self, dialect: &str) -> bool {
         let own = self.config.is_some() || self.permissions.is_some() || !self.configuration.is_empty();
         !own && self.dialect.as_deref().is_none_or(|own| own == dialect)
     }
 
-    /// The configuration that it runs under.
+    /// The configuration for the case.
     pub fn configuration(&self, shipped: &Map<String, Value>) -> String {
         let mut settings = shipped.clone();
         settings.extend(self.configuration.clone());
@@ -185,7 +185,7 @@ impl Step {
     }
 }
 
-/// Sets these keys of every component in a configuration.
+/// Sets these keys in every component of a configuration.
 fn give(settings: &mut Value, own: &[(&str, &Value)]) {
     match settings {
         Value::Object(fields) if fields.get("component").is_some_and(Value::is_string) => {
@@ -197,7 +197,7 @@ fn give(settings: &mut Value, own: &[(&str, &Value)]) {
     }
 }
 
-/// State is text: a number is written out.
+/// State values are text, so a number is converted.
 pub fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,

@@ -1,16 +1,16 @@
-//! Where two JSON values differ.
+//! Differences between two JSON values.
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-/// Lines for each place that differs: where, and what was expected and found. `what` is a word for the whole.
+/// One line for each difference: the location, the expected and the actual value. `what` names the whole value.
 pub fn between(what: &str, expected: &Value, found: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     at(what, "", Some(expected), Some(found), &mut lines);
     lines
 }
 
-/// As [`between`], of the entries of two maps: `what` and a key say which.
+/// Like [`between`], for the entries of two maps. `what` and the key name each entry.
 pub fn between_entries(what: &str, expected: &Value, found: &Value) -> Vec<String> {
     let (Value::Object(expected), Value::Object(found)) = (expected, found) else { return Vec::new() };
     let more = found.keys().filter(|key| !expected.contains_key(*key));
@@ -62,7 +62,7 @@ fn at(what: &str, pointer: &str, expected: Option<&Value>, found: Option<&Value>
     }
 }
 
-/// The lines of two texts, those that were expected with `-` and those that were found with `+`.
+/// The diff of two texts: expected lines with `-`, actual lines with `+`.
 fn text(expected: &str, found: &str) -> Vec<String> {
     let changes = TextDiff::from_lines(expected, found);
     let line = |change: similar::Change<&str>| {

@@ -1,4 +1,4 @@
-//! What an event must lead to, and where it did not.
+//! The expected result of an event, and its differences from the actual one.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,31 @@ use serde_json::{Value, json};
 
 use super::{case::text, difference};
 
-/// What is not written is not looked at, but for failures: a hook that fails has to be expected.
+/// The expected result. Only the given parts are compared, except that a hook's failure must always be expected.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// What all hooks came to, in a word: `deny`, `none`, …
+    /// The outcome of all hooks in one word: `deny`, `none`, …
     decision: Option<String>,
-    /// What the client is told; `null`: nothing.
+    /// The JSON for the client. `null`: no output.
     #[serde(default, deserialize_with = "given")]
     output: Option<Value>,
-    /// What the hooks log, each as `info: a message`, in order; `…` at the end of one stands for the rest of it.
+    /// The log lines of the hooks in order, such as `info: a message`. A final `…` matches the rest of a line.
     log: Option<Vec<String>>,
-    /// Words of a hook's failure.
+    /// A part of the message of a hook's failure.
     fault: Option<String>,
-    /// What the hooks keep afterwards.
+    /// The state of the hooks afterwards.
     state: Option<BTreeMap<String, Value>>,
-    /// Fuel that no hook may use more of.
+    /// The maximum fuel of each hook.
     fuel: Option<u64>,
 }
 
-/// `null` is a value too.
+/// Reads a value, also `null`, as given.
 fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
 }
 
-/// What one event led to, in the words of an [`Expect`].
+/// The actual result of one event, in the form of an [`Expect`].
 #[derive(Debug, Clone)]
 pub struct Found {
     pub decision: String,
@@ -41,15 +41,16 @@ pub struct Found {
     pub state: BTreeMap<String, String>,
 }
 
-/// Something that is not as expected.
+/// A difference from the expected result.
 pub struct Difference {
     pub lines: Vec<String>,
-    /// The part of an [`Expect`] that `--update` makes so; what no author wants to expect unseen is none.
+    /// The part of an [`Expect`] that `--update` adopts. `None` for parts that an author has to change, such as
+    /// failures.
     pub part: Option<&'static str>,
 }
 
 impl Difference {
-    /// These lines as one difference that `--update` leaves alone, if there are any.
+    /// These lines as one difference that `--update` does not adopt. `None` without lines.
     pub fn lines(lines: Vec<String>) -> Option<Self> {
         (!lines.is_empty()).then_some(Self { lines, part: None })
     }
@@ -70,7 +71,7 @@ impl Found {
         }
     }
 
-    /// A part of it by its name in an [`Expect`]; what cannot be taken over has none.
+    /// A part of the result by its name in an [`Expect`]. `None` for parts that cannot be adopted.
     pub fn part(&self, name: &str) -> Option<Value> {
         match name {
             "decision" => Some(json!(self.decision)),
@@ -83,12 +84,12 @@ impl Found {
 }
 
 impl Expect {
-    /// Returns true if nothing is written.
+    /// Returns true if no part is given.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self { decision: None, output: None, log: None, fault: None, state: None, fuel: None })
     }
 
-    /// What is not as expected.
+    /// The differences from the expected result.
     pub fn differences(&self, verdict: &Verdict, found: &Found) -> Vec<Difference> {
         let mut differences = Vec::new();
         for (part, expected) in self.parts(found) {
@@ -114,7 +115,7 @@ impl Expect {
         differences
     }
 
-    /// What is expected and can be compared.
+    /// The given parts that can be compared.
     fn parts(&self, found: &Found) -> Vec<(&'static str, Value)> {
         let log = self.log.as_ref().map(|lines| {
             let rest = found.log.iter().map(Some).chain(std::iter::repeat(None));
@@ -133,7 +134,7 @@ impl Expect {
     }
 }
 
-/// An expected line; one that ends in `…` is the whole line where that begins so.
+/// An expected line. If it ends in `…` and the actual line starts with it, the actual line.
 fn as_found<'a>(line: &'a str, found: Option<&'a String>) -> &'a str {
     let begins = |found: &&String| line.strip_suffix('…').is_some_and(|begin| found.starts_with(begin));
     found.filter(begins).map_or(line, String::as_str)

@@ -1,10 +1,10 @@
-//! Results for a machine: the XML that JUnit began and build servers read.
+//! Results as JUnit XML, for build servers.
 
 use std::fmt::Write;
 
 use super::Tested;
 
-/// A test suite for each file of cases.
+/// The report, with a test suite for each file of cases.
 pub fn report(tested: &[Tested<'_>]) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
     for suite in tested.chunk_by(|one, next| std::ptr::eq(one.file, next.file)) {
@@ -27,7 +27,7 @@ pub fn report(tested: &[Tested<'_>]) -> String {
     xml + "</testsuites>\n"
 }
 
-/// A text in XML. What has no place there becomes a question mark.
+/// Escapes a text for XML. Invalid characters become question marks.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

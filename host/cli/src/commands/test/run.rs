@@ -16,24 +16,24 @@ use super::{
 };
 use crate::{report, trust};
 
-/// How a case went.
+/// The result of a case.
 pub struct Went {
     pub steps: Vec<StepWent>,
     pub time: Duration,
 }
 
-/// How one of its events went.
+/// The result of one event.
 pub struct StepWent {
-    /// `None` for an invalid event.
+    /// The actual result. `None` for an invalid event.
     pub found: Option<Found>,
     pub differences: Vec<Difference>,
-    /// What each hook said and logged.
+    /// The output and log of each hook.
     pub hooks: Vec<String>,
 }
 
-/// Tells the hooks of a configuration, `settings` as if it stood in `file`, of the events of a case. `number` keeps its
-/// state from that of others. `looks` is the digest of a configuration that was found: it runs no program, and asks no server,
-/// before its user trusts it.
+/// Runs the hooks of a configuration on the events of a case. The configuration is `settings`, with paths relative to
+/// `file`. `number` separates its state from that of other cases. `looks` is the digest of a configuration that was
+/// found: without the user's trust, it starts no programs and sends no requests.
 pub async fn run(
     runtime: &Runtime,
     stories: &Stories,
@@ -47,10 +47,10 @@ pub async fn run(
     stories.begin(&tenant, &case.state);
     let mut loaded = Config::parse(settings, file, None).map_err(|errors: ConfigErrors| anyhow::Error::new(errors))?;
     let held = looks.is_some_and(|digest| trust::hold_back(&mut loaded.config, digest, true));
-    // Nothing leaves a checkout that is not trusted: a request without an answer in the case is a difference.
+    // Nothing leaves an untrusted checkout: a request without a stub is a difference.
     let stubbed = held || case.http.is_some();
     let stubs = Stubs::new(case.http.as_deref().unwrap_or_default(), case.llm.as_deref().unwrap_or_default());
-    // Without a model that the configuration names there is none to ask.
+    // Without a configured model there is no real one to use.
     let own_model = case.llm.is_some() || loaded.config.settings.llm.is_none();
     let owner = Tenant::new(&tenant);
     let owner = if own_model { owner.model(stubs.clone()) } else { owner };

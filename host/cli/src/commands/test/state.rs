@@ -1,4 +1,4 @@
-//! The state of cases: the real store, which begins with what a case says.
+//! The state of cases: the real store, with the initial state of the case.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,10 +14,10 @@ use hookbox::{
 
 use crate::commands::scratch::Scratch;
 
-/// Time for what is not part of a hook's call.
+/// The time for operations that are not part of a hook's call.
 const OURS: Duration = Duration::from_secs(30);
 
-/// A store for all cases of a run, gone when it ends. A case is a tenant, so none sees another's state.
+/// A store for all cases of a run, removed at the end. Each case is a tenant, so cases do not share state.
 #[derive(Clone)]
 pub struct Stories(Arc<Inner>);
 
@@ -30,9 +30,9 @@ struct Inner {
 /// The state of one case.
 #[derive(Clone, Default)]
 struct Story {
-    /// What a space begins with.
+    /// The initial content of each space.
     seed: BTreeMap<String, String>,
-    /// The spaces that were looked at, the latest last.
+    /// The spaces that hooks used, the latest last.
     spaces: Vec<Space>,
 }
 
@@ -43,12 +43,12 @@ impl Stories {
         Ok(Self(Arc::new(Inner { store, cases: Mutex::default(), _folder: folder })))
     }
 
-    /// Begins a case with this in whatever state its hooks look at.
+    /// Starts a case. Every space that its hooks use starts with this content.
     pub fn begin(&self, tenant: &str, seed: &BTreeMap<String, String>) {
         self.cases().insert(tenant.to_owned(), Story { seed: seed.clone(), spaces: Vec::new() });
     }
 
-    /// What is kept now: in the state that was looked at last, so in that of this session where each has its own.
+    /// The current content of the space that was used last. With state per session, this is the last session's.
     pub async fn left(&self, tenant: &str) -> Result<BTreeMap<String, String>, StateError> {
         let story = self.cases().get(tenant).cloned().unwrap_or_default();
         let Some(space) = story.spaces.last().map(ours) else { return Ok(story.seed) };
@@ -65,7 +65,7 @@ impl Stories {
         self.0.cases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The store, with this space begun. A case is told one event at a time, and its hooks' first look is the first.
+    /// The store. Initialises the space on its first use. Safe because the events of a case run one after another.
     async fn at(&self, space: &Space) -> Result<&SqliteStore, StateError> {
         let seed = {
             let mut cases = self.cases();
@@ -84,7 +84,7 @@ impl Stories {
     }
 }
 
-/// The same space, for longer than a hook has.
+/// The same space with a longer deadline.
 fn ours(space: &Space) -> Space {
     Space { deadline: Instant::now() + OURS, ..space.clone() }
 }

@@ -1,4 +1,4 @@
-//! Answers in place of HTTP servers and of the model, and what has to be asked of them.
+//! Stubs for HTTP servers and the model, and the requests that they expect.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::difference;
 
-/// An HTTP request that a hook has to send, and the answer to it. Only written parts are compared.
+/// An expected HTTP request and its response. Only the given parts are compared.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct HttpStub {
@@ -26,10 +26,10 @@ pub struct HttpStub {
     method: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    /// Text, or JSON.
+    /// The body, as text or JSON.
     body: Option<Value>,
     answer: Option<HttpAnswer>,
-    /// `timeout`, or the message of a failed exchange.
+    /// `timeout`, or the error message of a failed request.
     error: Option<String>,
 }
 
@@ -48,17 +48,17 @@ const fn ok() -> u16 {
     200
 }
 
-/// A question that a hook has to ask the model, and the answer to it. Only written parts are compared.
+/// An expected question to the model and its answer. Only the given parts are compared.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LlmStub {
     user: Option<String>,
     system: Option<String>,
     answer: Option<String>,
-    /// Tools that the model calls before it goes on: `name` and `arguments`.
+    /// The tool calls of the model's turn: `name` and `arguments`.
     #[serde(default)]
     calls: Vec<Called>,
-    /// `timeout`, or the message of a failed question.
+    /// `timeout`, or the error message of a failed question.
     error: Option<String>,
 }
 
@@ -70,10 +70,10 @@ struct Called {
     arguments: Value,
 }
 
-/// One kind of stubs of a case, and how they were used.
+/// The stubs of one kind in a case, and their use.
 struct Used<S> {
     left: Vec<(usize, S)>,
-    /// Lines for what was asked and has no answer.
+    /// Messages about requests without a stub.
     wrong: Vec<String>,
 }
 
@@ -84,11 +84,11 @@ pub struct Stubs {
     llm: Arc<Mutex<Used<LlmStub>>>,
 }
 
-/// A stub, compared with what was asked.
+/// A stub that can be compared with a request.
 trait Stub: Clone {
     const KIND: &'static str;
 
-    /// The written parts, and the parts of the request that they are compared with.
+    /// The given parts, and the corresponding parts of the request.
     fn compared(&self, asked: &Value) -> (Value, Value);
 }
 
@@ -122,7 +122,7 @@ impl Stub for LlmStub {
     }
 }
 
-/// Collects what is expected and what was found, side by side.
+/// Collects the expected and the actual parts.
 struct Parts<'a> {
     asked: &'a Value,
     expected: Map<String, Value>,
@@ -156,7 +156,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A text that ends in `…` is the whole one where that begins so.
+/// An expected text. If it ends in `…` and the actual text starts with it, the actual text.
 fn expected_text(expected: &str, found: &Value) -> Value {
     let begins = expected.strip_suffix('…').zip(found.as_str()).is_some_and(|(begin, found)| found.starts_with(begin));
     if begins { found.clone() } else { expected.into() }
@@ -168,7 +168,7 @@ impl<S: Stub> Used<S> {
         Arc::new(Mutex::new(Self { left, wrong: Vec::new() }))
     }
 
-    /// The answer to a request: the first stub left that it fits.
+    /// The first unused stub that matches a request. Records a request without one.
     fn take(&mut self, asked: &Value, shown: &str) -> Option<S> {
         let fits = |(_, stub): &(usize, S)| {
             let (expected, found) = stub.compared(asked);
@@ -196,14 +196,14 @@ impl Stubs {
         Self { http: Used::new(http), llm: Used::new(llm) }
     }
 
-    /// Lines for requests since the last look that have no answer.
+    /// Takes the messages about requests without a stub.
     pub fn wrong(&self) -> Vec<String> {
         let mut lines = std::mem::take(&mut locked(&self.http).wrong);
         lines.append(&mut locked(&self.llm).wrong);
         lines
     }
 
-    /// The answers that nobody asked for.
+    /// Messages about unused stubs.
     pub fn left(&self) -> Vec<String> {
         let http = locked(&self.http)
             .left

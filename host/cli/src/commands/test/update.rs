@@ -1,4 +1,4 @@
-//! `--update`: what was found becomes what is expected, and the rest of the file stays as its author wrote it.
+//! `--update`: replaces expected results by the actual ones, and leaves the rest of the file unchanged.
 
 use std::{ops::Range, slice};
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use super::{Tested, case::File, expect::Found, run::StepWent};
 use crate::{commands::yaml, user_file};
 
-/// A part of a file: its place in bytes.
+/// A part of a file, with its byte range.
 pub struct Node {
     place: Range<usize>,
     pub line: usize,
     column: usize,
-    /// In brackets, so that it stays on one line.
+    /// True for a collection in brackets, which stays on one line.
     flow: bool,
     kind: Kind,
 }
@@ -30,7 +30,7 @@ impl Node {
         fields.iter().find(|(key, _)| matches!(&key.kind, Kind::Scalar(text) if text == name)).map(|(_, value)| value)
     }
 
-    /// The events of a case: those below `events`, or the case itself.
+    /// The events of a case: those under `events`, or the case itself.
     fn steps(&self) -> &[Node] {
         match self.get("events").map(|events| &events.kind) {
             Some(Kind::List(events)) => events,
@@ -50,11 +50,11 @@ pub fn places(text: &str) -> Result<Vec<Node>, ScanError> {
 
 enum Next {
     Node(Node),
-    /// Of what the node is in, behind its bracket.
+    /// The end of the enclosing collection, after its bracket.
     End(usize),
 }
 
-/// The next node of a file. `bytes`: where each of its characters begins.
+/// The next node of a file. `bytes` has the byte offset of each character.
 fn next<'a>(
     events: &mut impl Iterator<Item = Result<(Event<'a>, Span), ScanError>>,
     bytes: &[usize],
@@ -88,7 +88,7 @@ fn next<'a>(
                         },
                     }
                 };
-                // An empty value is where the next key begins.
+                // An empty value has the location of the next key.
                 let last = fields.last().map(|(key, value)| if value.place.is_empty() { key } else { value });
                 end = if in_brackets { closed } else { last.map_or(end, |last| last.place.end) };
                 (in_brackets, Kind::Map(fields))
@@ -107,7 +107,7 @@ fn next<'a>(
     Ok(Next::End(bytes.last().copied().unwrap_or_default()))
 }
 
-/// Writes what was found into the files.
+/// Writes the actual results into the files.
 pub fn write(files: &[File], tested: &[Tested<'_>]) -> anyhow::Result<()> {
     for file in files {
         let mut edits = Vec::new();
@@ -129,7 +129,7 @@ pub fn write(files: &[File], tested: &[Tested<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What changes in the text of one event.
+/// The edits for one event.
 fn changes(text: &str, step: &Node, went: &StepWent) -> Vec<(Range<usize>, String)> {
     let Some(found) = &went.found else { return Vec::new() };
     let Some(expect) = step.get("expect") else { return vec![first(text, step, found)] };
@@ -139,7 +139,7 @@ fn changes(text: &str, step: &Node, went: &StepWent) -> Vec<(Range<usize>, Strin
         let Kind::Scalar(name) = &key.kind else { continue };
         let differs = went.differences.iter().any(|difference| difference.part == Some(name));
         let Some(found) = found.part(name).filter(|_| differs) else { continue };
-        // From behind the colon, so that a value may move to a line of its own, or back.
+        // The edit starts after the colon, so that a value can move to a line of its own or back.
         let gap = text.get(key.place.end..value.place.start).unwrap_or_default();
         let start = key.place.end + gap.find(':').map_or(0, |colon| colon + 1);
         let new = if expect.flow { format!(" {found}") } else { yaml::value(&found, key.column, name) };
@@ -148,7 +148,7 @@ fn changes(text: &str, step: &Node, went: &StepWent) -> Vec<(Range<usize>, Strin
     edits
 }
 
-/// What an event is given that expects nothing yet: the decision and the output.
+/// The edit that adds the decision and the output to an event without an `expect`.
 fn first(text: &str, step: &Node, found: &Found) -> (Range<usize>, String) {
     let parts = ["decision", "output"].into_iter().filter_map(|name| Some((name.to_owned(), found.part(name)?)));
     let expect = Value::Object(parts.collect::<Map<_, _>>());
@@ -160,7 +160,7 @@ fn first(text: &str, step: &Node, found: &Found) -> (Range<usize>, String) {
     (end..end, format!("\n{}expect:{}", " ".repeat(step.column), yaml::value(&expect, step.column, "expect")))
 }
 
-/// Where a node ends, without the line break behind a text of several lines.
+/// The end of a node, without the line break after a multi-line text.
 fn end(text: &str, node: &Node) -> usize {
     node.place.start + text.get(node.place.clone()).unwrap_or_default().trim_end().len()
 }
