@@ -41,7 +41,7 @@ pub fn of_daemon(form: LogForm, traces: Option<&Traces>) {
     tell(misread);
 }
 
-/// The level in the environment, or levels by target. The default if there is none, or if it is invalid.
+/// The level in the environment, or levels by target. The default if it is missing or invalid.
 fn level(otherwise: LevelFilter) -> (Targets, Option<ParseError>) {
     let otherwise = || Targets::new().with_default(otherwise);
     match env::var(LEVEL).unwrap_or_default().as_str() {

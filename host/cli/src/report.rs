@@ -69,7 +69,7 @@ pub fn error(error: &anyhow::Error) {
 pub enum Told {
     /// Each time it is loaded.
     Always,
-    /// When the current version is loaded for the first time. A client starts hookbox for every event.
+    /// Only the first time that the current version is loaded, because a client starts hookbox for every event.
     Once,
     /// Never.
     Never,

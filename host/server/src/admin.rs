@@ -1,4 +1,4 @@
-//! For whoever runs the daemon: whether it lives, whether it serves, and what it has done.
+//! The administrator's endpoints: health, readiness and metrics.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     problem::Problem,
 };
 
-/// The reason at `/readyz` for a tenant whose files cannot be used.
+/// The reason in `/readyz` for a tenant whose files are invalid.
 const REFUSED: &str = "its files cannot be used; the daemon's log says why";
 
 /// The three paths that need no token.
@@ -25,7 +25,7 @@ pub fn routes() -> Router<Arc<App>> {
     Router::new().route("/metrics", get(metrics)).route("/healthz", get(healthz)).route("/readyz", get(readyz))
 }
 
-/// On a listener of their own.
+/// The router for a listener of its own.
 pub fn alone() -> Router<Arc<App>> {
     routes()
         .method_not_allowed_fallback(|| async { Problem::Method })
@@ -46,7 +46,7 @@ async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
     for (name, value) in gauges {
         metrics::gauge!(name).set(number(value));
     }
-    // Of tenants that are known: nobody else makes a series.
+    // Only known tenants have series, so requests cannot create any.
     let mut load = app.gate.load();
     for tenant in serving {
         let (waiting, judging) = load.remove(&tenant).unwrap_or_default();
@@ -65,7 +65,7 @@ async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// One tenant's mistake unreadies nobody: it is only named.
+/// Readiness. An invalid file of one tenant does not make the daemon unready; the tenant is only listed.
 async fn readyz(State(app): State<Arc<App>>) -> Response<Body> {
     let phase = *app.phase.borrow();
     let ready = phase == Phase::Serving && app.tenants.is_ready();
@@ -73,7 +73,7 @@ async fn readyz(State(app): State<Arc<App>>) -> Response<Body> {
         "ready": ready,
         "draining": phase > Phase::Serving,
         "tenants": app.tenants.serving().len(),
-        // Anybody may ask this, so the reasons, which may quote files, are in the log alone.
+        // This needs no token, so reasons, which may quote files, are only in the log.
         "refused": app.tenants.refused().into_iter().map(|name| (name, REFUSED.into())).collect::<Map<_, Value>>(),
     });
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

@@ -1,7 +1,7 @@
-//! The check of a daemon's answer by its client: the header `Hookbox-Verdict` and the body say the same.
+//! The client's check of a daemon's response: the header `Hookbox-Verdict` and the body must be consistent.
 //!
-//! The header alone is what the client's program decides by, and the body alone what the agent obeys. An answer in which
-//! they differ was cut short, changed under way, or never was a daemon's.
+//! The client's program uses only the header, and the agent only the body. If they differ, the response was truncated,
+//! modified in transit, or is not from a daemon.
 
 use hookbox::{Decision, DecisionKind, Dialect, Event, Halt, HookOutput, Scope};
 use hookbox_protocol::json::{Object, parse_object};
@@ -10,18 +10,18 @@ use serde_json::Value;
 /// The effect of a verdict on the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Force {
-    /// It goes on as it would without hooks.
+    /// The agent goes on as without hooks.
     Open,
-    /// It goes on without asking its user.
+    /// The agent goes on without asking the user.
     Allows,
-    /// Its user, or another program, is asked.
+    /// The user or another program is asked.
     Asks,
-    /// It does not go on.
+    /// The agent is blocked.
     Blocks,
 }
 
 impl Force {
-    /// Of a word of the header.
+    /// The effect of a word in the header. `None` for an unknown word.
     fn of_word(word: &str) -> Option<Self> {
         Some(match word {
             "nothing" | "none" => Self::Open,
@@ -43,10 +43,11 @@ impl Force {
     }
 }
 
-/// Checks an answer to this event. `word` is the header's, `is_text` that the body is plain text by its `Content-Type`.
+/// Checks the response to this event. `word` is the header's value. `is_text` is true if the body's `Content-Type` is
+/// plain text.
 ///
 /// # Errors
-/// What does not fit.
+/// A description of the inconsistency.
 pub fn agree(
     dialect: &dyn Dialect,
     event: &[u8],
@@ -65,7 +66,7 @@ pub fn agree(
     let (wire, output) = if body.is_empty() {
         (None, HookOutput::default())
     } else if is_text {
-        // Only some dialects say context as text.
+        // Only in some dialects is plain text a context.
         let text = String::from_utf8_lossy(body).into_owned();
         (Some(Value::String(text.clone())), HookOutput { context: Some(text), ..HookOutput::default() })
     } else {
@@ -75,8 +76,8 @@ pub fn agree(
         (Some(Value::Object(object)), output)
     };
     let told = Force::of(&output);
-    // A dialect has no words for some verdicts on some events, and elsewhere says more than it was told: then the body is what
-    // it makes of the header's word.
+    // A dialect cannot express some verdicts on some events, and encodes others as something stricter. Then the body
+    // must be the encoding of the header's word.
     let same_words = || dialect.encode_outcome(&event, &with_word(output, said, word)) == wire;
     let is_plain = !matches!(wire, Some(Value::String(_)));
     if (told == said && is_plain) || same_words() {
@@ -91,7 +92,7 @@ pub fn agree(
     Err(format!("`Hookbox-Verdict` is `{word}`, and the body {words}"))
 }
 
-/// The output with the decision of the header instead of its own.
+/// The output with the header's decision in place of its own.
 fn with_word(output: HookOutput, said: Force, word: &str) -> HookOutput {
     if word == "nothing" {
         return HookOutput::default();
@@ -108,7 +109,7 @@ fn with_word(output: HookOutput, said: Force, word: &str) -> HookOutput {
     HookOutput { decision, halt: None, ..output }
 }
 
-/// The output in a body: that of a JSON-RPC message is its `result`.
+/// The output in a body. In a JSON-RPC message, it is the `result`.
 fn output<'a>(dialect: &dyn Dialect, body: &'a Object) -> &'a Object {
     let result = body.get("result").and_then(Value::as_object);
     result.filter(|_| dialect.name() == "picoclaw" && body.contains_key("jsonrpc")).unwrap_or(body)

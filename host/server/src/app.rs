@@ -1,4 +1,4 @@
-//! The daemon as a whole.
+//! The daemon: its shared state, start and end.
 
 use std::{io, path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
@@ -32,9 +32,9 @@ use crate::{
     tls::{Tls, TlsError},
 };
 
-/// How often the certificate is looked at.
+/// The interval of checking the certificate files for changes.
 const LOOK: Duration = Duration::from_secs(1);
-/// Between two looks at which series have lost their tenant or hook.
+/// The interval of removing metric series without a tenant or hook.
 const UPKEEP: Duration = Duration::from_secs(5);
 /// Between two looks at the queues.
 const SAMPLE: Duration = Duration::from_secs(1);
@@ -42,36 +42,36 @@ const SAMPLE: Duration = Duration::from_secs(1);
 const SAVE: u64 = 60;
 /// Connections at once of a listener of its own for `admin`.
 const ADMIN_CONNECTIONS: u32 = 64;
-/// For answers to those whose requests are given up.
+/// The time for the last responses, to requests that are given up.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Why the daemon does not start.
+/// The error why the daemon does not start.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// It cannot listen there.
+    /// The address cannot be bound.
     #[error("cannot listen on `{address}`: {error}")]
     Bind {
-        /// Where.
+        /// The address.
         address: Address,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// The certificate cannot be used.
+    /// The certificate is invalid.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The state store cannot be used.
+    /// The state store cannot be opened.
     #[error("`state`: {0}")]
     State(String),
-    /// Records cannot be written there.
+    /// The file for records cannot be opened.
     #[error("`records`: {}: {error}", file.display())]
     Records {
-        /// Where.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// There are no threads to be had.
+    /// The system cannot start a thread.
     #[error("no thread can be started: {0}")]
     Threads(io::Error),
     /// The runtime cannot be built.
@@ -79,7 +79,7 @@ pub enum ServeError {
     Runtime(#[from] hookbox::BuildError),
 }
 
-/// What every request works with.
+/// The state that all requests share.
 pub struct App {
     pub settings: Settings,
     pub tenants: Arc<Tenants>,
@@ -92,31 +92,31 @@ pub struct App {
     pub console: Option<Console>,
     pub tls: Option<Arc<Tls>>,
     records: Option<Records>,
-    /// What the daemon is about to do.
+    /// The phase of the daemon.
     pub phase: watch::Sender<Phase>,
 }
 
-/// What the daemon is about to do.
+/// The phase of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub enum Phase {
-    /// It serves.
+    /// Accepts connections.
     Serving,
-    /// It takes no more connections, and answers what comes on those there are.
+    /// Accepts no new connections, and still serves the existing ones.
     Draining,
-    /// The time for that is over: what is still under way is given up.
+    /// The drain time is over: pending requests are given up.
     Ending,
 }
 
 impl App {
-    /// The forms in which an event's record is wanted.
+    /// The forms in which records are needed.
     pub const fn wanted(&self) -> Wanted {
         Wanted { line: self.records.is_some(), page: self.console.is_some() }
     }
 
-    /// Hands an event's record to the page and to the file of records.
+    /// Passes a record to the operator's page and to the file of records.
     ///
     /// # Errors
-    /// It had to be written by then, and was not.
+    /// Records are required, and this one was not written in time.
     pub async fn tell(&self, tenant: &str, told: Told, by: tokio::time::Instant) -> Result<(), Unwritten> {
         if let (Some(console), Some(seen)) = (&self.console, told.page) {
             console.see(tenant, &seen);
@@ -127,7 +127,7 @@ impl App {
         }
     }
 
-    /// Forgets the series of tenants that are gone, and of hooks that no hook set has any more.
+    /// Removes the metric series of removed tenants, and of hooks that are in no hook set any more.
     pub fn forget_series(&self) {
         let known = self.tenants.hooks();
         self.metrics.retain(|key| {
@@ -140,14 +140,14 @@ impl App {
         });
     }
 
-    /// Waits until it is no use to go on.
+    /// Waits until pending requests are given up.
     pub async fn ending(&self) {
-        // The sender is ours.
+        // This cannot fail, because `self` owns the sender.
         let _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Ending).await;
     }
 }
 
-/// A daemon that listens already.
+/// A daemon that is already listening.
 pub struct Server {
     app: Arc<App>,
     listeners: Vec<Listener>,
@@ -156,7 +156,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, and begins to load the tenants. `runtime` has what is not in the settings.
+    /// Starts to listen and to load the tenants. `runtime` has the options that are not in the settings.
     ///
     /// # Errors
     /// [`ServeError`]
@@ -172,7 +172,7 @@ impl Server {
             None => None,
         };
         let tls = settings.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
-        // Before anything is counted.
+        // Must come before any metric is recorded.
         let metrics = Metrics::install();
         let runtime = build(&settings, runtime)?;
         let tenants = Tenants::new(settings.tenants.clone(), settings.grace, runtime.clone());
@@ -202,12 +202,12 @@ impl Server {
         Ok(Self { app, listeners, admin, reload })
     }
 
-    /// Where it listens, with the ports it got; last the admin's.
+    /// The addresses of its listeners, with the actual ports. The administrator's comes last.
     pub fn addresses(&self) -> Vec<Address> {
         self.listeners.iter().chain(&self.admin).filter_map(|listener| listener.address().ok()).collect()
     }
 
-    /// What makes it read all files again, and open its records anew.
+    /// Returns a function that reloads all files and reopens the file of records.
     pub fn reloading(&self) -> impl Fn() + Send + 'static {
         let (app, reload) = (Arc::clone(&self.app), Arc::clone(&self.reload));
         move || {
@@ -216,13 +216,13 @@ impl Server {
         }
     }
 
-    /// Serves until `end`, and then what is under way.
+    /// Serves until `end` completes, then drains.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let connections = Connections::new(self.app.settings.max_connections, self.app.phase.subscribe());
-        // Probes and scrapers find room whatever clients do.
+        // A separate limit, so that probes and scrapers connect even if clients use all connections.
         let for_admin = Connections::new(ADMIN_CONNECTIONS, self.app.phase.subscribe());
         let mut router = routes::api();
-        // Beyond this machine they are on a listener of their own or nowhere.
+        // If the daemon is reachable from other machines, these paths need a listener of their own.
         if self.admin.is_none() && self.app.settings.is_local() {
             router = router.merge(admin::routes());
         }
@@ -231,7 +231,7 @@ impl Server {
         }
         let router: Router = router.with_state(Arc::clone(&self.app));
         let mut serving = JoinSet::new();
-        // No browser reaches a socket in the file system.
+        // Browsers cannot connect to a Unix socket, so only TCP needs the check.
         let guarded = |listener: &Listener, router: Router| match listener {
             Listener::Tcp(_) => router.layer(axum::middleware::from_fn_with_state(Arc::clone(&self.app), hosts::known)),
             Listener::Unix(..) => router,
@@ -249,7 +249,7 @@ impl Server {
             while let Some(tls) = &self.app.tls {
                 tokio::time::sleep(LOOK).await;
                 let tls = Arc::clone(tls);
-                // Its files are read where that keeps nobody waiting.
+                // Reads the files on a thread that may block.
                 let _ = tokio::task::spawn_blocking(move || tls.look()).await;
             }
             std::future::pending::<()>().await;
@@ -283,12 +283,12 @@ impl Server {
         if tokio::time::timeout(self.app.settings.drain, &mut ended).await.is_err() {
             tracing::warn!("what is still under way is given up");
             self.app.phase.send_replace(Phase::Ending);
-            // So that every client gets an answer.
+            // So that every client gets a response.
             let _ = tokio::time::timeout(LAST_WORDS, ended).await;
         }
         save(&self.app).await;
         let app = Arc::clone(&self.app);
-        // It waits for the writer, which no task of this runtime has to.
+        // Blocks until the writer thread is done.
         let _ =
             tokio::task::spawn_blocking(move || app.records.iter().for_each(|records| records.flush(LAST_WORDS))).await;
     }

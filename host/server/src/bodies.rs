@@ -1,8 +1,8 @@
-//! The memory of requests' bodies: a budget for all tenants together and one for each, taken before a body is read and given
-//! back with the answer.
+//! The memory for request bodies: one budget for all tenants and one per tenant. Memory is taken before a body is read
+//! and returned with the response.
 //!
-//! As with places of the gate, a tenant has no more of the whole budget than is left free while it takes more. The first
-//! bytes of a body cost nothing, so that an event can be told by its name, and be blocked, where the rest finds no room.
+//! As at the gate, a tenant may use no more of the budget than remains free. The first 16 KiB of a body are not
+//! counted, so that an event can still be recognised and blocked if there is no memory for the rest.
 
 use std::{
     collections::HashMap,
@@ -16,39 +16,39 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::{idle::Admitted, problem::Problem};
 
-/// Bytes of a body that are not counted.
+/// The bytes of a body that are not counted.
 const FREE: usize = 16 << 10;
 
-/// The budget of all tenants.
+/// The memory budget for all bodies.
 #[derive(Debug, Clone)]
 pub struct Bodies(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Something was given back.
+    /// Notified when memory is returned.
     freed: Notify,
 }
 
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// Bytes of each tenant that has any.
+    /// The bytes in use by tenant.
     held: HashMap<Arc<str>, usize>,
 }
 
-/// The bounds of one body.
+/// The limits of one body.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// The largest body, in KiB.
+    /// The maximum size of the body, in KiB.
     pub max_kib: u32,
-    /// Bytes that its tenant may have at once. One body at a time may be larger.
+    /// The budget of its tenant, in bytes. A single body may exceed it.
     pub tenant: usize,
     /// The deadline for the whole body.
     pub by: Instant,
 }
 
-/// A part of the budget, until it is dropped.
+/// A part of the budget. Returned on drop.
 #[derive(Debug)]
 pub struct Held {
     shared: Arc<Shared>,
@@ -56,25 +56,25 @@ pub struct Held {
     bytes: usize,
 }
 
-/// A body as far as it was read, why no more, and its part of the budget.
+/// A body as far as it was read, the reason if it is incomplete, and its part of the budget.
 #[derive(Debug)]
 pub struct Read {
     /// Its bytes.
     pub wire: Bytes,
-    /// The reason why the rest is missing.
+    /// The reason if the body is incomplete.
     pub problem: Option<Problem>,
-    /// To be kept for as long as the bytes are.
+    /// Must be kept as long as the bytes.
     pub held: Held,
 }
 
 impl Bodies {
-    /// A budget of so many bytes.
+    /// Creates a budget of this many bytes.
     pub fn new(bytes: usize) -> Self {
         let state = Mutex::new(State { free: bytes, held: HashMap::new() });
         Self(Arc::new(Shared { state, freed: Notify::new() }))
     }
 
-    /// Bytes that are taken.
+    /// The bytes in use.
     pub fn taken(&self) -> usize {
         self.0.lock().held.values().fold(0, |sum, held| sum.saturating_add(*held))
     }
@@ -119,7 +119,7 @@ struct Reading {
 impl Reading {
     async fn all(&mut self) -> Result<(), Problem> {
         let Bounds { by, .. } = self.bounds;
-        // What its head says that it has.
+        // The `Content-Length`, if there is one.
         let declared = self.body.size_hint().exact().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut promised = declared.map_or(0, |bytes| bytes.min(self.limit));
         if promised > FREE && !self.held.take(promised, self.bounds.tenant) {
@@ -135,7 +135,7 @@ impl Reading {
                 self.read.extend_from_slice(fits);
                 return Err(Problem::TooLarge(self.bounds.max_kib));
             }
-            // One that does not say how long it is takes as much again, each time.
+            // A body of unknown length doubles its part each time.
             if needed > FREE.max(promised) {
                 promised = needed.saturating_mul(2).min(self.limit);
                 if !self.held.take(promised, self.bounds.tenant) {
@@ -146,7 +146,7 @@ impl Reading {
         }
     }
 
-    /// Reads until there are so many bytes, or all of them.
+    /// Reads until there are this many bytes, or the body ends.
     async fn some(&mut self, bytes: usize) -> Result<(), Problem> {
         while self.read.len() < bytes {
             let Some(frame) = self.frame().await? else { break };
@@ -155,7 +155,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Appends without more memory than was promised, and without copying everything for every frame.
+    /// Appends a frame. Never allocates more than the promised memory, and does not copy everything for each frame.
     fn add(&mut self, frame: &Bytes, promised: usize) {
         let needed = self.read.len().saturating_add(frame.len());
         if needed > self.read.capacity() {
@@ -176,14 +176,15 @@ impl Reading {
 }
 
 impl Held {
-    /// Grows to so many bytes, if there is room for them.
+    /// Grows to this many bytes, if the budget allows it.
     fn take(&mut self, bytes: usize, of_tenant: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
         let mut state = self.shared.lock();
         let own = state.held.get(&self.tenant).copied().unwrap_or_default();
         let (others, wanted) = (own.saturating_sub(self.bytes), own.saturating_add(more));
         let left = state.free.checked_sub(more);
-        // One body at a time may have whatever is free: a budget that is smaller than a body would refuse it for ever.
+        // A tenant's only body may use everything that is free. Otherwise a budget smaller than a body would reject it
+        // forever.
         let fits = left.is_some_and(|left| others == 0 || (wanted <= of_tenant && wanted <= left));
         if fits {
             state.free = left.unwrap_or_default();
@@ -193,7 +194,7 @@ impl Held {
         fits
     }
 
-    /// Waits until there is room.
+    /// Waits until the budget allows it.
     async fn wait(&mut self, bytes: usize, of_tenant: usize) {
         let shared = Arc::clone(&self.shared);
         loop {
@@ -246,7 +247,7 @@ mod tests {
         let bodies = Bodies::new(100);
         let [mut first, mut second, mut third, mut other] = ["a", "a", "a", "b"].map(|name| held(&bodies, name));
         assert!(first.take(20, 40) && second.take(20, 40) && !third.take(1, 40));
-        // No more than is left free.
+        // A tenant gets no more than remains free.
         assert!(!third.take(20, 1000) && third.take(10, 1000));
         assert!(other.take(50, 10), "one at a time, however large");
         assert_eq!(bodies.taken(), 100);

@@ -1,4 +1,4 @@
-//! One event of one tenant: in its turn, within its quota, and in time.
+//! Decides on one event of one tenant, within its quota and its deadline.
 
 use std::time::{Duration, Instant};
 
@@ -18,19 +18,19 @@ use crate::{
     tenant::Tenant,
 };
 
-/// `Hookbox-Verdict`: the outcome in a word.
+/// `Hookbox-Verdict`: the outcome in one word.
 pub const VERDICT: HeaderName = HeaderName::from_static("hookbox-verdict");
-/// `Hookbox-Problem`: the problem that the answer is a block for.
+/// `Hookbox-Problem`: the problem because of which the response is a block.
 pub const PROBLEM: HeaderName = HeaderName::from_static("hookbox-problem");
 
-/// One event as the client sent it.
+/// An event as the client sent it.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// Its JSON.
     pub wire: Bytes,
-    /// Its name, where its JSON does not carry it.
+    /// The event's name, if its JSON does not carry it.
     pub name: Option<String>,
-    /// The time for the answer.
+    /// The time for the response.
     pub time: Time,
 }
 
@@ -42,7 +42,7 @@ impl Asked {
     }
 }
 
-/// The time for an answer.
+/// The time for a response.
 #[derive(Debug, Clone, Copy)]
 pub struct Time {
     /// The start of the request.
@@ -52,12 +52,12 @@ pub struct Time {
 }
 
 impl Time {
-    /// The time by which the hooks have to be done, as in the library: what has not begun by then does not begin.
+    /// The deadline of the hooks, as in the library. Work that has not started by then does not start.
     pub fn deadline(self) -> tokio::time::Instant {
         later(self.began, time_for_hooks(self.limit)).into()
     }
 
-    /// The middle between the hooks' deadline and the client's: an answer that is sent by then arrives.
+    /// The latest time for sending a response: halfway between the hooks' deadline and the client's timeout.
     fn last(self) -> tokio::time::Instant {
         let (deadline, end) = (self.deadline(), self.end());
         deadline.max(deadline + end.saturating_duration_since(deadline) / 2)
@@ -69,19 +69,19 @@ impl Time {
     }
 }
 
-/// The answer to a client.
+/// The response to a client.
 #[derive(Debug)]
 pub enum Answer {
     /// The verdict of the hooks.
     Decided(Box<Response>),
-    /// A block in the dialect's own words, because of a problem.
+    /// A block in the dialect's JSON, because of a problem.
     Blocked(Problem, Box<Response>),
-    /// A problem of the daemon's, or of the client's.
+    /// A problem of the daemon or of the request.
     Problem(Problem),
 }
 
 impl Answer {
-    /// The answer that a response is. `problem`: the reason why the hooks were not asked.
+    /// The answer for a response. `problem` is the reason why no hooks ran.
     fn of(response: Response, problem: Option<Problem>) -> Self {
         let own = response.error.as_ref().map(|error| match error.kind {
             ErrorKind::Event => Problem::Event(error.message.clone()),
@@ -89,7 +89,7 @@ impl Answer {
         });
         match problem.or(own) {
             None => Self::Decided(Box::new(response)),
-            // The policies of the hooks may come to less than a block.
+            // The failure policies of the hooks may not block.
             Some(problem) if response.restricts => Self::Blocked(problem, Box::new(response)),
             Some(problem) => Self::Problem(problem),
         }
@@ -104,17 +104,17 @@ impl Answer {
     }
 }
 
-/// Units of fuel that a tenant is charged for each byte of an event: about what decoding, hashing and recording it takes.
+/// The fuel that a tenant is charged per byte of an event: the approximate cost of decoding, hashing and recording it.
 const FUEL_PER_BYTE: u64 = 10;
 
-/// A decision, in the forms in which it is wanted.
+/// A decision and its record.
 struct Done {
     answer: Answer,
     record: Told,
     fuel: u64,
 }
 
-/// Decides on an event. A problem that keeps the hooks from being asked fails each of them, by its own policy.
+/// Decides on an event. With a problem that prevents the hooks from running, each fails with its own policy.
 pub async fn decide(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Answer {
     let done = match problem {
         None => admitted(app, tenant, set, asked).await,
@@ -131,10 +131,10 @@ pub async fn decide(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pr
     done.answer
 }
 
-/// Does all work on an event in its tenant's turns, and charges the tenant for it.
+/// Does the work on an event as one of its tenant's tasks, and charges the tenant for it.
 async fn in_turn(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Done {
     let (set, own, wanted, name) = (set.clone(), asked.clone(), app.wanted(), tenant.name.clone());
-    // A refusal for want of quota adds nothing to the debt, or the tenant would never get out of it.
+    // A rejection because of the quota costs nothing. Otherwise the tenant could never pay off its debt.
     let per_byte = if matches!(problem, Some(Problem::OverQuota { .. })) { 0 } else { FUEL_PER_BYTE };
     let work = async move { work(&set, &own, problem, wanted, &name).await };
     let bytes = asked.wire.len();
@@ -149,7 +149,7 @@ async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wa
     let why = problem.as_ref().map(ToString::to_string);
     let request = match (&problem, &why) {
         (Some(Problem::TooLarge(_)), Some(why)) => asked.request().too_large(why),
-        // A client that asks when the time is over learns that each hook ran out of it.
+        // After the deadline, each hook fails with a timeout.
         (None | Some(Problem::Deadline(_)), _) => asked.request(),
         (Some(_), why) => asked.request().incomplete(why.as_deref()),
     };
@@ -169,24 +169,24 @@ async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wa
     Done { answer, record, fuel }
 }
 
-/// The answer where a verdict had to be recorded, and was not: a block, where the event can be blocked.
+/// The response if a required record could not be written: a block, if the event can be blocked.
 fn unrecorded(dialect: &'static dyn Dialect, asked: &Asked) -> Answer {
     let problem = Problem::Unrecorded;
     let response = Response::block(&asked.request(), Some(dialect), ErrorKind::Internal, &problem.to_string());
     Answer::of(response, Some(problem))
 }
 
-/// The answer where there are no hooks to ask. `closed`: failures block.
+/// The response without a hook set. With `closed`, failures block.
 pub fn without_hooks(dialect: &'static dyn Dialect, closed: bool, asked: &Asked, problem: Problem) -> Answer {
     let why = problem.to_string();
     let response = Response::without_hooks(&asked.request(), Some(dialect), closed, ErrorKind::Config, &why);
     Answer::of(response, Some(problem))
 }
 
-/// Decides within the tenant's quota and in time.
+/// Decides within the tenant's quota and before the deadline.
 ///
 /// # Errors
-/// The problem that keeps the hooks from being asked.
+/// The problem that prevents the hooks from running.
 async fn admitted(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Result<Done, Problem> {
     let usage = &tenant.usage;
     usage.request(Instant::now()).map_err(|(what, after)| Problem::OverQuota { what, after })?;
@@ -201,7 +201,7 @@ async fn admitted(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> R
         Ok(in_turn(app, tenant, set, asked, None).await)
     };
     tokio::select! {
-        // A decision that is there is given.
+        // A finished decision takes precedence over a timeout.
         biased;
         done = deciding => done,
         () = tokio::time::sleep_until(asked.time.end()) => Err(late()),
@@ -223,7 +223,7 @@ impl IntoResponse for Answer {
     }
 }
 
-/// The dialect's words, or nothing, and the outcome in the header.
+/// The HTTP response: the dialect's JSON or text as the body, and the outcome in the header.
 fn body(response: Response) -> http::Response<Body> {
     let kind = match (response.stdout.is_empty(), response.is_text) {
         (true, _) => None,

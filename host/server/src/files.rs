@@ -1,4 +1,4 @@
-//! Files that others write: read without waiting and with a bound, and looked at for changes.
+//! Reads files that others write, without blocking on pipes and with a size limit, and detects changes.
 
 use std::{
     fs,
@@ -12,30 +12,30 @@ use hookbox::{
     sandbox::beneath::{Beneath, MetadataExt as _},
 };
 
-/// What changes when a file does: device, number, times and length. `None`: there is none.
+/// A value that changes with a file: device, inode, times and length. `None`: the file does not exist.
 pub type Stamp = Option<(u64, u64, i64, i64, u64)>;
 
-/// The place of a file, and the folder that it has to be in.
+/// The path of a file, and the folder that must contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Its path.
     pub path: PathBuf,
-    /// The folder.
+    /// The folder. `None`: anywhere.
     pub within: Option<PathBuf>,
 }
 
 impl Place {
-    /// A file of the operator, which may be anywhere.
+    /// A file of the operator. It may be anywhere.
     pub fn anywhere(path: &Path) -> Self {
         Self { path: path.to_owned(), within: None }
     }
 
-    /// A file of a tenant.
+    /// A file of a tenant. It must be within the tenant's folder.
     pub fn within(path: &Path, folder: &Path) -> Self {
         Self { path: path.to_owned(), within: Some(folder.to_owned()) }
     }
 
-    /// The file as it is now. Links are followed, as they are when it is read.
+    /// The current stamp of the file. Follows links, as reading does.
     pub fn stamp(&self) -> Stamp {
         let Some(folder) = &self.within else { return stamp(&self.path) };
         let meta = Beneath::open(folder).and_then(|folder| folder.metadata(&self.path)).ok()?;
@@ -43,10 +43,10 @@ impl Place {
         Some(stamp_of(meta.dev(), meta.ino(), times, meta.len()))
     }
 
-    /// Its bytes, if there are no more than this.
+    /// Reads the file.
     ///
     /// # Errors
-    /// It cannot be read, is not a regular file, is larger, or leads out of its folder.
+    /// An I/O error, or the file is not regular, is larger than `limit`, or is outside of its folder.
     pub fn read(&self, limit: u64) -> io::Result<Vec<u8>> {
         let file = match &self.within {
             None => open_regular(&self.path),
@@ -56,12 +56,12 @@ impl Place {
     }
 }
 
-/// Files with their stamps. Each is added before it is read, so that no change is missed.
+/// Files with their stamps. Each stamp is taken before the file is read, so that no change is missed.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Where they are.
+    /// Their places.
     pub places: Vec<Place>,
-    /// As they were.
+    /// Their stamps.
     pub stamps: Vec<Stamp>,
 }
 
@@ -73,12 +73,12 @@ impl Files {
     }
 }
 
-/// A file as it is now.
+/// The current stamp of a file.
 pub fn stamp(path: &Path) -> Stamp {
     fs::metadata(path).ok().map(|meta| stamp_of_meta(&meta))
 }
 
-/// A file whose metadata are known.
+/// The stamp of a file with known metadata.
 pub fn stamp_of_meta(meta: &fs::Metadata) -> (u64, u64, i64, i64, u64) {
     let times = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
     stamp_of(meta.dev(), meta.ino(), times, meta.len())
@@ -89,10 +89,10 @@ fn stamp_of(dev: u64, ino: u64, times: (i64, i64, i64, i64), length: u64) -> (u6
     (dev, ino, nanos(times.0, times.1), nanos(times.2, times.3), length)
 }
 
-/// The bytes of an open file, if there are no more than this.
+/// Reads an open file.
 ///
 /// # Errors
-/// It cannot be read, or is larger.
+/// An I/O error, or the file is larger than `limit`.
 pub fn read(file: fs::File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;

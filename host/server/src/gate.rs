@@ -1,8 +1,8 @@
-//! Who is judged next: a bounded number of events at once, and tenants in turn.
+//! Admission control: a bounded number of concurrent events, with round-robin between tenants.
 //!
-//! A tenant has no more of the places than it is allowed, and no more than are left free while it takes another (dynamic
-//! thresholds, Choudhury and Hahne 1998): one tenant alone gets half of them, and there is always one for who comes new.
-//! Who waits, waits in a line of its tenant; the lines take turns.
+//! A tenant may hold no more permits than its own limit and than remain free (dynamic thresholds, Choudhury and Hahne
+//! 1998). A single tenant gets half of the permits, and a new tenant always finds one. Waiting events are queued per
+//! tenant, and the queues are served round-robin.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,16 +11,16 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// A tenant's bounds.
+/// A tenant's limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Events that are judged at once.
+    /// The maximum number of concurrent events.
     pub concurrency: usize,
-    /// Events that wait.
+    /// The maximum number of waiting events.
     pub queue: usize,
 }
 
-/// As many places as there are, for all tenants.
+/// The permits of all tenants.
 #[derive(Debug, Clone)]
 pub struct Gate {
     state: Arc<Mutex<State>>,
@@ -30,7 +30,7 @@ pub struct Gate {
 struct State {
     free: usize,
     lanes: HashMap<String, Lane>,
-    /// Tenants that wait, in the order of their turns.
+    /// Tenants with waiting events, in round-robin order.
     turns: VecDeque<String>,
 }
 
@@ -47,29 +47,29 @@ impl Lane {
     }
 }
 
-/// A place; dropping it lets the next one in.
+/// A permit. Dropping it admits the next event.
 #[derive(Debug)]
 pub struct Place {
-    /// `None` once it is given back.
+    /// `None` after the permit is returned.
     gate: Option<Gate>,
     tenant: String,
 }
 
-/// The tenant's line is full.
+/// The tenant's queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Full;
 
 impl Gate {
-    /// With so many places.
+    /// Creates a gate with this many permits.
     pub fn new(places: usize) -> Self {
         let state = State { free: places.max(1), lanes: HashMap::new(), turns: VecDeque::new() };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Waits for a place. Whoever stops waiting leaves the line.
+    /// Waits for a permit. Dropping the future leaves the queue.
     ///
     /// # Errors
-    /// [`Full`], at once.
+    /// [`Full`], immediately.
     pub async fn enter(&self, tenant: &str, bounds: Bounds) -> Result<Place, Full> {
         let waiting = {
             let mut state = self.lock();
@@ -93,14 +93,14 @@ impl Gate {
             }
             receiver
         };
-        // A sender is only ever dropped with the gate itself, which this holds.
+        // The sender is only dropped with the gate itself, which this task holds.
         waiting.await.map_err(|_| Full)
     }
 
-    /// How many events of each tenant wait, and how many are judged; of those that have any.
+    /// The numbers of waiting and of running events, for each tenant that has any.
     pub fn load(&self) -> HashMap<String, (usize, usize)> {
         let state = self.lock();
-        // Who stopped waiting leaves the line when it moves.
+        // Abandoned entries stay in the queue until it moves.
         let still = |lane: &Lane| lane.waiting.iter().filter(|sender| !sender.is_closed()).count();
         state.lanes.iter().map(|(name, lane)| (name.clone(), (still(lane), lane.running))).collect()
     }
@@ -116,7 +116,7 @@ impl Gate {
         if let Some(lane) = state.lanes.get_mut(tenant) {
             lane.running -= 1;
         }
-        // Once around: who cannot start now keeps the turn.
+        // One round: a tenant that cannot start an event now keeps its place in the order.
         let mut unlucky = VecDeque::new();
         while state.free > 0
             && let Some(name) = state.turns.pop_front()
@@ -129,7 +129,7 @@ impl Gate {
             }
             let Some(next) = lane.waiting.pop_front() else { continue };
             if let Err(mut nobody) = next.send(self.place(&name)) {
-                // It stopped waiting. Its place was never taken, and goes without a word.
+                // The waiter is gone. Its permit was never counted, so it must not be returned.
                 nobody.gate = None;
                 left.push(nobody);
                 state.turns.push_front(name);
@@ -169,7 +169,7 @@ mod tests {
 
     const WIDE: Bounds = Bounds { concurrency: 100, queue: 100 };
 
-    /// What it comes to without waiting.
+    /// The result of a future that is ready.
     fn now<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
         match future.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => Some(value),
@@ -193,7 +193,7 @@ mod tests {
             held.push(place.unwrap());
         }
         assert_eq!(held.len(), 4);
-        // Who comes new gets in at once, time and again.
+        // A new tenant always gets a permit immediately.
         for name in ["a", "b", "c"] {
             held.push(try_enter(&gate, name, WIDE).unwrap().unwrap());
         }
@@ -223,7 +223,7 @@ mod tests {
         assert!(burst.iter_mut().all(|waiting| now(waiting.as_mut()).is_none()));
         let mut other = pin!(gate.enter("b", WIDE));
         assert!(now(other.as_mut()).is_none());
-        // The first in line was there before; then the other tenant, not the rest of the burst.
+        // The first waiter was queued before. The next permit goes to the other tenant, not to the rest of the burst.
         drop(held);
         let first = now(burst.remove(0).as_mut()).unwrap().unwrap();
         assert!(now(other.as_mut()).is_none());
@@ -237,7 +237,7 @@ mod tests {
         let held = try_enter(&gate, "a", WIDE).unwrap().unwrap();
         let bounds = Bounds { concurrency: 1, queue: 1 };
         for _ in 0..3 {
-            // Dropped while it waits: the line is free again.
+            // Dropped while waiting, so its place in the queue is free again.
             assert!(try_enter(&gate, "b", bounds).is_none());
         }
         let mut last = pin!(gate.enter("b", bounds));
@@ -260,7 +260,7 @@ mod tests {
         let mut stays = pin!(gate.enter("c", WIDE));
         assert!(now(stays.as_mut()).is_none());
         drop(held);
-        // It has the place, and never looks.
+        // It got the permit, but its future is never polled again.
         drop(gone);
         assert!(now(stays).unwrap().is_ok());
     }

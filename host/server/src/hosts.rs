@@ -1,7 +1,7 @@
-//! The check of `Host` for what a browser can read without a token.
+//! Checks `Host` for the paths that a browser can read without a token.
 //!
-//! A page of any site can make its own name resolve to this daemon's address (DNS rebinding); the browser then takes the
-//! daemon's answers for that site's. Such a request carries the site's name in `Host`, so only known names are answered.
+//! Any website can make its own name resolve to this daemon's address (DNS rebinding). The browser then treats the
+//! daemon's responses as that site's. Such a request has the site's name in `Host`, so only known names are accepted.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -14,14 +14,16 @@ use axum::{
 
 use crate::{app::App, problem::Problem};
 
-/// Paths of tenants. They need a token, which no page of another site has; and a refusal here would let a tool through.
+/// The paths of tenants. They need a token, which other sites do not have. Rejecting a request here would let a tool
+/// call pass.
 const TENANTS: &str = "/v1/";
 
-/// The name that the client verified the certificate for (SNI). A browser does not get as far with any other.
+/// The name for which the client verified the certificate (SNI). A browser with any other name does not complete the
+/// handshake.
 #[derive(Debug, Clone)]
 pub struct Verified(pub String);
 
-/// Answers only requests to known hosts.
+/// Passes on only requests for known hosts.
 pub async fn known(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let verified = request.extensions().get::<Verified>().map(|Verified(name)| name.as_str());
     let tenants = request.uri().path().starts_with(TENANTS);
@@ -32,8 +34,8 @@ pub async fn known(State(app): State<Arc<App>>, request: Request, next: Next) ->
     }
 }
 
-/// Checks that the request names an IP address, `localhost`, a configured name or the verified one. HTTP/1.0 names none; no
-/// browser speaks it.
+/// Returns true if the request names an IP address, `localhost`, a configured name or the verified one, or no host:
+/// HTTP/1.0, which no browser uses.
 fn is_known(headers: &HeaderMap, uri: &Uri, hosts: &[String], verified: Option<&str>) -> bool {
     let mut given = headers.get_all(header::HOST).iter();
     let (first, second) = (given.next(), given.next());
@@ -50,7 +52,7 @@ fn is_known(headers: &HeaderMap, uri: &Uri, hosts: &[String], verified: Option<&
         None => true,
         Some(host) => {
             let authority = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
-            // Nothing but a host and a port: `Authority::host` of `[::1].evil.example` is `[::1]`.
+            // Only a host and a port are accepted: `Authority::host` of `[::1].evil.example` is `[::1]`.
             authority.is_some_and(|authority| {
                 let rest = authority.as_str().strip_prefix(authority.host());
                 let port = rest.map(|rest| rest.strip_prefix(':').unwrap_or(rest));

@@ -1,9 +1,10 @@
-//! Connections that may be closed when there is no room for a new one: first those that were refused, then others
-//! that never brought a token, then idle ones that did, then those whose request's body does not arrive. Connections whose events are judged stay.
+//! Selects connections to close when there is no room for a new one: first those with a rejected request, then other
+//! unauthenticated ones, then idle authenticated ones, then those whose request body is incomplete. Connections with an
+//! event that is being decided stay open.
 //!
-//! Of strangers' connections those of the address with the most go first, of unfinished bodies those of the tenant with the
-//! most: neither an address nor a tenant that holds many keeps others out. A connection that brought a token is never closed
-//! because of its address, which a proxy's clients share.
+//! Among unauthenticated connections, the address with the most loses one; among incomplete bodies, the tenant with the
+//! most. So no address or tenant with many connections locks out the others. An authenticated connection is never
+//! closed because of its address, which the clients of a proxy share.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,19 +16,19 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// Strangers' connections that one address may have in any case.
+/// The minimum number of unauthenticated connections that each address may have.
 const PER_ADDRESS: usize = 16;
 
-/// Time in which a new connection can bring a token before it may be closed for another: a burst of new ones must not close
-/// each other before any of them was served.
+/// The time that a new connection has to send a token before it may be closed. Otherwise a burst of new connections
+/// would close each other before any is served.
 pub const GRACE: Duration = Duration::from_millis(250);
 
-/// The origin of a connection, as far as its owner can be told by it.
+/// The origin of a connection, which identifies its owner as far as possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// An address; of IPv6 the network, in which one machine has as many addresses as it likes.
+    /// An IP address. For IPv6 the /64 network, in which one machine can use any number of addresses.
     Address(IpAddr),
-    /// A socket of this machine's file system.
+    /// A Unix socket.
     Local,
 }
 
@@ -41,11 +42,11 @@ impl Source {
     }
 }
 
-/// The connections of a daemon that may be closed for another.
+/// The connections that may be closed to make room.
 #[derive(Debug)]
 pub struct Idle {
     queue: Mutex<Queue>,
-    /// Strangers' connections of one address at most, apart from those that are new.
+    /// The maximum number of unauthenticated connections per address, not counting new ones.
     per_address: usize,
     grace: Duration,
 }
@@ -53,17 +54,17 @@ pub struct Idle {
 /// The result of [`Idle::ask_one_to_leave`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// One leaves.
+    /// One connection will close.
     One,
-    /// Some may leave, though not yet.
+    /// Some may be closed later, when their grace period is over.
     Later,
-    /// None may.
+    /// None may be closed.
     None,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// The last number that was given. The lowest one has been in its place for the longest.
+    /// The last assigned number. Within a group, the lowest number is the oldest connection.
     last: u64,
     refused: ByOwner<Source>,
     strangers: ByOwner<Source>,
@@ -71,7 +72,7 @@ struct Queue {
     reading: ByOwner<Arc<str>>,
 }
 
-/// Connections of one kind by their owner.
+/// Connections of one group by owner.
 #[derive(Debug)]
 struct ByOwner<K>(HashMap<K, BTreeMap<u64, Arc<Signals>>>);
 
@@ -99,7 +100,7 @@ impl<K: Clone + Eq + Hash> ByOwner<K> {
         self.0.get(owner).map_or(0, BTreeMap::len)
     }
 
-    /// Takes the oldest connection of an owner.
+    /// Removes the oldest connection of an owner.
     fn pop_of(&mut self, owner: &K) -> Option<Arc<Signals>> {
         let own = self.0.get_mut(owner)?;
         let (number, signals) = own.pop_first()?;
@@ -107,7 +108,8 @@ impl<K: Clone + Eq + Hash> ByOwner<K> {
         Some(signals)
     }
 
-    /// Takes the oldest connection of the owner with the most, of those whose oldest is old enough.
+    /// Removes the oldest connection of the owner with the most. Skips owners whose oldest connection is in its grace
+    /// period.
     fn pop(&mut self, grace: Duration) -> Option<Arc<Signals>> {
         let ripe =
             self.0.iter().filter(|(_, own)| own.first_key_value().is_some_and(|(_, first)| first.is_older(grace)));
@@ -116,12 +118,12 @@ impl<K: Clone + Eq + Hash> ByOwner<K> {
     }
 }
 
-/// The ways to tell a connection that it has to make room.
+/// The signals that tell a connection to make room.
 #[derive(Debug)]
 struct Signals {
-    /// The connection's beginning.
+    /// The start of the connection.
     since: Instant,
-    /// For the task that serves it.
+    /// For the task that serves the connection.
     leave: Notify,
     /// For the request that reads a body.
     hurry: Notify,
@@ -134,12 +136,12 @@ impl Signals {
 }
 
 impl Idle {
-    /// For a daemon of so many connections, none of which leaves sooner than this.
+    /// For a daemon with this many connections and this grace period.
     pub fn new(connections: usize, grace: Duration) -> Self {
         Self { queue: Mutex::default(), per_address: PER_ADDRESS.max(connections / 4), grace }
     }
 
-    /// Asks the first one to leave.
+    /// Asks the first candidate to leave.
     pub fn ask_one_to_leave(&self) -> Asked {
         let mut queue = self.lock();
         let resting = |queue: &mut Queue| queue.resting.pop_first().map(|(_, signals)| signals);
@@ -160,18 +162,18 @@ impl Idle {
     }
 }
 
-/// The place of a connection.
+/// The group of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    /// It never brought a token.
+    /// It has not sent a token.
     Stranger,
-    /// Neither did this one, and a request of it was refused.
+    /// It has not sent a token, and a request was rejected.
     Refused,
-    /// It did once, and no admitted request is under way.
+    /// It is authenticated and has no pending request.
     Resting,
-    /// The body of a request of this tenant is on its way.
+    /// It is receiving the body of a request of this tenant.
     Reading(Arc<str>),
-    /// An event is judged.
+    /// Its event is being decided.
     Busy,
 }
 
@@ -181,12 +183,12 @@ pub struct Line {
     all: Arc<Idle>,
     source: Source,
     signals: Arc<Signals>,
-    /// Its place, and its number there.
+    /// Its group, and its number there.
     place: Mutex<(Place, u64)>,
 }
 
 impl Line {
-    /// A new one, of a stranger. Where its address has too many of these, the oldest of them is asked to leave.
+    /// Adds a new connection. If its address has too many unauthenticated ones, asks the oldest of them to leave.
     pub fn new(all: &Arc<Idle>, source: Source) -> Self {
         let signals = Arc::new(Signals { since: Instant::now(), leave: Notify::new(), hurry: Notify::new() });
         let mut queue = all.lock();
@@ -206,33 +208,34 @@ impl Line {
         Self { all: Arc::clone(all), source, signals, place: Mutex::new((Place::Stranger, number)) }
     }
 
-    /// A request of this tenant brought a token. It is under way until the value is dropped.
+    /// Marks the connection as authenticated by this tenant's token. The request is pending until the returned value is
+    /// dropped.
     pub fn admit(self: &Arc<Self>, tenant: &str) -> Admitted {
         self.go_to(Place::Reading(tenant.into()));
         Admitted(Arc::clone(self))
     }
 
-    /// A request brought another token that is known, and needs nothing more.
+    /// Marks the connection as authenticated by another known token, without a pending request.
     pub fn know(&self) {
         self.go_to(Place::Resting);
     }
 
-    /// The connection may leave: its client has its answer, for which there is nothing left to do.
+    /// Marks the connection as idle after a response that needs no further work.
     pub fn done(&self) {
         self.go_to(if self.is_strange() { Place::Refused } else { Place::Resting });
     }
 
-    /// It brought no token yet.
+    /// Returns true if the connection is not authenticated.
     pub fn is_strange(&self) -> bool {
         matches!(self.place().0, Place::Stranger | Place::Refused)
     }
 
-    /// No admitted request is under way on it.
+    /// Returns true if the connection has no pending admitted request.
     pub fn is_idle(&self) -> bool {
         matches!(self.place().0, Place::Stranger | Place::Refused | Place::Resting)
     }
 
-    /// Waits until it is to make room.
+    /// Waits until the connection has to make room.
     pub async fn asked_to_leave(&self) {
         self.signals.leave.notified().await;
     }
@@ -275,17 +278,17 @@ impl Drop for Line {
     }
 }
 
-/// See [`Line::admit`].
+/// A pending request. See [`Line::admit`].
 #[derive(Debug)]
 pub struct Admitted(Arc<Line>);
 
 impl Admitted {
-    /// The body is there: from now on the connection stays.
+    /// Marks the body as complete. From now on the connection stays open.
     pub fn is_read(&self) {
         self.0.go_to(Place::Busy);
     }
 
-    /// Waits until the body has to be given up, because its connection is to make room.
+    /// Waits until the request has to be given up, because its connection has to make room.
     pub async fn hurried(&self) {
         self.0.signals.hurry.notified().await;
     }
@@ -383,7 +386,7 @@ mod tests {
         let known = line(&all, 1);
         known.know();
         let new: Vec<_> = (0..2 * PER_ADDRESS).map(|_| line(&all, 1)).collect();
-        // Neither does it make one leave that brought a token.
+        // An authenticated connection does not have to leave either.
         assert!(all.ask_one_to_leave() == Asked::Later && !is_asked(&known) && !new.iter().any(|line| is_asked(line)));
         new[1].done();
         assert!(asks(&all) && is_asked(&new[1]) && !is_asked(&known));

@@ -1,7 +1,7 @@
-//! The daemon: hooks of many tenants, decided over HTTP.
+//! The daemon: decides for the hooks of many tenants over HTTP.
 //!
-//! It stands on [`hookbox::Runtime`] and [`hookbox::HookSet`]: who asks, how much they may ask, and when an answer is due
-//! is settled here; what is decided is the library's.
+//! It is built on [`hookbox::Runtime`] and [`hookbox::HookSet`]. The daemon handles authentication, quotas and
+//! deadlines. The library makes the decisions.
 
 mod admin;
 mod agree;

@@ -1,4 +1,4 @@
-//! Connections: how many, how slow, and how they end.
+//! Listeners and connections: their number, timeouts and end.
 
 use std::{
     fs, io,
@@ -34,36 +34,36 @@ use crate::{
     tls::Tls,
 };
 
-/// Connections that may come before one is taken.
+/// The length of the listen backlog.
 const BACKLOG: u32 = 4096;
-/// A head that takes longer, and a connection on which nothing happens so long, is closed.
+/// The timeout for a request head, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
-/// So long a TLS handshake may take.
+/// The timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Bytes of a head at most.
+/// The maximum size of a request head, in bytes.
 const HEAD_BYTES: usize = 32 << 10;
-/// Fields of a head at most.
+/// The maximum number of header fields.
 const HEAD_FIELDS: usize = 100;
-/// Files beside connections: components that are read, stores, processes and what answers them.
+/// The number of files besides connections: components, stores, processes and their pipes.
 const OTHER_FILES: u64 = 1024;
-/// New connections that may wait for one that makes room. The next ones are not taken yet.
+/// The maximum number of new connections that wait for room. Further ones stay in the backlog.
 const WAITING: usize = 256;
-/// So long a connection that makes room may take for it.
+/// The time that a connection has to close when it makes room.
 const LEAVING: Duration = Duration::from_secs(1);
-/// Before the next attempt when a connection could not be taken, for example for want of file descriptors.
+/// The pause after a failed `accept`, for example because file descriptors are exhausted.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Something that is listened on.
+/// A listening socket.
 pub enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener, PathBuf),
 }
 
 impl Listener {
-    /// Binds an address, within a tokio runtime. A socket that nobody listens on any more is replaced.
+    /// Binds an address. Needs a tokio runtime. Replaces a stale Unix socket.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     pub fn bind(address: &Address) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => {
@@ -78,17 +78,17 @@ impl Listener {
                     fs::remove_file(path)?;
                 }
                 let listener = UnixListener::bind(path)?;
-                // Who may connect is for the folder's owner to widen.
+                // The owner of the folder may grant access to others.
                 fs::set_permissions(path, fs::Permissions::from_mode(0o660))?;
                 Ok(Self::Unix(listener, path.clone()))
             }
         }
     }
 
-    /// Where it listens, with the port it got.
+    /// The address, with the actual port.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     pub fn address(&self) -> io::Result<Address> {
         Ok(match self {
             Self::Tcp(listener) => Address::Tcp(listener.local_addr()?),
@@ -98,7 +98,7 @@ impl Listener {
 }
 
 impl Listener {
-    /// Returns true if only this machine reaches it.
+    /// Returns true if it is reachable only from this machine.
     pub fn is_local(&self) -> bool {
         self.address().is_ok_and(|address| address.is_local())
     }
@@ -113,17 +113,17 @@ impl Drop for Listener {
 }
 
 fn remove(path: &Path) {
-    // It may be gone, or never have been ours.
+    // The file may be removed already, or belong to another process.
     let _ = fs::remove_file(path);
 }
 
-/// Lets this process have as many files as so many connections need, as far as the operating system lets it.
+/// Raises the limit of open files for this many connections, as far as the operating system allows.
 pub fn make_room(connections: u32) {
     let wanted = u64::from(connections) + OTHER_FILES;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let most = maximum.map_or(wanted, |maximum| wanted.min(maximum));
     if current.is_some_and(|current| current < most) {
-        // What it has is what it had.
+        // On error, the old limit remains.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum });
     }
     if most < wanted {
@@ -131,31 +131,31 @@ pub fn make_room(connections: u32) {
     }
 }
 
-/// What all connections of the daemon have in common.
+/// The shared state of all connections.
 #[derive(Clone)]
 pub struct Connections {
     most: u32,
-    /// Room for them.
+    /// The permits for connections.
     room: Arc<Semaphore>,
-    /// Room for those that wait for room: they have a file each, too.
+    /// The permits for connections that wait for room. They need a file descriptor too.
     waiting: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// True if more are taken.
+    /// The phase of the daemon. After `Serving`, no connections are accepted.
     closing: watch::Receiver<Phase>,
 }
 
 impl Connections {
-    /// So many at once, until it closes.
+    /// Allows this many connections until the daemon drains.
     pub fn new(most: u32, closing: watch::Receiver<Phase>) -> Self {
         let (room, waiting) = (Arc::new(Semaphore::new(most as usize)), Arc::new(Semaphore::new(WAITING)));
         Self { most, room, waiting, idle: Arc::new(Idle::new(most as usize, GRACE)), closing }
     }
 
-    /// Takes connections until it is told to close. Where there is no room, one that may be closed makes some; where none may,
-    /// the new one is closed at once.
+    /// Accepts connections until the daemon drains. Without room for a new one, an old one that may be closed makes
+    /// room. Otherwise the new one is closed immediately.
     pub async fn serve(mut self, listener: Listener, tls: Option<Arc<Tls>>, router: Router) {
         loop {
-            // Those that were asked to make room go soon, if they go.
+            // Connections that were asked to make room close soon, if at all.
             let waits = tokio::time::timeout(LEAVING, Arc::clone(&self.waiting).acquire_owned()).await;
             let taken = tokio::select! {
                 () = self.closed() => return,
@@ -178,7 +178,7 @@ impl Connections {
                 if asked != Asked::Later {
                     break (None, asked);
                 }
-                // New ones have their time, and those behind this one wait meanwhile where they are.
+                // New connections keep their grace period. Meanwhile, further ones wait in the backlog.
                 tokio::time::sleep(PAUSE / 10).await;
             };
             match (&place, asked) {
@@ -195,14 +195,14 @@ impl Connections {
                 let waiting = async {
                     match place {
                         Some(place) => Some(place),
-                        // Whoever was asked goes soon. Nobody closes it.
+                        // A connection was asked to leave and closes soon. The semaphore is never closed.
                         None => room.acquire_owned().await.ok(),
                     }
                 };
                 let place = tokio::select! {
                     biased;
                     place = waiting => place,
-                    // It goes for those behind it.
+                    // It leaves, to make room for those behind it.
                     () = line.asked_to_leave() => None,
                 };
                 drop(waits);
@@ -213,15 +213,15 @@ impl Connections {
         }
     }
 
-    /// Waits until no more are taken.
+    /// Waits until no more connections are accepted.
     async fn closed(&mut self) {
-        // Who tells it lives as long as we do.
+        // This cannot fail, because the sender lives as long as this task.
         let _ = self.closing.wait_for(|phase| *phase > Phase::Serving).await;
     }
 
-    /// Waits until all that were taken have ended.
+    /// Waits until all accepted connections have ended.
     pub async fn ended(&self) {
-        // Nobody closes it.
+        // This cannot fail, because the semaphore is never closed.
         let _ = self.room.acquire_many(self.most).await;
     }
 
@@ -242,7 +242,7 @@ impl Connections {
                     stream = handshake => stream,
                     () = line.asked_to_leave() => Ok(Err(io::ErrorKind::TimedOut.into())),
                 };
-                // Whoever does not finish the handshake is not told.
+                // A client that does not finish the handshake gets no response.
                 if let Ok(Ok(stream)) = stream {
                     let verified = stream.get_ref().1.server_name().map(|name| Verified(name.to_owned()));
                     self.http(stream, router, &line, verified).await;
@@ -261,7 +261,7 @@ impl Connections {
     ) {
         let (service, own) = (TowerToHyperService::new(router), Arc::clone(line));
         let service = service_fn(move |mut request: Request<Incoming>| {
-            // For whoever has its answer.
+            // For the handlers, which mark the connection's state.
             request.extensions_mut().insert(Arc::clone(&own));
             verified.clone().map(|name| request.extensions_mut().insert(name));
             service.call(request)
@@ -279,7 +279,7 @@ impl Connections {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
-            // A request without a token is not waited for.
+            // A connection without a token is closed at once.
             () = line.asked_to_leave() => {
                 if line.is_strange() {
                     return;
@@ -288,14 +288,14 @@ impl Connections {
                 loop {
                     match tokio::time::timeout(LEAVING, connection.as_mut()).await {
                         Ok(ended) => break ended,
-                        // Half of a head is not a request.
+                        // An incomplete head is not a request.
                         Err(_) if line.is_idle() => return,
                         Err(_) => {}
                     }
                 }
             }
         };
-        // What goes wrong on a connection, its client knows.
+        // The client notices errors of its connection itself.
         if let Err(error) = ended {
             tracing::debug!("a connection ended: {error}");
         }
@@ -309,7 +309,7 @@ async fn accept(listener: &Listener) -> io::Result<(Box<dyn Stream>, Source)> {
     Ok(match listener {
         Listener::Tcp(listener) => {
             let (stream, address) = listener.accept().await?;
-            // Answers are small, and the client waits for them.
+            // Responses are small, and the client waits for them.
             stream.set_nodelay(true)?;
             (Box::new(stream), Source::of(address.ip()))
         }

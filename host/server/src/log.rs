@@ -1,4 +1,4 @@
-//! The daemon's log: lines on stderr that nothing waits for.
+//! The daemon's log: writes lines to stderr without blocking the caller.
 
 use std::{
     io::{self, Write},
@@ -7,25 +7,25 @@ use std::{
 
 use crate::queue::{Queue, Sink};
 
-/// A log whose reader may stop reading: then lines are lost and counted, and nothing waits.
+/// A non-blocking log. If its reader stops reading, lines are lost and counted.
 #[derive(Debug, Clone)]
 pub struct Log(Queue);
 
 impl Log {
-    /// On stderr.
+    /// Starts the log on stderr.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// The system cannot start a thread.
     pub fn start() -> io::Result<Self> {
         Queue::start("log", Stderr).map(Self)
     }
 
-    /// Adds a line, without its line break.
+    /// Queues a line, without its newline.
     pub fn line(&self, line: &str) {
         self.0.push(line);
     }
 
-    /// Waits until all lines are written, so long at most.
+    /// Waits until all lines are written, at most this long.
     pub fn flush(&self, at_most: Duration) {
         self.0.flush(at_most);
     }

@@ -1,7 +1,7 @@
-//! The daemon's metrics: what the library and the daemon count, as Prometheus reads it.
+//! The metrics of the library and the daemon, in Prometheus' format.
 //!
-//! Series are kept for as long as their tenant and their hook are there, which an exporter of its own would not know:
-//! renaming hooks again and again must not fill the memory, nor the page.
+//! A series is removed together with its tenant or hook, which a standard exporter could not do. So renaming hooks
+//! repeatedly does not fill the memory or the page.
 
 use std::{
     collections::BTreeMap,
@@ -15,13 +15,13 @@ use metrics::{Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Re
 use metrics_exporter_prometheus::formatting::{key_to_parts, write_metric_line, write_type_line};
 use metrics_util::registry::{Registry, Storage};
 
-/// Seconds; from what a component takes to what a model does.
+/// Histogram buckets in seconds: from a component's run time to a model's response time.
 const SECONDS: [f64; 14] =
     [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
-/// Fuel; up to the default limit and beyond.
+/// Histogram buckets of fuel: up to the default limit and above.
 const FUEL: [f64; 8] = [1e3, 1e4, 1e5, 1e6, 1e7, 5e7, 1e9, 1e10];
 
-/// Everything that was counted. Cheap to clone.
+/// All metrics. Cheap to clone.
 #[derive(Clone)]
 pub struct Metrics(Arc<Registry<Key, Cells>>);
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Metrics {
     }
 }
 
-/// The memory of a series.
+/// The storage of a series.
 struct Cells;
 
 impl Storage<Key> for Cells {
@@ -55,10 +55,10 @@ impl Storage<Key> for Cells {
 /// A histogram with fixed buckets.
 struct Buckets {
     bounds: &'static [f64],
-    /// Values in each bucket, and in no lower one.
+    /// The number of values in each bucket, not cumulative.
     counts: Vec<AtomicU64>,
     count: AtomicU64,
-    /// The bits of the sum of all values.
+    /// The sum of all values, as the bits of an `f64`.
     sum: AtomicU64,
 }
 
@@ -70,7 +70,7 @@ impl HistogramFn for Buckets {
         }
         self.count.fetch_add(1, Ordering::Relaxed);
         let add = |bits| Some((f64::from_bits(bits) + value).to_bits());
-        // It always has a new value.
+        // This cannot fail, because `add` always returns a value.
         let _ = self.sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 }
@@ -92,7 +92,7 @@ impl Recorder for Metrics {
 }
 
 impl Metrics {
-    /// Collects from now on and for the whole process.
+    /// Installs the recorder for the whole process.
     pub fn install() -> Self {
         let metrics = Self(Arc::new(Registry::new(Cells)));
         if metrics::set_global_recorder(metrics.clone()).is_err() {
@@ -101,7 +101,7 @@ impl Metrics {
         metrics
     }
 
-    /// Forgets every series for which this is false.
+    /// Removes every series for which `keep` returns false.
     pub fn retain(&self, keep: impl Fn(&Key) -> bool) {
         self.0.retain_counters(|key, _| keep(key));
         self.0.retain_gauges(|key, _| keep(key));
@@ -156,7 +156,7 @@ impl Metrics {
             add(key, "gauge", &|lines, name, labels| gauge(lines, name, None, labels, None, value, None));
         });
         self.0.visit_histograms(|key, cell| {
-            // The bound that is met by fewer values is read first: no bucket has more than the one after it.
+            // Lower buckets are read first, so that no bucket exceeds the next one.
             let values: Vec<u64> = cell.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
             let sum = f64::from_bits(cell.sum.load(Ordering::Relaxed));
             let below: u64 = values.iter().sum();

@@ -1,4 +1,4 @@
-//! What goes wrong with a request, as `application/problem+json` (RFC 9457). The types are stable.
+//! The problems of requests, as `application/problem+json` (RFC 9457). Their types are stable.
 
 use std::time::Duration;
 
@@ -10,58 +10,58 @@ use axum::{
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// Why a request gets no verdict.
+/// The reason why a request gets no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The body is not an event of the dialect.
+    /// The body is not a valid event of the dialect.
     #[error("{0}")]
     Event(String),
-    /// A header or the query says what cannot be.
+    /// A header or the query is invalid.
     #[error("{0}")]
     Request(String),
-    /// No token, or one that is nobody's.
+    /// The token is missing or unknown.
     #[error("give the tenant's token: `Authorization: Bearer TOKEN`")]
     Token,
-    /// The token is another tenant's.
+    /// The token belongs to another tenant.
     #[error("this token is not the tenant's")]
     Foreign,
-    /// There is no such path, or the tenant has no hooks of this dialect.
+    /// The path is unknown, or the tenant has no hooks of this dialect.
     #[error("{0}")]
     Unknown(String),
-    /// `Host` names neither an IP address nor a known name.
+    /// `Host` is neither an IP address nor a known name.
     #[error("this host name is not known here: add it to `hosts` in serve.json, or ask by an IP address")]
     Host,
-    /// The path takes other methods.
+    /// The method is not supported for the path.
     #[error("use POST")]
     Method,
-    /// The body is larger than it may be.
+    /// The body exceeds the limit, in KiB.
     #[error("the body is larger than {0} KiB")]
     TooLarge(u32),
-    /// The body did not come in time.
+    /// The body did not arrive in time.
     #[error("the body did not arrive in time")]
     Slow,
-    /// The tenant has used what it may.
+    /// The tenant's quota is exhausted.
     #[error("over quota: {what}")]
     OverQuota {
-        /// Of what.
+        /// The exhausted quota.
         what: &'static str,
-        /// When there is some again.
+        /// The time until the quota allows another request.
         after: Duration,
     },
-    /// Too much waits already.
+    /// A queue or the memory for bodies is full.
     #[error("{0}")]
     Busy(&'static str),
-    /// The daemon ends.
+    /// The daemon is shutting down.
     #[error("the daemon is shutting down")]
     Draining,
-    /// The tenant's files cannot be used.
+    /// The tenant's files are invalid.
     #[error("the tenant's hooks cannot be used: {0}")]
     Unusable(String),
-    /// The verdict could not be recorded, and had to be.
+    /// The record of the verdict could not be written, and records are required.
     #[error("the verdict could not be recorded, and `recordsRequired` is set")]
     Unrecorded,
-    /// The deadline came first.
+    /// The deadline passed before the verdict.
     #[error("there was no verdict within {0:?}")]
     Deadline(Duration),
 }
@@ -84,7 +84,7 @@ impl Problem {
         }
     }
 
-    /// Its name, in `type` and in metrics.
+    /// The name in `type` and in metrics.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Event(_) => "invalid-event",
@@ -105,12 +105,12 @@ impl Problem {
         }
     }
 
-    /// Returns true if it was found at once, and not when some time was over.
+    /// Returns true if the problem was detected immediately, and not by a timeout.
     pub const fn is_refusal(&self) -> bool {
         !matches!(self, Self::Slow | Self::Deadline(_) | Self::Draining)
     }
 
-    /// When it is worth trying again.
+    /// The time after which a retry may succeed.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::OverQuota { after, .. } => Some(*after),
@@ -119,7 +119,7 @@ impl Problem {
         }
     }
 
-    /// As `application/problem+json` has it.
+    /// The JSON of `application/problem+json`.
     pub fn body(&self) -> Value {
         json!({
             "type": format!("urn:hookbox:problem:{}", self.name()),
@@ -137,7 +137,7 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(after) = self.retry_after() {
-            // Whole seconds, and not too early.
+            // Whole seconds, rounded up.
             headers.insert(
                 header::RETRY_AFTER,
                 HeaderValue::from(after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0))),

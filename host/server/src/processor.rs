@@ -1,11 +1,11 @@
-//! Who has the processor next: tenants in turn.
+//! A round-robin executor across tenants.
 //!
-//! A decision is work for the processor from one wait (for a server, a process, the end of a time slice) to the next. The
-//! async runtime does what is ready in the order in which it came: behind the burst of another tenant. Here it waits in the
-//! lane of its tenant instead; the lanes take turns, and between two decisions it is the connections' turn.
+//! A decision consists of stretches of CPU work between waits (for a server, a process, the end of a time slice). The
+//! async runtime would run ready tasks in FIFO order, behind another tenant's burst. Here each tenant has a queue, the
+//! queues are served round-robin, and connections are served between two stretches.
 //!
-//! To decode, hash and encode a large event is one long piece. Threads of their own do it, tenants in turn there too: the
-//! operating system takes them off the processor for the connections and for small events.
+//! Decoding, hashing and encoding a large event is one long stretch. It runs on separate threads, also round-robin. The
+//! operating system preempts them for connections and small events.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -23,12 +23,12 @@ use tokio::{
 };
 use tracing::Instrument;
 
-/// Bytes of an event that are work for the threads of large ones.
+/// The size from which an event runs on the threads for large ones, in bytes.
 const LARGE: usize = 64 << 10;
 /// The niceness of these threads.
 const NICE: i32 = 5;
 
-/// What does the work of all decisions; it ends with this.
+/// The executor of all decisions. Dropping it ends its workers.
 #[derive(Debug)]
 pub struct Processor {
     ready: Arc<Ready>,
@@ -36,34 +36,34 @@ pub struct Processor {
     _workers: JoinSet<()>,
 }
 
-/// Work that can go on.
+/// Tasks that are ready to run.
 #[derive(Debug)]
 struct Ready {
     lanes: Mutex<Lanes>,
-    /// How much of it there is.
+    /// The number of ready tasks.
     count: Semaphore,
 }
 
 #[derive(Debug, Default)]
 struct Lanes {
     lanes: HashMap<Arc<str>, VecDeque<Runnable>>,
-    /// Tenants with work, in the order of their turns.
+    /// Tenants with ready tasks, in round-robin order.
     turns: VecDeque<Arc<str>>,
 }
 
 impl Processor {
-    /// As many workers as there are processors, in the async runtime that this is called in, and for large events one thread
-    /// less, though at least one.
+    /// Starts one worker per processor in the current async runtime. Also starts the threads for large events: one
+    /// less, but at least one.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// The system cannot start a thread.
     pub fn start() -> io::Result<Self> {
         let processors = available_parallelism().map_or(1, usize::from);
         let this = Self::of(processors);
         for _ in 0..processors.saturating_sub(1).max(1) {
             let (large, runtime) = (Arc::clone(&this.large), Handle::current());
             thread::Builder::new().name("large-events".into()).spawn(move || {
-                // At its own niceness it does the same work.
+                // If this fails, the thread does the same work without lower priority.
                 let _ = nice(NICE);
                 runtime.block_on(large.work());
             })?;
@@ -77,7 +77,7 @@ impl Processor {
         Self { ready, large, _workers: work }
     }
 
-    /// Does this work on an event of so many bytes in the turns of a tenant. Who stops waiting ends it.
+    /// Runs the work on an event of this size in the tenant's queue. Dropping the future cancels the work.
     pub async fn share<T: Send + 'static>(
         &self,
         tenant: &str,
@@ -87,7 +87,7 @@ impl Processor {
         let ready = if bytes > LARGE { &self.large } else { &self.ready };
         let (ready, tenant) = (Arc::clone(ready), Arc::from(tenant));
         let schedule = move |work| ready.push(&tenant, work);
-        // A panic is that of who waits, not of the worker.
+        // A panic propagates to the caller, not to the worker.
         let builder = Builder::new().propagate_panic(true);
         let (first, done) = builder.spawn(|()| work.in_current_span(), schedule);
         first.schedule();
@@ -159,7 +159,7 @@ mod tests {
 
     type Log = Arc<Mutex<Vec<&'static str>>>;
 
-    /// Work of so many stretches.
+    /// Work of this many stretches.
     async fn work(log: Log, tenant: &'static str, stretches: usize) {
         for _ in 0..stretches {
             log.lock().unwrap_or_else(PoisonError::into_inner).push(tenant);

@@ -1,5 +1,5 @@
-//! Lines on their way to a file, a pipe or a terminal. A thread of their own writes them, so that a reader that does not
-//! read and a disk that is full hold up nothing but these lines.
+//! A queue of lines for a file, a pipe or a terminal. A separate thread writes them, so that a reader that does not
+//! read or a full disk delays only these lines.
 
 use std::{
     collections::VecDeque,
@@ -11,26 +11,26 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// Lines that wait at most.
+/// The maximum number of waiting lines.
 const LINES: usize = 10_000;
-/// Bytes that wait at most.
+/// The maximum size of waiting lines, in bytes.
 const BYTES: usize = 16 << 20;
 
-/// The other end of a [`Queue`].
+/// The output of a [`Queue`].
 pub trait Sink: Send + 'static {
-    /// Writes one line, whose line break is in it.
+    /// Writes one line, which includes its newline.
     ///
     /// # Errors
     /// The line is lost.
     fn line(&mut self, line: &[u8]) -> io::Result<()>;
 
-    /// Opens anew what may have been moved away.
+    /// Reopens a file that may have been moved.
     fn reopen(&mut self) {}
 
-    /// One more line is lost; `first` of those since the last that was written. `why` it is.
+    /// Called for each lost line, with the reason. `first` is true for the first one since the last written line.
     fn lost(&mut self, first: bool, why: &str);
 
-    /// A line was written again, after so many were lost.
+    /// Called when a line was written after this many lost lines.
     fn recovered(&mut self, lost: u64);
 }
 
@@ -49,9 +49,9 @@ struct State {
     waiting: VecDeque<Task>,
     lines: usize,
     bytes: usize,
-    /// Lines for which there was no room since the writer looked last.
+    /// The number of lines that did not fit since the writer last checked.
     refused: u64,
-    /// The writer is at a line.
+    /// True while the writer is writing a line.
     busy: bool,
 }
 
@@ -65,7 +65,7 @@ impl Queue {
     /// Starts the writer.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// The system cannot start a thread.
     pub fn start(name: &str, sink: impl Sink) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
@@ -73,25 +73,25 @@ impl Queue {
         Ok(Self(shared))
     }
 
-    /// Adds a line, without its line break. It is lost where there is no room.
+    /// Queues a line, without its newline. It is lost if the queue is full.
     pub fn push(&self, line: &str) {
         self.add(line, None);
     }
 
-    /// Adds a line. The receiver gets `true` once it is written, and nothing or `false` when it is lost.
+    /// Queues a line. The receiver gets `true` once it is written. If the line is lost, it gets `false` or an error.
     pub fn confirmed(&self, line: &str) -> oneshot::Receiver<bool> {
         let (written, confirmed) = oneshot::channel();
         self.add(line, Some(written));
         confirmed
     }
 
-    /// Makes the writer open its file anew, after the lines before.
+    /// Makes the writer reopen its file after the lines that are queued now.
     pub fn reopen(&self) {
         self.0.lock().waiting.push_back(Task::Reopen);
         self.0.changed.notify_all();
     }
 
-    /// Waits until everything is written, so long at most. `false`: it is not.
+    /// Waits until everything is written, at most this long. Returns false on timeout.
     pub fn flush(&self, at_most: Duration) -> bool {
         let begin = Instant::now();
         let mut state = self.0.lock();
@@ -121,7 +121,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer: it ends with the process.
+    /// Runs the writer, until the process ends.
     fn write(&self, mut sink: impl Sink) {
         let mut lost = 0_u64;
         loop {
@@ -190,7 +190,7 @@ mod tests {
         recovered: Vec<u64>,
     }
 
-    /// It writes while the test holds nothing, and fails where that is asked for.
+    /// A sink that blocks while the test holds its lock, and fails if the test asks for it.
     #[derive(Debug, Clone, Default)]
     struct Held {
         seen: Arc<Mutex<Seen>>,
@@ -237,7 +237,7 @@ mod tests {
         assert!(queue.flush(PATIENCE));
         assert_eq!(queue.confirmed("again").blocking_recv(), Ok(true));
         let seen = held.seen();
-        // The line that the writer was at had left the queue.
+        // The line that the writer was writing had already left the queue.
         assert!((LINES + 1..=LINES + 2).contains(&seen.lines), "{seen:?}");
         assert_eq!((seen.lines as u64 + seen.lost, seen.first), ((LINES + more + 2) as u64, 1), "{seen:?}");
         assert_eq!(seen.recovered, [seen.lost], "{seen:?}");

@@ -1,12 +1,12 @@
-//! How much a tenant may use per second.
+//! Rate limits of tenants.
 
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// A bucket of tokens that fills at a rate, up to what comes in a second. It can be in debt: what a call costs is known
-/// only after it.
+/// A token bucket. It holds at most the tokens of one second. It may go into debt, because the cost of a call is known
+/// only afterwards.
 #[derive(Debug)]
 pub struct Bucket {
     per_second: f64,
@@ -14,20 +14,20 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// A full one.
+    /// Creates a full bucket.
     pub fn new(per_second: f64, now: Instant) -> Self {
         Self { per_second, level: Mutex::new((Self::full(per_second), now)) }
     }
 
-    /// At least one of whatever is counted, or nothing would ever pass.
+    /// The capacity. At least one token, or nothing would ever pass.
     fn full(per_second: f64) -> f64 {
         per_second.max(1.0)
     }
 
-    /// Takes `amount` when there is that much.
+    /// Takes `amount`, if it is available.
     ///
     /// # Errors
-    /// How long until there is.
+    /// The time until it is available.
     pub fn take(&self, amount: f64, now: Instant) -> Result<(), Duration> {
         self.with(now, |level| {
             if *level >= amount {
@@ -39,7 +39,7 @@ impl Bucket {
         })
     }
 
-    /// Takes `amount` whether it is there or not.
+    /// Takes `amount`, even if that leads to a debt.
     pub fn charge(&self, amount: f64, now: Instant) {
         self.with(now, |level| *level -= amount);
     }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(bucket.take(1.0, begin), Err(Duration::from_millis(100)));
         let later = begin + Duration::from_millis(500);
         assert_eq!((0..100).filter(|_| bucket.take(1.0, later).is_ok()).count(), 5);
-        // A second's worth at most, however long nobody asked.
+        // At most the tokens of one second, however long the bucket was unused.
         let much_later = begin + Duration::from_secs(1000);
         assert_eq!((0..100).filter(|_| bucket.take(1.0, much_later).is_ok()).count(), 10);
     }

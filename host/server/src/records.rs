@@ -1,4 +1,5 @@
-//! Every verdict as a line of JSON, in a file or on a standard stream. Rotation is left to others: SIGHUP opens the file anew.
+//! Writes every verdict as a line of JSON to a file or a standard stream. External tools rotate the file; SIGHUP
+//! reopens it.
 
 use std::{
     fs::File,
@@ -16,22 +17,22 @@ use crate::{
     queue::{Queue, Sink},
 };
 
-/// Names of the standard streams, where no file is meant.
+/// The names of the standard streams. Other values are files.
 pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
-/// The forms in which a record is wanted.
+/// The forms in which a record is needed.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// A line for the file.
+    /// As a line for the file.
     pub line: bool,
     /// The verdict for the console.
     pub page: bool,
 }
 
-/// A record in these forms.
+/// A record in the needed forms.
 #[derive(Debug, Default)]
 pub struct Told {
-    /// A line for the file.
+    /// The line for the file.
     pub line: Option<String>,
     /// The verdict for the console.
     pub page: Option<Box<Seen>>,
@@ -54,23 +55,23 @@ impl Wanted {
     }
 }
 
-/// The way of records to their file or stream.
+/// The writer of records to a file or stream.
 #[derive(Debug)]
 pub struct Records {
     queue: Queue,
-    /// A verdict counts only once its record is written.
+    /// True if a verdict counts only once its record is written.
     required: bool,
 }
 
-/// A record that had to be written, and was not.
+/// A required record that was not written.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unwritten;
 
 impl Records {
-    /// `stdout`, `stderr`, or a file that is made, or written on.
+    /// Opens `stdout`, `stderr`, or a file, which is created or appended to.
     ///
     /// # Errors
-    /// The file cannot be opened, or is not the user's alone; there is no thread to be had.
+    /// The file cannot be opened or is not private to the user, or the system cannot start a thread.
     pub fn open(to: &Path, required: bool) -> io::Result<Self> {
         let writer = match to.to_str() {
             Some("stdout") => Writer::Stream(Box::new(io::stdout())),
@@ -81,15 +82,15 @@ impl Records {
         Ok(Self { queue, required })
     }
 
-    /// Opens the file anew, which may have been moved away.
+    /// Reopens the file, which may have been moved.
     pub fn reopen(&self) {
         self.queue.reopen();
     }
 
-    /// Writes one line. Unless records are required, it is on its way when this returns.
+    /// Writes one line. Unless records are required, it only queues the line.
     ///
     /// # Errors
-    /// [`Unwritten`]: it is required, and was not written by then.
+    /// [`Unwritten`] if records are required and this one was not written in time.
     pub async fn write(&self, line: &str, by: Instant) -> Result<(), Unwritten> {
         if !self.required {
             self.queue.push(line);
@@ -101,7 +102,7 @@ impl Records {
         }
     }
 
-    /// Waits until all are written, so long at most.
+    /// Waits until all records are written, at most this long.
     pub fn flush(&self, at_most: Duration) {
         if !self.queue.flush(at_most) {
             tracing::error!("the last records are not written: their reader does not read");
@@ -111,7 +112,7 @@ impl Records {
 
 struct Lines {
     writer: Writer,
-    /// The last line was cut short.
+    /// True if the last line is incomplete.
     torn: bool,
 }
 
@@ -126,7 +127,7 @@ impl Sink for Lines {
             Writer::File(_, file) => file,
             Writer::Stream(stream) => stream,
         };
-        // What a full disk cut short ends there, so that it takes no other record with it.
+        // Ends the incomplete line, so that it does not damage the next record.
         let begin: &[u8] = if self.torn { b"\n" } else { b"" };
         let written = to.write_all(&[begin, line].concat()).and_then(|()| to.flush());
         self.torn = written.is_err();

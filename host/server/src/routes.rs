@@ -1,4 +1,4 @@
-//! Which path does what.
+//! The HTTP routes for clients.
 
 use std::{
     sync::{
@@ -37,16 +37,16 @@ use crate::{
     traces,
 };
 
-/// `Hookbox-Timeout`: seconds after which the client gives up.
+/// `Hookbox-Timeout`: the client's timeout in seconds.
 const TIMEOUT: HeaderName = HeaderName::from_static("hookbox-timeout");
 /// How much later who is refused hears of it.
 pub const PACE: Duration = Duration::from_millis(50);
 /// Events of one batch.
 const BATCH: usize = 1000;
-/// Events of one batch that are judged at once, as far as the tenant's own bounds let them.
+/// The maximum number of concurrent events of a batch, within the tenant's own limits.
 const BATCH_AT_ONCE: usize = 16;
 
-/// What clients ask.
+/// The routes for clients.
 pub fn api() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/{tenant}/{dialect}", post(one))
@@ -55,11 +55,11 @@ pub fn api() -> Router<Arc<App>> {
         .fallback(|| async { Problem::Unknown("there is no such path: POST to /v1/TENANT/DIALECT".into()) })
 }
 
-/// What the query may say.
+/// The query parameters.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
-    /// The event's name, where its JSON does not carry it.
+    /// The event's name, if its JSON does not carry it.
     event: Option<String>,
 }
 
@@ -141,10 +141,10 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
     }
 }
 
-/// Who is refused hears so a little later, though in time: whoever asks again at once would otherwise keep the processor
-/// from others.
+/// Delays a rejection slightly, but not beyond the deadline. Otherwise a client that retries immediately would use the
+/// CPU time of others.
 async fn pace(app: &App, headers: &HeaderMap, extensions: &Extensions, began: Instant) {
-    // Its connection is not kept for that.
+    // The connection may be closed during the delay.
     if let Some(line) = extensions.get::<Arc<Line>>() {
         line.done();
     }
@@ -152,7 +152,7 @@ async fn pace(app: &App, headers: &HeaderMap, extensions: &Extensions, began: In
     let _ = tokio::time::timeout_at(Time { began, limit }.deadline(), tokio::time::sleep(PACE)).await;
 }
 
-/// The events of a batch, each a part of its body. Reading ends with the first one too many.
+/// The events of a batch, as slices of the body. Stops at the first event beyond the limit.
 fn events(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
     struct Events<'a>(&'a Bytes);
     impl<'de> Visitor<'de> for Events<'_> {
@@ -176,7 +176,7 @@ fn events(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
     events.map_err(|error| Problem::Request(format!("a batch is an array of events: {error}")))
 }
 
-/// One answer among others: what would have been the status, the body and the headers, as JSON.
+/// The answer to one event of a batch: the status, the body and the headers that it would have alone, as JSON.
 fn in_batch(answer: Answer) -> String {
     match answer {
         Answer::Decided(response) => {
@@ -192,8 +192,8 @@ fn in_batch(answer: Answer) -> String {
     }
 }
 
-/// Counts an answer. `tenant` is empty unless the request brought a token of that tenant: the path of any other request is a
-/// stranger's text.
+/// Counts a response. `tenant` is empty unless the request was authenticated, because the path of other requests is
+/// untrusted text.
 fn answered(tenant: &str, began: Instant, answer: &Answer) {
     let outcome = answer.problem().map_or("judged", Problem::name);
     let tenant = tenant.to_owned();
@@ -201,7 +201,7 @@ fn answered(tenant: &str, began: Instant, answer: &Answer) {
     metrics::counter!("hookbox_requests_total", "tenant" => tenant, "outcome" => outcome).increment(1);
 }
 
-/// Whose hooks a request is for, and by when.
+/// The tenant and the hooks of a request, and its deadline.
 #[derive(Clone)]
 struct Hooks {
     owner: String,
@@ -209,15 +209,15 @@ struct Hooks {
     tenant: Option<Arc<Tenant>>,
     dialect: &'static dyn hookbox::Dialect,
     name: String,
-    /// Why there are none, and whether that blocks. Nothing while they are still loaded.
+    /// The reason why there are no hooks, and true if it blocks. `None` while they are loading.
     broken: Option<(Problem, bool)>,
-    /// The tenant's name, where the request brought one of its tokens.
+    /// The tenant's name, if the request is authenticated.
     admitted: Option<String>,
     time: Time,
 }
 
 impl Hooks {
-    /// Finds the tenant, for a client that has its token.
+    /// Finds the tenant, and authenticates the client.
     async fn find(app: &App, names: &(String, String), headers: &HeaderMap, began: Instant) -> Result<Self, Problem> {
         let (owner, dialect) = names;
         let given = asked_time(headers);
@@ -228,7 +228,7 @@ impl Hooks {
         let found = found.map_err(|_| Problem::Busy("the tenants are still being read"))?;
         let token = bearer(headers).map(Token::of);
         let Some(found) = found else {
-            // A client without its token does not learn that there is no such tenant.
+            // A client without a valid token must not learn that the tenant does not exist.
             return Err(admit(app, token.as_ref(), &[]).err().unwrap_or(Problem::Token));
         };
         let Some(known) = hookbox::dialect::by_name(dialect) else {
@@ -237,19 +237,19 @@ impl Hooks {
         let (owner, name) = (owner.clone(), dialect.clone());
         let mut this = Self { owner, token, tenant: None, dialect: known, name, broken: None, admitted: None, time };
         this.take(app, &found)?;
-        // A stranger learns nothing about its headers.
+        // An unauthenticated client gets no error about its headers.
         given?;
         Ok(this)
     }
 
-    /// Waits for the hooks, until the time for that is over.
+    /// Waits for the hooks to load, until the deadline.
     async fn settled(&self, app: &App) -> Result<Self, Problem> {
         let mut this = self.clone();
         if this.tenant.is_some() || this.broken.is_some() {
             return Ok(this);
         }
         let settled = tokio::time::timeout_at(this.time.deadline(), app.tenants.settled(&this.owner)).await;
-        // The last word is what is known now: a token may be revoked meanwhile.
+        // Uses the latest state, because a token may have been revoked meanwhile.
         let found = settled.unwrap_or_else(|_| app.tenants.find(&this.owner)).ok_or(Problem::Token)?;
         this.take(app, &found)?;
         if this.tenant.is_none() && this.broken.is_none() {
@@ -258,10 +258,10 @@ impl Hooks {
         Ok(this)
     }
 
-    /// Takes the present state of the tenant, if the token is one of its tokens.
+    /// Applies the current state of the tenant, if the client's token is valid.
     fn take(&mut self, app: &App, found: &Found) -> Result<(), Problem> {
         match &found.standing {
-            // While its tokens are not known either, nobody can be refused.
+            // Its tokens are unknown so far, so the client cannot be rejected yet.
             Standing::Loading if found.tokens.is_empty() => {}
             Standing::Loading => self.open(app, found)?,
             Standing::Serving(tenant) => {
@@ -278,11 +278,11 @@ impl Hooks {
         Ok(())
     }
 
-    /// Notes that there are no hooks, which blocks if the tenant fails closed.
+    /// Records that there are no hooks. This blocks if the tenant fails closed.
     fn fail(&mut self, app: &App, found: &Found, problem: Problem) -> Result<(), Problem> {
         self.broken = Some(match self.open(app, found) {
             Ok(()) => (problem, found.closed),
-            // When the tokens are unknown too, a block does no harm, and reveals nothing.
+            // If the tokens are unknown too, a block does no harm and reveals nothing.
             Err(_) if found.closed && found.tokens.is_empty() => {
                 (Problem::Unusable("the daemon's log says why".into()), true)
             }
@@ -291,19 +291,19 @@ impl Hooks {
         Ok(())
     }
 
-    /// Takes note of a token that opens the tenant.
+    /// Checks the token, and marks the request as authenticated.
     fn open(&mut self, app: &App, found: &Found) -> Result<(), Problem> {
         admit(app, self.token.as_ref(), &found.tokens)?;
         self.admitted = Some(self.owner.clone());
         Ok(())
     }
 
-    /// The tenant as a label of metrics and traces.
+    /// The tenant as a label in metrics and traces.
     fn label(found: &Result<Self, Problem>) -> &str {
         found.as_ref().ok().and_then(|hooks| hooks.admitted.as_deref()).unwrap_or_default()
     }
 
-    /// The request as part of its client's trace. A request without a token has no span.
+    /// The span of the request in the client's trace. An unauthenticated request has none.
     fn span(&self, headers: &HeaderMap) -> Span {
         let Some(tenant) = &self.admitted else { return Span::none() };
         let span = tracing::debug_span!("request", tenant, dialect = self.name);
@@ -313,24 +313,24 @@ impl Hooks {
         span
     }
 
-    /// Notes that the connection brought a token.
+    /// Marks the connection as authenticated.
     fn admit(&self, extensions: &Extensions) -> Option<Admitted> {
         Some(extensions.get::<Arc<Line>>()?.admit(self.admitted.as_deref()?))
     }
 
-    /// Reads the body, within the memory that there is for the tenant's.
+    /// Reads the body within the memory budget.
     async fn body(&self, app: &App, body: Body, line: Option<&Admitted>) -> Read {
         let tenant = match (&self.tenant, &self.admitted) {
             (Some(tenant), _) => tenant.usage.body_memory(),
             (None, Some(_)) => Quotas::default().body_memory(),
-            // Strangers' events are blocked by their names, one large one at a time.
+            // Events of unauthenticated clients are blocked by name. Only one large body of them is read at a time.
             (None, None) => 0,
         };
         let bounds = Bounds { max_kib: app.settings.max_body_kib, tenant, by: self.time.deadline() };
         app.bodies.read(self.admitted.as_deref().unwrap_or_default(), body, bounds, line).await
     }
 
-    /// Judges an event, unless there is a problem with it already.
+    /// Decides on an event, unless there is a problem already.
     async fn decide(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
         let began = Instant::now();
         let answer = self.answer(app, asked, problem).await;
@@ -377,13 +377,13 @@ fn admit(app: &App, token: Option<&Token>, tokens: &[Token]) -> Result<(), Probl
     Err(if app.tenants.knows(token) { Problem::Foreign } else { Problem::Token })
 }
 
-/// The token that a request brings.
+/// The bearer token of a request.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// How long the client waits.
+/// The client's timeout in the header.
 fn asked_time(headers: &HeaderMap) -> Result<Option<Duration>, Problem> {
     let Some(given) = headers.get(TIMEOUT) else { return Ok(None) };
     let seconds = given.to_str().ok().and_then(|text| text.trim().parse().ok());

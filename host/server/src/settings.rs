@@ -12,61 +12,61 @@ use thiserror::Error;
 
 use crate::{files::Place, records::STREAMS, token::Token};
 
-/// A file of settings is small; a larger one is a mistake.
+/// The largest settings file, in bytes. A larger one is a mistake.
 pub(crate) const MAX_BYTES: u64 = 1 << 20;
 
 /// Settings of the daemon. Relative paths are relative to their file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Settings {
-    /// Where it listens: `IP:PORT` or `unix:PATH`, one or several. Port 0 is any that is free.
+    /// The addresses to listen on: `IP:PORT` or `unix:PATH`, one or several. Port 0 selects a free port.
     #[serde(deserialize_with = "one_or_many")]
     pub listen: Vec<Address>,
-    /// The folder of tenants: one file each.
+    /// The folder of tenants, with one file each.
     pub tenants: PathBuf,
-    /// Where `/metrics`, `/healthz` and `/readyz` are; with the rest unless given, as long as that is on loopback.
+    /// The address of `/metrics`, `/healthz` and `/readyz`. Default: the same as `listen`, if that is local.
     #[serde(default)]
     pub admin: Option<Address>,
-    /// Names under which browsers reach it. `/metrics`, `/healthz`, `/readyz` and `/ui` answer to these, to IP addresses and to
-    /// `localhost` alone: any page can make its own name point here.
+    /// The host names by which browsers reach the daemon. `/metrics`, `/healthz`, `/readyz` and `/ui` accept only
+    /// these, IP addresses and `localhost`, because any website can make its own name resolve to the daemon.
     #[serde(default, deserialize_with = "host_names")]
     pub hosts: Vec<String>,
-    /// Certificate and key; without them HTTP is plain.
+    /// The certificate and key. Without them, the daemon serves plain HTTP.
     #[serde(default)]
     pub tls: Option<TlsFiles>,
-    /// Lets it listen beyond loopback without TLS, where something else encrypts.
+    /// Allows listening on other than local addresses without TLS, for example behind a proxy that encrypts.
     #[serde(default)]
     pub insecure: bool,
-    /// Seconds within which every request is answered, unless the tenant or the client says less.
+    /// The timeout of requests, in seconds. The tenant or the client may set a shorter one.
     #[serde(default = "defaults::timeout", deserialize_with = "seconds")]
     pub timeout: Duration,
-    /// Seconds that requests get to end when the daemon is told to.
+    /// The time for pending requests when the daemon shuts down, in seconds.
     #[serde(default = "defaults::drain", deserialize_with = "seconds")]
     pub drain: Duration,
-    /// Seconds that a tenant whose file is gone is still known: its calls are refused or blocked, and not those of a
-    /// stranger.
+    /// The time for which a tenant is still known after its file was removed, in seconds. Meanwhile its requests are
+    /// rejected, or blocked if it fails closed.
     #[serde(default = "defaults::grace", deserialize_with = "seconds")]
     pub grace: Duration,
     /// The largest body, in KiB.
     #[serde(default = "defaults::body", rename = "maxBodyKiB")]
     pub max_body_kib: u32,
-    /// Memory for the bodies of requests, from before they are read until they are answered, in MiB. It has room for one of
-    /// the largest in any case.
+    /// The memory for request bodies, from before they are read until the response, in MiB. At least one body of the
+    /// maximum size always fits.
     #[serde(default = "defaults::body_memory", rename = "bodyMemoryMiB")]
     pub body_memory_mib: u32,
-    /// Connections at once: for one more an idle one is closed.
+    /// The maximum number of connections. A new one beyond it closes an idle one.
     #[serde(default = "defaults::connections")]
     pub max_connections: u32,
-    /// Events that are judged at once, of all tenants together.
+    /// The maximum number of concurrent events, for all tenants together.
     #[serde(default = "defaults::concurrency")]
     pub concurrency: u32,
-    /// Components that run at once.
+    /// The maximum number of components that run concurrently.
     #[serde(default = "defaults::instances")]
     pub max_instances: u32,
-    /// The largest `memoryMiB` a hook may have.
+    /// The largest `memoryMiB` that a hook may have.
     #[serde(default = "defaults::memory", rename = "maxMemoryMiB")]
     pub max_memory_mib: u32,
-    /// A `SQLite` file, `redis://…` or `rediss://…`; a file in the user's state folder unless given.
+    /// The state store: a `SQLite` file, `redis://…` or `rediss://…`. Default: a file in the user's state folder.
     #[serde(default)]
     pub state: Option<String>,
     /// The daemon's name in the console; the machine's unless given.
@@ -75,39 +75,39 @@ pub struct Settings {
     /// Hashes of the operators' tokens. Without one there is no `/ui`.
     #[serde(default)]
     pub operators: Tokens,
-    /// Where every verdict goes as a line of JSON: `stdout`, `stderr`, or a file.
+    /// The output of records, one line of JSON per verdict: `stdout`, `stderr`, or a file.
     #[serde(default)]
     pub records: Option<PathBuf>,
-    /// Blocks where a verdict cannot be recorded. Otherwise such a record is lost, and counted.
+    /// Blocks if a verdict cannot be recorded. Otherwise the record is lost and counted.
     #[serde(default)]
     pub records_required: bool,
-    /// The OpenTelemetry collector that traces go to over HTTP, as in `http://127.0.0.1:4318`.
+    /// The OpenTelemetry collector for traces over HTTP, such as `http://127.0.0.1:4318`.
     #[serde(default)]
     pub otlp: Option<String>,
-    /// How the log is written, on stderr.
+    /// The format of the log on stderr.
     #[serde(default)]
     pub log: LogForm,
-    /// Where compiled components are kept; the user's cache folder unless given.
+    /// The folder of compiled components. Default: the user's cache folder.
     #[serde(default)]
     pub cache: Option<PathBuf>,
 }
 
-/// How a log is written.
+/// The format of a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogForm {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
     /// One JSON object per line.
     Json,
 }
 
-/// A certificate chain and its key, PEM.
+/// A certificate chain and its key in PEM format.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TlsFiles {
-    /// The chain, its own certificate first.
+    /// The chain, starting with the daemon's own certificate.
     pub certificate: PathBuf,
     /// The key.
     pub key: PathBuf,
@@ -145,17 +145,17 @@ mod defaults {
     }
 }
 
-/// Where something listens.
+/// The address of a listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// An IP address and a port.
     Tcp(SocketAddr),
-    /// A socket in the file system.
+    /// A Unix socket.
     Unix(PathBuf),
 }
 
 impl Address {
-    /// Returns true if only this machine reaches it.
+    /// Returns true if it is reachable only from this machine.
     pub fn is_local(&self) -> bool {
         match self {
             Self::Tcp(address) => match address.ip() {
@@ -209,7 +209,7 @@ fn one_or_many<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Add
     Ok(addresses)
 }
 
-/// Names without a scheme or a port, in lower case.
+/// Reads host names without a scheme or port, and converts them to lower case.
 fn host_names<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
     let is_name = |name: &String| {
@@ -227,7 +227,7 @@ fn host_names<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
     }
 }
 
-/// More than 0, at most a day.
+/// Reads a duration in seconds: more than 0, at most a day.
 pub(crate) fn seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let seconds = f64::deserialize(deserializer)?;
     Duration::try_from_secs_f64(seconds)
@@ -236,7 +236,7 @@ pub(crate) fn seconds<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<
         .ok_or_else(|| de::Error::custom(format!("{seconds} is not a time: seconds, more than 0 and at most a day")))
 }
 
-/// Why the daemon cannot be set up so.
+/// The error in the daemon's settings.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -245,24 +245,24 @@ pub enum SettingsError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is not what it should be; the message has the line.
+    /// The file is invalid. The message includes the line.
     #[error("{}: {message}", file.display())]
     Parse {
         /// The file.
         file: PathBuf,
-        /// What, and where.
+        /// The error and its location.
         message: String,
     },
-    /// It would be reached from elsewhere, and anybody on the way could read tokens and events.
+    /// The address is reachable from other machines without TLS, so tokens and events could be read in transit.
     #[error(
         "`{0}` is reached from beyond this machine: give `tls` a `certificate` and a `key`, or say `\"insecure\": true` \
          where something else encrypts"
     )]
     Open(Address),
-    /// Records are required, and go nowhere.
+    /// Records are required, but `records` is missing.
     #[error("`recordsRequired` needs `records`: `stdout`, `stderr` or a file")]
     NoRecords,
 }
@@ -296,12 +296,12 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Returns true if everything it listens on is for this machine alone.
+    /// Returns true if all its addresses are reachable only from this machine.
     pub fn is_local(&self) -> bool {
         self.listen.iter().all(Address::is_local)
     }
 
-    /// Bytes of memory for the bodies of requests.
+    /// The memory for request bodies, in bytes.
     pub(crate) fn body_memory(&self) -> usize {
         let kib = u64::from(self.max_body_kib).max(u64::from(self.body_memory_mib) * 1024);
         usize::try_from(kib.saturating_mul(1024)).unwrap_or(usize::MAX)
@@ -327,5 +327,5 @@ pub(crate) fn parse<T: de::DeserializeOwned>(file: &Path) -> Result<T, SettingsE
         .map_err(|error| SettingsError::Parse { file: file.to_owned(), message: error.to_string() })
 }
 
-/// Those of an operator or of a tenant.
+/// The tokens of an operator or of a tenant.
 pub(crate) type Tokens = Vec<Token>;

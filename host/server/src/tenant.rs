@@ -1,4 +1,4 @@
-//! One tenant, loaded: its hook sets, and what it may use.
+//! A loaded tenant: its hook sets and its usage.
 
 mod file;
 mod folder;
@@ -31,23 +31,23 @@ use crate::{
     quota::Bucket,
 };
 
-/// A file of hooks is smaller than this.
+/// The largest hooks file, in bytes.
 const MAX_HOOKS_BYTES: u64 = 16 << 20;
 
-/// A tenant as one request sees it from beginning to end.
+/// A tenant. A request uses the same one from start to end.
 #[derive(Debug)]
 pub struct Tenant {
-    /// Its name.
+    /// The tenant's name.
     pub name: String,
-    /// What it may use.
+    /// The tenant's usage and quotas.
     pub usage: Arc<Usage>,
-    /// Answers are due within this time.
+    /// The timeout of its requests.
     pub timeout: Option<Duration>,
-    /// Its hooks by dialect.
+    /// Its hook sets by dialect.
     pub sets: HashMap<String, HookSet>,
 }
 
-/// What a tenant has used. It lives on when the tenant is loaded again.
+/// The usage of a tenant. It survives a reload of the tenant.
 #[derive(Debug)]
 pub struct Usage {
     quotas: Quotas,
@@ -56,7 +56,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Nothing yet.
+    /// Creates an empty usage with these quotas.
     pub fn new(quotas: &Quotas, now: Instant) -> Self {
         let bucket = |rate: Option<f64>| rate.map(|rate| Bucket::new(rate, now));
         Self {
@@ -66,7 +66,7 @@ impl Usage {
         }
     }
 
-    /// Bytes of memory for the bodies of its requests.
+    /// The memory for its request bodies, in bytes.
     pub fn body_memory(&self) -> usize {
         self.quotas.body_memory()
     }
@@ -74,10 +74,10 @@ impl Usage {
     /// Counts a request.
     ///
     /// # Errors
-    /// What is used up, and when there is some again.
+    /// The exhausted quota, and the time until it allows another request.
     pub fn request(&self, now: Instant) -> Result<(), (&'static str, Duration)> {
         if let Some(fuel) = &self.fuel {
-            // What it will cost is known afterwards: here there only must be no debt.
+            // The cost is known only afterwards. Here only a debt rejects the request.
             fuel.take(1.0, now).map_err(|after| ("fuel per second", after))?;
         }
         self.requests
@@ -112,10 +112,10 @@ impl Usage {
     }
 }
 
-/// Why a tenant cannot be loaded.
+/// The error why a tenant cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum TenantError {
-    /// The operator's part is wrong.
+    /// The operator's settings for it are invalid.
     #[error("{0}")]
     Own(String),
     #[error("{}: {message}", file.display())]
@@ -129,7 +129,7 @@ pub enum TenantError {
 }
 
 impl TenantError {
-    /// The reason for clients of the tenant. The tenant's file is the operator's, and is not quoted.
+    /// The message for the tenant's clients. It does not quote the tenant's file, which belongs to the operator.
     pub fn told(&self) -> String {
         match self {
             Self::Own(_) | Self::Tenant { .. } => {
@@ -140,15 +140,15 @@ impl TenantError {
     }
 }
 
-/// What came of loading a tenant, and the files that it depends on.
+/// The result of loading a tenant, and the files that it depends on.
 pub struct Loading {
     pub tenant: Result<Tenant, TenantError>,
-    /// The tenant's own file first.
+    /// The files, starting with the tenant's own.
     pub files: Files,
 }
 
 impl Tenant {
-    /// Loads a tenant from its file at a glance. `usage` is what it used so far.
+    /// Loads a tenant from its parsed file. `usage` is its usage so far.
     pub async fn load(
         runtime: &Runtime,
         name: &str,
@@ -173,13 +173,13 @@ impl Tenant {
     }
 }
 
-/// Locates a hooks file of a tenant.
+/// The place of a tenant's hooks file.
 fn hooks_place(name: &str, path: &Path, written: &Path) -> Place {
     let base = path.parent().unwrap_or(Path::new(""));
     Place::within(&base.join(written), &folder::folder_of(name, base, written))
 }
 
-/// Reads each hooks file: true when it says that failures block, `None` when that cannot be read.
+/// Reads `failClosed` of each hooks file. `None` if it cannot be read.
 pub async fn closed_hints(name: &str, path: &Path, glance: &Glance) -> Vec<Option<bool>> {
     let places: Vec<Place> = glance.hooks.iter().map(|hooks| hooks_place(name, path, Path::new(hooks))).collect();
     blocking(move || {
@@ -193,7 +193,7 @@ pub async fn closed_hints(name: &str, path: &Path, glance: &Glance) -> Vec<Optio
     .await
 }
 
-/// Loads every hook set of a tenant, or none.
+/// Loads all hook sets of a tenant. An error if any fails.
 async fn sets(
     runtime: &Runtime,
     name: &str,
@@ -214,7 +214,7 @@ async fn sets(
     }
     let hooks: Vec<(&String, Place)> =
         tenant.hooks.iter().map(|(dialect, file)| (dialect, hooks_place(name, path, file))).collect();
-    // All of them first, so that a change of any is seen.
+    // Added before any is loaded, so that a change of any file is noticed.
     for (_, place) in &hooks {
         files.add(place.clone());
     }
@@ -249,13 +249,13 @@ async fn sets(
     Ok(sets)
 }
 
-/// Reads files where that keeps nobody waiting.
+/// Reads files on a thread that may block.
 async fn blocking<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(read).await {
         Ok(read) => read,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The daemon ends, and nobody waits for this any more.
+            // The runtime is shutting down, so the result is not needed any more.
             Err(_) => std::future::pending().await,
         },
     }

@@ -1,4 +1,4 @@
-//! The folder of tenants: who there is now, and what changes.
+//! The tenants of the daemon: loads them from a folder, and follows changes.
 
 mod folder;
 mod loaders;
@@ -36,7 +36,7 @@ use crate::{
     token::Token,
 };
 
-/// How often files are looked at.
+/// The interval of checking files for changes.
 const LOOK: Duration = Duration::from_millis(500);
 /// The reason for clients of a tenant whose file another tenant names as its hooks.
 const DOUBTFUL: &str = "the file of the tenant is named as a hooks file of another; the daemon's log says which";
@@ -44,20 +44,20 @@ const DOUBTFUL: &str = "the file of the tenant is named as a hooks file of anoth
 /// All tenants.
 pub struct Tenants {
     folder: PathBuf,
-    /// The time for which a tenant whose file is gone is still known.
+    /// The time for which a tenant is still known after its file was removed.
     grace: Duration,
     runtime: Runtime,
     slots: RwLock<HashMap<String, Slot>>,
     loaders: Loaders,
-    /// Tells that something was loaded, refused or removed.
+    /// Notifies that a tenant was loaded, rejected or removed.
     changes: watch::Sender<()>,
-    /// True after the first look at the folder.
+    /// True after the folder was first read.
     looked: AtomicBool,
-    /// The tenants of the first look that found any.
+    /// The tenants in the folder when it was first not empty.
     first: OnceLock<Vec<String>>,
 }
 
-/// State of the watcher alone.
+/// The state of the watcher.
 struct Watcher {
     folder: Folder,
     memory: Memory,
@@ -66,7 +66,7 @@ struct Watcher {
 }
 
 impl Tenants {
-    /// Of this folder. Nothing is read yet.
+    /// Creates the tenants of this folder. Nothing is read yet.
     pub fn new(folder: PathBuf, grace: Duration, runtime: Runtime) -> Arc<Self> {
         Arc::new(Self {
             folder: std::path::absolute(&folder).unwrap_or(folder),
@@ -80,8 +80,8 @@ impl Tenants {
         })
     }
 
-    /// Looks at the files for as long as the value lives, and loads what changed. `now` makes it look at once, and load
-    /// everything again.
+    /// Watches the files until this value is dropped, and loads what changed. `now` triggers an immediate check that
+    /// reloads everything.
     pub fn watch(self: &Arc<Self>, now: Arc<Notify>) {
         let this = Arc::downgrade(self);
         let folder = self.folder.clone();
@@ -107,13 +107,13 @@ impl Tenants {
         });
     }
 
-    /// Who answers for a name.
+    /// The current state of a tenant.
     pub fn find(&self, name: &str) -> Option<Found> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.get(name).map(Slot::found)
     }
 
-    /// Returns true if this token is that of some tenant.
+    /// Returns true if this token belongs to any tenant.
     pub fn knows(&self, token: &Token) -> bool {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.values().any(|slot| token.is_among(&slot.tokens()))
@@ -135,7 +135,7 @@ impl Tenants {
         self.names(|slot| matches!(slot.standing, Standing::Serving(_)))
     }
 
-    /// The labels of hooks in metrics, by tenant and dialect; of tenants that do not serve there are none.
+    /// The labels of hooks in metrics, by tenant and dialect. Empty for tenants that are not loaded.
     pub fn hooks(&self) -> HashMap<String, HashMap<&'static str, HashSet<String>>> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let of = |slot: &Slot| match &slot.standing {
@@ -148,7 +148,7 @@ impl Tenants {
         slots.iter().map(|(name, slot)| (name.clone(), of(slot))).collect()
     }
 
-    /// Names of tenants whose files cannot be used. The log has the reasons.
+    /// The names of tenants whose files are invalid. The reasons are in the log.
     pub fn refused(&self) -> Vec<String> {
         self.names(|slot| slot.is_refused || matches!(slot.standing, Standing::Broken(_)))
     }
@@ -158,42 +158,42 @@ impl Tenants {
         slots.iter().filter(|(_, slot)| wanted(slot)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Returns true if everything that was there at the start has been tried once.
+    /// Returns true if each tenant of the start was loaded or rejected.
     pub fn is_ready(&self) -> bool {
         let Some(first) = self.first.get() else { return false };
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         !first.iter().any(|name| slots.get(name).is_some_and(|slot| matches!(slot.standing, Standing::Loading)))
     }
 
-    /// Finds a tenant, after the first look at the folder.
+    /// Finds a tenant, after the folder was first read.
     pub async fn known(&self, name: &str) -> Option<Found> {
         self.once(|| self.looked.load(Ordering::Acquire).then(|| self.find(name))).await
     }
 
-    /// Finds a tenant, after its first load has ended.
+    /// Finds a tenant, after its first load.
     pub async fn settled(&self, name: &str) -> Option<Found> {
         let is_loading =
             |found: &Option<Found>| found.as_ref().is_some_and(|found| matches!(found.standing, Standing::Loading));
         self.once(|| Some(self.find(name)).filter(|found| !is_loading(found))).await
     }
 
-    /// Waits for a value; tries after each change.
+    /// Waits for a value. Checks again after each change.
     async fn once(&self, there: impl Fn() -> Option<Option<Found>>) -> Option<Found> {
         if let Some(found) = there() {
             return found;
         }
         let mut changes = self.changes.subscribe();
         loop {
-            // After each change, and once after the subscription.
+            // Checked after each change, and once after the subscription.
             if let Some(found) = there() {
                 return found;
             }
-            // The sender is ours.
+            // This cannot fail, because `self` owns the sender.
             changes.changed().await.ok()?;
         }
     }
 
-    /// `None` when the daemon ends.
+    /// Reads the folder and follows changes. `None` when the daemon shuts down.
     async fn look(self: &Arc<Self>, mut watcher: Watcher, all: bool) -> Option<Watcher> {
         let known = {
             let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
@@ -226,17 +226,18 @@ impl Tenants {
         Known { tenants, hooks_files: watcher.folder.hooks_files.clone() }
     }
 
-    /// Takes out who is gone, and loads who is new or changed.
+    /// Removes tenants whose files are gone, and loads new and changed ones.
     fn follow(self: &Arc<Self>, seen: Vec<Seen>, all: bool) {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let names: HashSet<&str> = seen.iter().map(|seen| seen.name.as_str()).collect();
-        // Requests under way hold what they need; the rest goes with the last of them.
+        // Pending requests keep the tenant that they use alive.
         slots.retain(|name, slot| {
             if names.contains(name.as_str()) {
                 return true;
             }
-            // A file that was never a tenant's, such as a hooks file that was there before its tenant, leaves no trace.
+            // A file that was never a tenant's leaves no trace: for example, a hooks file that existed before its
+            // tenant.
             let stays = slot.past >= Past::Tenant
                 && !matches!(slot.standing, Standing::Gone(since) if now - since >= self.grace);
             if !stays {
@@ -247,7 +248,7 @@ impl Tenants {
             }
             stays
         });
-        // An empty folder may be one that is not mounted yet.
+        // An empty folder may not be mounted yet.
         if !seen.is_empty() || slots.is_empty() {
             self.first.get_or_init(|| names.iter().map(|name| (*name).to_owned()).collect());
         }
@@ -280,7 +281,7 @@ impl Tenants {
         let this = Arc::clone(self);
         tokio::spawn(async move {
             let Seen { name, path, glance, .. } = seen;
-            // First `failClosed`: answers may be due before the load has ended.
+            // `failClosed` is read first, because a response may be due before the load ends.
             let hints = this.loaders.hint(closed_hints(&name, &path, &glance)).await;
             this.with(&name, generation, |slot| slot.settle(glance.closed, &hints));
             let load = Tenant::load(&this.runtime, &name, &path, &glance, usage);
@@ -289,7 +290,7 @@ impl Tenants {
         });
     }
 
-    /// Changes a slot, unless its tenant was gone since that generation.
+    /// Changes a slot, unless its tenant was removed after this generation.
     fn with<T>(&self, name: &str, generation: u64, change: impl FnOnce(&mut Slot) -> T) -> Option<T> {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         slots.get_mut(name).filter(|slot| slot.generation == generation).map(change)
@@ -334,7 +335,7 @@ impl Tenants {
 }
 
 impl Watcher {
-    /// Logs once that the folder cannot be read.
+    /// Logs an error of reading the folder once.
     fn tell(&mut self, folder: &std::path::Path, error: Option<&io::Error>) {
         let trouble = error.map(ToString::to_string);
         if let Some(error) = trouble.as_ref().filter(|_| trouble != self.trouble) {

@@ -1,4 +1,4 @@
-//! TLS by rustls, with a certificate that can be replaced while it serves.
+//! TLS with rustls. The certificate can be replaced at run time.
 
 use std::{
     path::PathBuf,
@@ -21,10 +21,10 @@ use crate::{
     settings::TlsFiles,
 };
 
-/// Bytes of a certificate chain or a key at most.
+/// The maximum size of a certificate chain or key file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A certificate cannot be used.
+/// An invalid certificate.
 #[derive(Debug, Error)]
 #[error("{}: {message}", file.display())]
 pub struct TlsError {
@@ -32,7 +32,7 @@ pub struct TlsError {
     message: String,
 }
 
-/// The certificate that serves now.
+/// The current certificate.
 pub struct Tls {
     files: TlsFiles,
     current: RwLock<(Serving, [Stamp; 2])>,
@@ -46,7 +46,7 @@ struct Serving {
 }
 
 impl Tls {
-    /// With the certificate as it is now.
+    /// Loads the certificate.
     ///
     /// # Errors
     /// [`TlsError`]
@@ -56,7 +56,7 @@ impl Tls {
         Ok(Self { files, current })
     }
 
-    /// What new connections are met with.
+    /// The acceptor for new connections.
     pub fn acceptor(&self) -> TlsAcceptor {
         self.current.read().unwrap_or_else(PoisonError::into_inner).0.acceptor.clone()
     }
@@ -66,7 +66,7 @@ impl Tls {
         self.current.read().unwrap_or_else(PoisonError::into_inner).0.ends
     }
 
-    /// Takes another certificate when there is one; one that cannot be used is told of, and the one before it stays.
+    /// Loads a changed certificate. If it is invalid, logs the error and keeps the previous one.
     pub fn look(&self) {
         let now = stamps(&self.files);
         if self.current.read().unwrap_or_else(PoisonError::into_inner).1 == now {
@@ -100,7 +100,7 @@ fn load(files: &TlsFiles) -> Result<Serving, TlsError> {
     let ends = chain.first().and_then(ends);
     let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?);
     let key = key.map_err(|error| wrong(&files.key, error.to_string()))?;
-    // The provider that reqwest brings, so that there is one.
+    // The same provider as in reqwest, so that there is only one.
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map(rustls::ConfigBuilder::<ServerConfig, _>::with_no_client_auth)

@@ -1,4 +1,4 @@
-//! Bearer tokens: what clients have, and what of it is kept.
+//! Bearer tokens: clients have the secret, files contain its hash.
 
 use std::{collections::HashSet, fmt, sync::OnceLock};
 
@@ -6,11 +6,11 @@ use hookbox::sha256;
 use serde::{Deserialize, Serialize, Serializer, de};
 use subtle::ConstantTimeEq;
 
-/// Random bytes of a token.
+/// The random bytes of a token.
 const BYTES: usize = 32;
-/// What the hash of a token begins with in a file.
+/// The prefix of a token's hash in a file.
 const PREFIX: &str = "sha256:";
-/// Words that people put where a token belongs, in examples and in haste.
+/// Words that people use in place of a token, in examples or by mistake.
 const WORDS: [&str; 40] = [
     "",
     "0",
@@ -54,23 +54,23 @@ const WORDS: [&str; 40] = [
     "user",
 ];
 
-/// A token as a file has it: its hash. Two tokens of a tenant are how one replaces the other.
+/// A token in the form of files: its hash. A tenant may have two, so that one can replace the other.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Token {
-    /// SHA-256 in hexadecimal.
+    /// The SHA-256 in hexadecimal.
     hash: String,
 }
 
 impl Token {
-    /// The token that a client has, hashed.
+    /// Hashes the secret of a client.
     pub fn of(secret: &str) -> Self {
         Self { hash: sha256(secret) }
     }
 
-    /// A new token: what the client gets, and what the file gets.
+    /// Creates a token. Returns the secret for the client and the hash for the file.
     ///
     /// # Errors
-    /// The operating system has no randomness to give.
+    /// The operating system has no randomness available.
     pub fn new() -> Result<(String, Self), getrandom::Error> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes)?;
@@ -79,12 +79,12 @@ impl Token {
         Ok((secret, token))
     }
 
-    /// True for a token that anybody can guess: a word of examples, or a hash that was typed and not computed.
+    /// Returns true for a token that is easy to guess: a common word, or a hash that was typed instead of computed.
     pub fn is_guessable(&self) -> bool {
         is_typed(&self.hash) || guessable().contains(&self.hash)
     }
 
-    /// Returns true if it is one of these, in a time that does not tell which, nor how much of it fits.
+    /// Returns true if it is one of these. The time does not depend on which one, or how much of it matches.
     pub fn is_among(&self, tokens: &[Self]) -> bool {
         let same = tokens
             .iter()
@@ -93,7 +93,7 @@ impl Token {
     }
 }
 
-/// As a file has it.
+/// Formats the token as in a file.
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}", self.hash)
@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for Token {
         let token = hash
             .filter(|hash| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
             .map(|hash| Self { hash })
-            // Not the text itself: somebody may have written the secret here.
+            // The message does not quote the text, which may be the secret.
             .ok_or_else(|| {
                 de::Error::custom("expected `sha256:` and 64 hexadecimal digits; `hookbox token` prints a new one")
             })?;
@@ -132,7 +132,7 @@ impl<'de> Deserialize<'de> for Token {
     }
 }
 
-/// Hashes of words as examples have them, with the newline that `echo` adds and without.
+/// The hashes of common words in several spellings, with and without the newline that `echo` adds.
 fn guessable() -> &'static HashSet<String> {
     static HASHES: OnceLock<HashSet<String>> = OnceLock::new();
     HASHES.get_or_init(|| {
@@ -145,8 +145,8 @@ fn guessable() -> &'static HashSet<String> {
     })
 }
 
-/// True for 64 digits that a person types: one block again and again, or few different ones. A hash is neither, but
-/// for one in 2^80.
+/// Returns true for 64 digits that a person would type: a repeated block, or few different digits. The probability for
+/// a real hash is 2^-80.
 fn is_typed(hash: &str) -> bool {
     let repeats = |block: &usize| hash.as_bytes().iter().zip(hash.as_bytes().iter().skip(*block)).all(|(a, b)| a == b);
     (1..=32).any(|block| repeats(&block)) || hash.bytes().collect::<HashSet<_>>().len() <= 4
@@ -174,7 +174,7 @@ mod tests {
             "f".repeat(64),
             "deadbeef".repeat(8),
             "0123456789abcdef".repeat(4),
-            // `test`, as the documentation had it once, and `echo token | sha256sum`.
+            // The hash of `test`, from an earlier version of the documentation, and of `echo token | sha256sum`.
             "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
             "9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08".to_owned(),
             hookbox::sha256("token\n"),

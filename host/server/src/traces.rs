@@ -1,4 +1,4 @@
-//! Traces over OTLP: a span per request, below it those of the library, per event and per hook.
+//! Traces over OTLP: a span per request, with the library's spans per event and per hook below it.
 
 use std::{fmt, time::Duration};
 
@@ -19,23 +19,23 @@ use opentelemetry_sdk::{
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-/// So long the last spans may take to be sent.
+/// The maximum time for sending the last spans.
 const LAST: Duration = Duration::from_secs(2);
-/// So long one sending may take.
+/// The timeout of one export.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// Sends spans to a collector until it is dropped.
+/// Exports spans to a collector until it is dropped.
 #[derive(Debug)]
 pub struct Traces {
     provider: SdkTracerProvider,
 }
 
 impl Traces {
-    /// To the collector at this address, as in `http://127.0.0.1:4318`; one at `https://…` has a certificate that this
-    /// machine trusts. Needs a tokio runtime.
+    /// Exports to the collector at this address, such as `http://127.0.0.1:4318`. For `https://…`, this machine has to
+    /// trust the collector's certificate. Needs a tokio runtime.
     ///
     /// # Errors
-    /// The address is none.
+    /// The address is invalid.
     pub fn to(collector: &str) -> Result<Self, ExporterBuildError> {
         let client = OnRuntime { client: client(), runtime: tokio::runtime::Handle::current() };
         let exporter = SpanExporter::builder()
@@ -50,7 +50,7 @@ impl Traces {
         Ok(Self { provider })
     }
 
-    /// What makes spans of a program's own.
+    /// The tracer for the program's own spans.
     pub fn tracer(&self) -> SdkTracer {
         self.provider.tracer("hookbox")
     }
@@ -64,7 +64,7 @@ impl Drop for Traces {
     }
 }
 
-/// One that trusts whom the machine trusts: a collector is often certified by its owner.
+/// A client that trusts the machine's certificates, because collectors often have a private CA.
 fn client() -> reqwest::Client {
     let certificates = rustls_native_certs::load_native_certs().certs;
     let trusted = certificates.iter().filter_map(|certificate| reqwest::Certificate::from_der(certificate).ok());
@@ -72,17 +72,17 @@ fn client() -> reqwest::Client {
     builder.build().unwrap_or_default()
 }
 
-/// Bytes of a header of a trace at most; the standard asks for 512 of them to be passed on. A longer one is ignored.
+/// The maximum length of a trace header. The standard requires 512 bytes to be passed on. Longer ones are ignored.
 const HEADER: usize = 512;
 
 /// Makes a span part of the trace that a request belongs to.
 pub fn follow(span: &Span, headers: &HeaderMap) {
     let context = TraceContextPropagator::new().extract(&Bounded(HeaderExtractor(headers)));
-    // Where nobody collects spans, there is none to follow.
+    // Without a collector, there is no span to attach.
     let _ = span.set_parent(context);
 }
 
-/// The headers of a trace that are not too long to be kept.
+/// The trace headers within the length limit.
 struct Bounded<'a>(HeaderExtractor<'a>);
 
 impl Extractor for Bounded<'_> {
@@ -94,7 +94,7 @@ impl Extractor for Bounded<'_> {
     }
 }
 
-/// reqwest on the daemon's runtime: spans are sent from a thread that has none.
+/// A client that sends on the daemon's runtime, because the exporter's thread has none.
 struct OnRuntime {
     client: reqwest::Client,
     runtime: tokio::runtime::Handle,

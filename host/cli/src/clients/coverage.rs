@@ -13,7 +13,7 @@ pub struct Coverage {
     pub rows: Vec<Row>,
 }
 
-/// Whether and how far a hook has one power on one event of one client.
+/// The measured effect of one power of a hook on one event of one client.
 #[derive(Debug, Deserialize)]
 pub struct Row {
     pub client: String,

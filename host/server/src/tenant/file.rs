@@ -1,4 +1,4 @@
-//! A tenant's file.
+//! The file of a tenant.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -7,27 +7,27 @@ use serde::{Deserialize, de};
 
 use crate::settings::{Tokens, seconds};
 
-/// What the operator says about a tenant. Relative paths are relative to the file.
+/// The operator's settings for a tenant. Relative paths are relative to the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TenantFile {
-    /// Hashes of the tokens that open it; two of them while one replaces the other.
+    /// Hashes of its tokens. To replace a token, list both for a while.
     pub tokens: Tokens,
     /// The hooks file of each dialect.
     pub hooks: BTreeMap<String, PathBuf>,
-    /// Types of handlers it may have that are not sandboxed: `command`, `agent`.
+    /// Types of handlers that it may use although they are not sandboxed: `command`, `agent`.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// What none of its hooks may exceed.
+    /// The bounds of its hooks.
     #[serde(default)]
     pub ceiling: Ceiling,
-    /// What it may use.
+    /// Its quotas.
     #[serde(default)]
     pub quotas: Quotas,
-    /// Seconds within which its requests are answered.
+    /// The timeout of its requests, in seconds.
     #[serde(default, deserialize_with = "some_seconds")]
     pub timeout: Option<Duration>,
-    /// True if failures block what can be blocked, as the hooks files' own `failClosed` does.
+    /// True if failures block, like `failClosed` in the hooks files.
     #[serde(default)]
     pub fail_closed: bool,
     /// The language model of its hooks.
@@ -35,24 +35,24 @@ pub struct TenantFile {
     pub llm: Option<LlmSettings>,
 }
 
-/// What a tenant may use.
+/// The quotas of a tenant.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Quotas {
-    /// Events per second; as many may come at once as come in a second.
+    /// Events per second. A burst may use the events of one second at once.
     #[serde(deserialize_with = "rate")]
     pub requests_per_second: Option<f64>,
     /// Fuel of its components per second.
     #[serde(deserialize_with = "rate")]
     pub fuel_per_second: Option<f64>,
-    /// Events that are judged at once.
+    /// The maximum number of concurrent events.
     pub concurrency: usize,
-    /// Events that wait for that; more are refused.
+    /// The maximum number of waiting events. Further ones are rejected.
     pub queue: usize,
-    /// Memory for the bodies of its requests at once, in MiB. One at a time may be larger.
+    /// The memory for its request bodies, in MiB. A single body may exceed it.
     #[serde(rename = "bodyMemoryMiB")]
     pub body_memory_mib: u32,
-    /// What its hooks keep in their state, in KiB.
+    /// The maximum size of its hooks' state, in KiB.
     #[serde(rename = "stateKiB")]
     pub state_kib: u64,
 }
@@ -71,14 +71,15 @@ impl Default for Quotas {
 }
 
 impl Quotas {
-    /// Bytes of memory for the bodies of requests.
+    /// The memory for request bodies, in bytes.
     pub fn body_memory(&self) -> usize {
         (self.body_memory_mib as usize).saturating_mul(1 << 20)
     }
 }
 
 impl TenantFile {
-    /// The ceiling, with what is allowed. What `http` and `prompt` may reach, its permissions bound.
+    /// The ceiling, with the allowed types of handlers. `http` and `prompt` are always allowed, within the ceiling's
+    /// permissions.
     pub fn ceiling(&self) -> Ceiling {
         let types = ["http", "prompt"].into_iter().chain(self.allow.iter().map(String::as_str));
         types.fold(self.ceiling.clone(), Ceiling::handler)

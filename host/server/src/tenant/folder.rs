@@ -1,11 +1,11 @@
-//! A tenant's folder, which its hooks files and components have to be in.
+//! The folder of a tenant, which must contain its hooks files and components.
 
 use std::path::{Component, Path, PathBuf};
 
 /// The folder of a hooks file that the operator named. `base` is the folder of the tenant's own file.
 ///
-/// It is the folder with the tenant's name on the way to the file, or else the one that the file is in. A tenant may write
-/// there, and nowhere above it, so no link in it leads to the files of another.
+/// It is the folder in the file's path that has the tenant's name, or else the file's own folder. The tenant may write
+/// there and nowhere above it, so no link in it gives access to another tenant's files.
 pub fn folder_of(tenant: &str, base: &Path, hooks_file: &Path) -> PathBuf {
     let parent = hooks_file.parent().unwrap_or(Path::new(""));
     let named = |part: &Component<'_>| matches!(part, Component::Normal(name) if *name == tenant);

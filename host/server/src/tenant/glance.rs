@@ -1,4 +1,4 @@
-//! A tenant's file at a glance: its tokens and what it says about failures, also where it is not valid as a whole.
+//! Reads a tenant's file leniently: its tokens and its `failClosed`, even if the file is invalid.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -13,22 +13,22 @@ use crate::{
     token::Token,
 };
 
-/// The content of a tenant's file, as far as it can be read.
+/// The readable content of a tenant's file.
 #[derive(Debug)]
 pub struct Glance {
-    /// The file as it was when it was read.
+    /// The stamp of the file from before it was read.
     pub stamp: Stamp,
-    /// All of it, or why it cannot be used. The reason quotes the file: it is for the operator.
+    /// The whole file, or the error. The error quotes the file, so it is only for the operator.
     pub file: Result<Arc<TenantFile>, String>,
     /// Its tokens.
     pub tokens: Told,
-    /// True when failures block; `None` when that cannot be read.
+    /// True if failures block. `None` if that cannot be read.
     pub closed: Option<bool>,
-    /// The hooks files it names, as they are written.
+    /// The hooks files that it names, as written.
     pub hooks: Vec<String>,
-    /// True when it has `tokens`, which only a tenant's file has.
+    /// True if it contains `tokens`, which only a tenant's file has.
     pub has_tokens: bool,
-    /// True for a file of hooks that is not a tenant's file with a mistake: it has no `tokens`, and its `hooks` are not paths.
+    /// True if it is a hooks file, not an invalid tenant's file: it has no `tokens`, and its `hooks` are not paths.
     pub is_hooks_file: bool,
 }
 
@@ -37,13 +37,13 @@ pub struct Glance {
 pub enum Told {
     /// All of them.
     All(Tokens),
-    /// Some entries are invalid, and may be any token that was known before.
+    /// The valid ones. Others are invalid, and may be any earlier token.
     Some(Tokens),
-    /// No list of tokens can be read: these hashes are in the text.
+    /// The hashes found in the text. There is no readable list of tokens.
     Text(Tokens),
 }
 
-/// The parts of a tenant's file that are read on their own.
+/// The parts of a tenant's file that are read separately.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Parts {
@@ -53,7 +53,7 @@ struct Parts {
 }
 
 impl Glance {
-    /// Reads a file that had this stamp before.
+    /// Reads a file. `stamp` was taken before.
     pub fn at(path: &Path, stamp: Stamp) -> Self {
         let bytes = match Place::anywhere(path).read(MAX_BYTES) {
             Ok(bytes) => bytes,
@@ -114,12 +114,12 @@ fn paths(hooks: Value) -> Vec<String> {
     hooks.into_values().filter_map(|path| Some(path.as_str()?.to_owned())).collect()
 }
 
-/// Finds the hashes of tokens in a text.
+/// Finds hashes of tokens in a text.
 fn hashes(text: &str) -> Tokens {
     let parts = text.split("sha256:").skip(1);
     let hash = |part: &str| Some(Value::from(format!("sha256:{}", part.get(..64)?)));
     parts.filter_map(|part| Token::deserialize(hash(part)?).ok()).take(MOST).collect()
 }
 
-/// Hashes that are looked for in a text at most.
+/// The maximum number of hashes to find in a text.
 const MOST: usize = 64;

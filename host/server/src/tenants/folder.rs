@@ -1,7 +1,8 @@
-//! The folder of tenants at one look: which files are tenants' own, and which of them have changed.
+//! Reads the folder of tenants: determines which files are tenants' own, and which of them changed.
 //!
-//! A hooks file may stand beside the tenants' files, and the tenant may write it. So the content of a file alone does not
-//! make it a tenant's file: a file that a tenant's file names under `hooks` is a hooks file, unless it served as a tenant before.
+//! A hooks file may be in the same folder, and its tenant may write to it. So the content of a file does not suffice to
+//! make it a tenant's file: a file that a tenant's file names under `hooks` is a hooks file, unless it was loaded as a
+//! tenant before.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
@@ -15,36 +16,36 @@ use crate::{
     tenant::Glance,
 };
 
-/// A name of a tenant has this many characters at most.
+/// The maximum length of a tenant's name, in characters.
 const NAME: usize = 63;
 
-/// Memory from one look at the folder to the next.
+/// The state between two reads of the folder.
 #[derive(Debug, Default)]
 pub struct Folder {
     glances: HashMap<String, Arc<Glance>>,
-    /// Names of files that were loaded as hooks files: they do not become tenants, whatever they contain.
+    /// The names of files that were loaded as hooks files. They do not become tenants, whatever they contain.
     pub hooks_files: BTreeSet<String>,
 }
 
-/// A tenant as the daemon knows it.
+/// The daemon's state of a tenant.
 pub struct Known {
     pub name: String,
-    /// True when its hooks were ever loaded.
+    /// True if its hooks were ever loaded.
     pub served: bool,
-    /// Its own file as it was when all that it named was loaded; `None` while something of it is refused.
+    /// The stamp of its own file when the tenant was last loaded completely. `None` while its files are invalid.
     pub loaded: Option<Stamp>,
-    /// The files it depends on, its own first. None before it was loaded.
+    /// The files that it depends on, starting with its own. Empty before it was loaded.
     pub places: Vec<Place>,
 }
 
-/// A tenant's file, and the state of all the files it depends on.
+/// A tenant's file, and the stamps of all the files it depends on.
 #[derive(Debug)]
 pub struct Seen {
     pub name: String,
     pub path: PathBuf,
     pub glance: Arc<Glance>,
     pub stamps: Vec<Stamp>,
-    /// True when the operator may not be the one who wrote it.
+    /// True if someone other than the operator may have written it.
     pub is_doubtful: bool,
 }
 
@@ -53,15 +54,15 @@ pub struct Seen {
 enum Role {
     Tenant,
     HooksFile,
-    /// It looks like a tenant's own file, and a tenant's file names it as hooks.
+    /// It resembles a tenant's own file, but a tenant's file names it under `hooks`.
     Doubtful,
 }
 
 impl Folder {
-    /// All tenants of a folder as they are now.
+    /// The current tenants of a folder.
     ///
     /// # Errors
-    /// The folder cannot be read. One that is not there is empty.
+    /// The folder cannot be read. A missing folder is empty.
     pub fn look(&mut self, folder: &Path, known: &[Known]) -> io::Result<Vec<Seen>> {
         let found = list(folder)?;
         self.glances.retain(|name, glance| found.get(name).is_some_and(|(_, stamp)| *stamp == glance.stamp));
@@ -87,7 +88,7 @@ impl Folder {
             if role == Role::HooksFile {
                 return None;
             }
-            // Its own is first, and was read with this stamp.
+            // The first is its own file, whose stamp is known.
             let others = places.get(name.as_str()).and_then(|places| places.get(1..)).unwrap_or_default();
             let stamps = std::iter::once(stamp).chain(others.iter().map(Place::stamp)).collect();
             let glance = Arc::clone(self.glances.get(&name)?);
@@ -107,7 +108,7 @@ impl Folder {
         let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (namer, glance) in &self.glances {
             for path in &glance.hooks {
-                // By whatever path or link.
+                // Compared by inode, so that any path or link counts.
                 let Some((dev, ino, ..)) = stamp(&folder.join(path)) else { continue };
                 for name in by_inode.get(&(dev, ino)).into_iter().flatten().filter(|name| **name != namer) {
                     named.entry((*name).clone()).or_default().insert(namer.clone());
@@ -137,7 +138,7 @@ impl Folder {
         }
         let like_a_tenant = |name: &String| self.glances.get(name).is_some_and(|glance| glance.has_tokens);
         let named_role = |name: &String| if like_a_tenant(name) { Role::Doubtful } else { Role::HooksFile };
-        // The names in a file count once it is a tenant's file, and it is one when no file whose names count names it.
+        // A file's `hooks` count once it is a tenant's file. It is one if no file whose `hooks` count names it.
         loop {
             let before = roles.len();
             for name in found.keys() {
@@ -155,7 +156,7 @@ impl Folder {
                 break;
             }
         }
-        // Files that name each other.
+        // The remaining files name each other.
         for name in found.keys() {
             roles.entry(name.clone()).or_insert_with(|| named_role(name));
         }
@@ -177,7 +178,7 @@ fn list(folder: &Path) -> io::Result<BTreeMap<String, (PathBuf, Stamp)>> {
         let name = path.file_stem().and_then(|name| name.to_str());
         if path.extension().is_some_and(|extension| extension == "json")
             && let Some(name) = name.filter(|name| is_name(name))
-            // A link without a target is a file that is gone.
+            // A link without a target counts as missing.
             && let Ok(meta) = fs::metadata(&path)
             && !meta.is_dir()
         {
@@ -188,7 +189,7 @@ fn list(folder: &Path) -> io::Result<BTreeMap<String, (PathBuf, Stamp)>> {
     Ok(found)
 }
 
-/// Checks that a text is the name of a tenant.
+/// Returns true if a text is a valid name of a tenant.
 pub fn is_name(text: &str) -> bool {
     (1..=NAME).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
@@ -200,12 +201,12 @@ mod tests {
 
     use super::{Folder, Known};
 
-    /// A tenant's own file that names this one as its hooks.
+    /// A tenant's file that names `hooks` as its hooks file.
     fn naming(hooks: &str) -> String {
         format!(r#"{{ "tokens": [], "hooks": {{ "claude": "{hooks}" }} }}"#)
     }
 
-    /// Names of tenants, a doubtful one with a question mark.
+    /// The names of tenants. A doubtful one has a question mark.
     fn look(folder: &mut Folder, path: &Path, served: &[&str]) -> Vec<String> {
         let loaded = |name: &str| Some(crate::files::stamp(&path.join(format!("{name}.json"))));
         let known =
@@ -227,7 +228,7 @@ mod tests {
             assert_eq!(look(&mut Folder::default(), root.path(), &[]), ["acme"], "{name}");
         }
         write("acme.json", &naming("elsewhere.json"));
-        // A file of hooks that no file names is not a tenant either. A tenant's file with a mistake is one.
+        // A hooks file that no file names is not a tenant either. An invalid tenant's file is one.
         assert_eq!(look(&mut Folder::default(), root.path(), &[]), ["acme"]);
         for text in ["{", "{}", r#"{ "hooks": { "claude": "hooks.json" } }"#, r#"{ "tokens": [], "hooks": [] }"#] {
             write("hooks-a.json", text);
@@ -242,10 +243,10 @@ mod tests {
         write("beta.json", &naming("beta-hooks.json"));
         write("acme.json", &naming("beta.json"));
         assert_eq!(look(&mut Folder::default(), root.path(), &["beta"]), ["acme", "beta"]);
-        // Also while its own file is broken.
+        // Also while its own file is invalid.
         write("beta.json", r#"{ "tokens": ["#);
         assert_eq!(look(&mut Folder::default(), root.path(), &["beta"]), ["acme", "beta"]);
-        // The author of a file that never served is unknown: it keeps its name, and is not loaded.
+        // The author of a file that was never loaded is unknown: it keeps its name, but is not loaded.
         write("beta.json", &naming("beta-hooks.json"));
         assert_eq!(look(&mut Folder::default(), root.path(), &[]), ["acme", "beta?"]);
         write("beta.json", &naming("acme.json"));
@@ -266,10 +267,10 @@ mod tests {
         write("acme-hooks.json", &naming("beta.json"));
         assert_eq!(look(&mut folder, root.path(), &["acme", "beta"]), ["acme", "beta"]);
         assert_eq!(look(&mut Folder::default(), root.path(), &[]), ["acme", "acme-hooks?", "beta"]);
-        // Nor when no file names it any more.
+        // It does not become a tenant either when no file names it any more.
         fs::remove_file(root.path().join("acme.json")).unwrap();
         assert_eq!(look(&mut folder, root.path(), &["beta"]), ["beta"]);
-        // It is forgotten with the file.
+        // Removing the file clears its role.
         fs::remove_file(root.path().join("acme-hooks.json")).unwrap();
         assert_eq!(look(&mut folder, root.path(), &["beta"]), ["beta"]);
         write("acme-hooks.json", &naming("x.json"));

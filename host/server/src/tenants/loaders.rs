@@ -1,4 +1,4 @@
-//! Limits on loading tenants. A tenant whose components take long to compile does not delay the others.
+//! Limits the concurrency of loading tenants. A tenant that compiles slowly does not delay the others.
 
 use std::{
     pin::pin,
@@ -7,18 +7,18 @@ use std::{
 
 use tokio::sync::Semaphore;
 
-/// Tenants that are loaded at once.
+/// The number of tenants that load concurrently.
 const LOADERS: usize = 4;
-/// Tenants beside them that take longer than [`QUICK`].
+/// The number of additional tenants that have been loading for longer than [`QUICK`].
 const SLOW: usize = 8;
-/// The time of a quick load. Most are quick, because their components are compiled already.
+/// The limit of a quick load. Most loads are quick, because their components are cached.
 const QUICK: Duration = Duration::from_secs(1);
 
-/// Permits to load a tenant.
+/// The permits to load tenants.
 pub struct Loaders {
     quick: Semaphore,
     slow: Semaphore,
-    /// Hooks files that are looked through at once.
+    /// Permits to read hooks files.
     hints: Semaphore,
 }
 
@@ -27,14 +27,14 @@ impl Loaders {
         Self { quick: Semaphore::new(LOADERS), slow: Semaphore::new(SLOW), hints: Semaphore::new(LOADERS) }
     }
 
-    /// Looks through hooks files, which is always quick.
+    /// Reads hooks files, which is always quick.
     pub async fn hint<T>(&self, look: impl Future<Output = T>) -> T {
         let _permit = self.hints.acquire().await;
         look.await
     }
 
-    /// Loads a tenant, and returns true when that was slow. A tenant that was slow before takes a permit for slow ones. One
-    /// that turns out to be slow changes its permit for one of those, as soon as one is free.
+    /// Loads a tenant. Returns true if that was slow. A tenant that was slow before uses a permit for slow loads. A
+    /// load that turns out to be slow switches to such a permit as soon as one is free.
     pub async fn load<T>(&self, was_slow: bool, load: impl Future<Output = T>) -> (T, bool) {
         if was_slow {
             let _permit = self.slow.acquire().await;
@@ -78,7 +78,7 @@ mod tests {
                 tokio::spawn(async move { loaders.load(false, pending::<()>()).await })
             })
             .collect();
-        // Each of them has begun, and changes its permit after a second.
+        // Each of them has started, and switches its permit after a second.
         while loaders.slow.available_permits() > 0 {
             let done = timeout(PATIENCE, loaders.load(false, async { 1 })).await;
             assert_eq!(done.unwrap(), (1, false));
@@ -86,7 +86,7 @@ mod tests {
         }
         let all = timeout(PATIENCE, loaders.quick.acquire_many(u32::try_from(LOADERS).unwrap())).await;
         drop(all.unwrap());
-        // A tenant that is known to be slow waits for the slow ones.
+        // A tenant that was slow before waits for a permit for slow loads.
         assert!(loaders.load(true, async { 1 }).now_or_never().is_none());
         endless.iter().for_each(tokio::task::JoinHandle::abort);
         assert_eq!(timeout(PATIENCE, loaders.load(true, async { 1 })).await.unwrap(), (1, false));

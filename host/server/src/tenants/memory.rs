@@ -1,4 +1,4 @@
-//! The tenants that a daemon knew last, kept for its next start: hashes of tokens, and whether failures block.
+//! Persists the known tenants for the next start of the daemon: their token hashes and `failClosed`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::Tokens;
 
-/// Bytes of it at most; a tenant takes some hundred.
+/// The maximum size of the file, in bytes. A tenant needs some hundred.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The content of the file.
@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 16 << 20;
 #[serde(rename_all = "camelCase", default)]
 pub struct Known {
     pub tenants: BTreeMap<String, KnownTenant>,
-    /// Names of files that were loaded as hooks files, and do not become tenants.
+    /// The names of files that were loaded as hooks files. They do not become tenants.
     pub hooks_files: BTreeSet<String>,
 }
 
@@ -27,9 +27,9 @@ pub struct Known {
 #[serde(rename_all = "camelCase")]
 pub struct KnownTenant {
     pub tokens: Tokens,
-    /// True when failures block.
+    /// True if failures block.
     pub closed: bool,
-    /// True when its hooks were ever loaded.
+    /// True if its hooks were ever loaded.
     pub served: bool,
 }
 
@@ -37,12 +37,12 @@ pub struct KnownTenant {
 pub struct Memory {
     folder: Option<PathBuf>,
     name: String,
-    /// The text in it.
+    /// Its current text.
     written: String,
 }
 
 impl Memory {
-    /// Names the file of a folder of tenants, in the user's state folder.
+    /// Determines the file for a folder of tenants, in the user's state folder.
     pub fn of(tenants: &Path) -> Self {
         let place = tenants.canonicalize().or_else(|_| std::path::absolute(tenants));
         let place = place.unwrap_or_else(|_| tenants.to_owned());
@@ -55,7 +55,7 @@ impl Memory {
         Self { folder, name, written: String::new() }
     }
 
-    /// Reads the file; returns nothing when it cannot be read.
+    /// Reads the file. Returns the default if it cannot be read.
     pub fn read(&mut self) -> Known {
         let Some(path) = &self.folder else { return Known::default() };
         let read = Folder::open(path).and_then(|folder| {
@@ -86,7 +86,7 @@ impl Memory {
         if let Err(error) = written {
             tracing::warn!("{}: what is known of tenants cannot be kept: {error}", path.join(&self.name).display());
         }
-        // After an error too: it is logged once, and the next change is the next try.
+        // Also after an error, so that it is logged once. The next change retries.
         self.written = text;
     }
 }

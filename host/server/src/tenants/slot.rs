@@ -1,4 +1,4 @@
-//! One tenant as the daemon knows it, in whatever state it is.
+//! The daemon's state of one tenant.
 
 use std::{sync::Arc, time::Instant};
 
@@ -9,21 +9,21 @@ use crate::{
     token::Token,
 };
 
-/// A tenant. Its tokens are taken from its file at each look, and do not wait for a load.
+/// A tenant. Its tokens are updated whenever its file changes, without waiting for a load.
 pub struct Slot {
-    /// Its tokens, as they were last read. `None` before they could be read.
+    /// Its last readable tokens. `None` if they could never be read.
     tokens: Option<Arc<[Token]>>,
-    /// True when failures block, as far as its files could be read.
+    /// True if failures block. `None` if its files could never be read.
     closed: Option<bool>,
     pub standing: Standing,
-    /// True when the present files cannot be used.
+    /// True if its current files are invalid.
     pub is_refused: bool,
     pub past: Past,
     pub files: Files,
     pub loading: bool,
-    /// True when the last load was slow.
+    /// True if the last load was slow.
     pub is_slow: bool,
-    /// Grows when its file goes away: loads of an earlier generation are dropped.
+    /// Incremented when its file is removed. Loads of an earlier generation are dropped.
     pub generation: u64,
     pub usage: Option<Arc<Usage>>,
     /// The error of the present files.
@@ -43,10 +43,10 @@ pub struct LoadError {
     pub at: i64,
 }
 
-/// The most that a name ever was.
+/// The most advanced state that a name ever had.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Past {
-    /// A file that cannot be used: it may be a hooks file.
+    /// An invalid file, which may be a hooks file.
     #[default]
     File,
     /// A valid tenant's file.
@@ -55,32 +55,32 @@ pub enum Past {
     Served,
 }
 
-/// The present state of a tenant.
+/// The current state of a tenant.
 #[derive(Debug, Clone)]
 pub enum Standing {
-    /// It is loaded for the first time, or anew after it was gone.
+    /// It is loading for the first time, or again after its file was removed.
     Loading,
-    /// Its hooks.
+    /// It is loaded.
     Serving(Arc<Tenant>),
-    /// It was never loaded. The reason is for its clients.
+    /// It was never loaded. The text is the reason for its clients.
     Broken(Arc<str>),
-    /// Its file is gone, since then.
+    /// Its file was removed at this time.
     Gone(Instant),
 }
 
-/// A tenant as a request finds it.
+/// The state of a tenant for a request.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Hashes of its tokens.
     pub tokens: Arc<[Token]>,
-    /// True when a failure blocks, also as long as that is unknown.
+    /// True if failures block, or if that is unknown.
     pub closed: bool,
     /// Its state.
     pub standing: Standing,
 }
 
 impl Slot {
-    /// Makes the slot of a new tenant.
+    /// Creates the slot of a new tenant.
     pub fn new() -> Self {
         Self {
             tokens: None,
@@ -98,7 +98,7 @@ impl Slot {
         }
     }
 
-    /// Makes the slot of a tenant that an earlier daemon knew.
+    /// Creates the slot of a tenant that an earlier daemon knew.
     pub fn known(known: KnownTenant, now: Instant) -> Self {
         let (tokens, closed) = (Some(known.tokens.into()), Some(known.closed));
         let past = if known.served { Past::Served } else { Past::Tenant };
@@ -113,20 +113,20 @@ impl Slot {
         self.tokens.clone().unwrap_or_default()
     }
 
-    /// Returns the part that outlives the daemon; `None` for a tenant whose file could not be read yet.
+    /// The part that is persisted. `None` for a tenant whose file could never be read.
     pub fn to_keep(&self) -> Option<KnownTenant> {
         let (tokens, closed) = (self.tokens.as_ref()?.to_vec(), self.closed?);
         Some(KnownTenant { tokens, closed, served: self.past == Past::Served })
     }
 
-    /// Returns the part that a look at the folder needs.
+    /// The part that reading the folder needs.
     pub fn as_known(&self, name: &str) -> Known {
         let is_loaded = matches!(self.standing, Standing::Serving(_)) && !self.is_refused;
         let loaded = is_loaded.then(|| self.files.stamps.first().copied()).flatten();
         Known { name: name.to_owned(), served: self.past == Past::Served, loaded, places: self.files.places.clone() }
     }
 
-    /// Takes the tokens of a file. A file that cannot be read revokes none.
+    /// Updates the tokens from a file. An unreadable file revokes none.
     pub fn heed(&mut self, glance: &Glance) {
         let before = self.tokens();
         if glance.file.is_ok() {
@@ -146,14 +146,15 @@ impl Slot {
         }
     }
 
-    /// Takes `failClosed` of a tenant's file and its hooks files. When one of them cannot be read, an earlier `true` holds.
+    /// Updates `failClosed` from a tenant's file and its hooks files. If one of them cannot be read, an earlier `true`
+    /// stays.
     pub fn settle(&mut self, own: Option<bool>, hooks: &[Option<bool>]) {
         let says: Vec<Option<bool>> = std::iter::once(own).chain(hooks.iter().copied()).collect();
         let is_unsure = says.contains(&None);
         self.closed = Some(says.contains(&Some(true)) || (is_unsure && self.closed == Some(true)));
     }
 
-    /// Drops the loaded hooks, and the load that is under way.
+    /// Drops the loaded hooks and the pending load.
     pub fn withdraw(&mut self, standing: Standing) {
         self.standing = standing;
         self.is_refused = false;
@@ -163,7 +164,7 @@ impl Slot {
         self.generation += 1;
     }
 
-    /// Ends the time in which its file was gone.
+    /// Resets the state after the file was restored.
     pub fn come_back(&mut self) {
         if matches!(self.standing, Standing::Gone(_)) {
             self.standing = Standing::Loading;
@@ -179,7 +180,7 @@ mod tests {
     use super::Slot;
     use crate::{files::stamp, tenant::Glance, token::Token};
 
-    /// Reads the tokens of a slot after a file had this text.
+    /// The tokens of a slot after it read a file with this text.
     fn heed(slot: &mut Slot, text: &str) -> Vec<Token> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("acme.json");
@@ -200,7 +201,7 @@ mod tests {
             assert_eq!(heed(&mut slot, &both), [a.clone(), b.clone()]);
             assert_eq!(heed(&mut slot, unreadable), [a.clone(), b.clone()], "{unreadable}");
         }
-        // With a mistake elsewhere too.
+        // Also if the file is invalid elsewhere.
         for readable in [file(&only_b, ""), file(&only_b, r#", "quotas": 7"#), file(&only_b, r#", "what": "is this""#)]
         {
             let mut slot = Slot::new();
@@ -210,13 +211,13 @@ mod tests {
         let mut slot = Slot::new();
         heed(&mut slot, &both);
         assert!(heed(&mut slot, &file("", "")).is_empty());
-        // What was revoked does not come back with the text of a broken file.
+        // The text of an invalid file does not restore a revoked token.
         assert!(heed(&mut slot, &format!("{{ \"tokens\": [\"{a}\"")).is_empty());
-        // One hash with a mistake may be that of any token.
+        // An invalid hash may be that of any earlier token.
         let mut slot = Slot::new();
         heed(&mut slot, &both);
         assert_eq!(heed(&mut slot, &file("\"sha256:12\"", "")), [a.clone(), b]);
-        // Where nothing is known, its text is all there is.
+        // Without earlier tokens, the hashes in the text are used.
         assert_eq!(heed(&mut Slot::new(), &format!("{{ \"tokens\": [\"{a}\"")), [a]);
     }
 
