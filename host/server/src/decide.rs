@@ -89,7 +89,7 @@ impl Answer {
         });
         match problem.or(own) {
             None => Self::Decided(Box::new(response)),
-            // The failure policies of the hooks may not block.
+            // The failure policies of the hooks do not always block.
             Some(problem) if response.restricts => Self::Blocked(problem, Box::new(response)),
             Some(problem) => Self::Problem(problem),
         }

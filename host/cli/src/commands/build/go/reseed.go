@@ -2,8 +2,8 @@ package runtime
 
 import _ "unsafe" // for go:linkname
 
-// hookboxReseed gives the runtime a new seed. Its memory was kept by `hookbox build` after it had started, and what it
-// drew from then on would be the same in every call.
+// hookboxReseed gives the runtime a new seed. The component contains a snapshot of the started runtime, so without a new
+// seed its random numbers would be the same in every call.
 //
 //go:linkname hookboxReseed
 func hookboxReseed() {

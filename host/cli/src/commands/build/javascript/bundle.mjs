@@ -1,5 +1,5 @@
-// node bundle.mjs FOLDER: makes one module of a hook and all it imports, hook.js, and its world, wit/hook.wit. On stdout
-// is what was found; whatever is wrong is on stderr, in esbuild's words.
+// node bundle.mjs FOLDER: bundles a hook and its imports to hook.js, and writes its world to wit/hook.wit. Prints the
+// findings on stdout, and errors in esbuild's format on stderr.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -73,7 +73,7 @@ async function bundle(options) {
       format: "esm",
       platform: "neutral",
       target: "esnext",
-      // Promises are the SDK's, because the engine's own go on only after a call.
+      // The SDK implements promises, because the engine's own would only continue after the call.
       supported: { "async-await": false, "async-generator": false, "for-await": false, "top-level-await": false },
       mainFields: ["module", "main"],
       conditions: ["hookbox", "module"],
@@ -87,7 +87,7 @@ async function bundle(options) {
   } catch (error) {
     const errors = error.errors ?? [];
     const told = advice(errors);
-    // There is no other platform to bundle for.
+    // These notes suggest another platform, but there is only one.
     for (const one of errors) one.notes = one.notes.filter(({ text }) => !/platform: 'node'|mark the path/.test(text));
     const texts = await esbuild.formatMessages(errors, { kind: "error", color: process.stderr.isTTY });
     process.stderr.write(texts.join(""));
@@ -95,7 +95,7 @@ async function bundle(options) {
   }
 }
 
-/** What to do, where esbuild cannot know. */
+/** Advice for errors that esbuild cannot give. */
 function advice(errors) {
   const said = errors.flatMap(({ text, notes }) => [text, ...notes.map((note) => note.text)]).join("\n");
   if (said.includes("built into node") || said.includes('resolve "node:')) {
@@ -111,7 +111,7 @@ function advice(errors) {
   return "esbuild could not bundle it";
 }
 
-/** The event that was probably meant: at most a third of its letters are different, capitals aside. */
+/** The event that was probably meant. At most a third of its letters may differ, ignoring case. */
 function meant(word) {
   const [best] = [...events.keys()]
     .map((name) => ({ name, far: distance(word.toLowerCase(), name.toLowerCase()) }))
@@ -120,7 +120,7 @@ function meant(word) {
   return best === undefined ? "" : ` (did you mean \`${best.name}\`?)`;
 }
 
-/** How many letters have to be added, taken away or replaced. */
+/** The edit distance: the number of letters to add, remove or replace. */
 function distance(one, other) {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [at, letter] of [...one].entries()) {
@@ -145,17 +145,17 @@ function findHandlers(names) {
   return found.length > 0 ? found : fail(`${entry} handles no event: it exports none of ${known}`);
 }
 
-/** Where each handler is exported, as far as the entry itself shows it. */
+/** The line on which the entry file exports each handler. */
 function handlerLines() {
   const lines = read(folder, entry).split("\n");
   const lineOf = (name) => lines.findIndex((line) => new RegExp(`^\\s*export\\b.*\\b${name}\\b`).test(line)) + 1;
   return Object.fromEntries(handled.map((name) => [name, lineOf(name)]).filter(([, line]) => line > 0).map(([name, line]) => [name, `${entry}:${line}`]));
 }
 
-/** The module that is built: what JavaScript is expected to have, and the handlers under their names in the contract. */
+/** The module to build: the expected JavaScript globals, and the handlers under their names in the contract. */
 function glue() {
   const lines = [`import "${SDK}/globals";`];
-  // Large, and few hooks read URLs.
+  // Only if it is used: the module is large, and few hooks parse URLs.
   if (/\bURL(SearchParams)?\b/.test(hook.outputFiles[0].text)) lines.push(`import ${path(join(here, "url.mjs"))};`);
   for (const name of handled) {
     const { camel } = events.get(name);
@@ -169,27 +169,27 @@ function path(file) {
   return JSON.stringify(file.replaceAll("\\", "/"));
 }
 
-/** Exports are subscriptions, imports are the permission request. */
+/** The hook's world. Exports are the events that it handles, imports the capabilities that it asks for. */
 function worldOf(imports) {
   const imported = [...new Set(imports.map(({ path }) => `  import ${path};\n`))].sort();
   const exported = handled.map((name) => `  export ${events.get(name).wit};\n`);
   return `package hookbox:build;\n\nworld hook {\n${imported.join("")}${exported.join("")}}\n`;
 }
 
-/** How a source file is called where an error began in it; nothing when it is not the author's. */
+/** The name of a source file in error messages. `undefined` if it is not the author's. */
 function authored(source) {
   const file = relative(folder, join(folder, source)).replaceAll("\\", "/");
-  // The SDK may stand in the project itself, as `hookbox new` lays it out.
+  // The SDK may be in the project itself, where `hookbox new` puts it.
   const sdk = /(^|\/)hookbox-sdk\/src\//.test(file);
   return sdk || /^\.\.\/|(^|\/)(node_modules|\.hookbox)\/|^<stdin>$/.test(file) ? undefined : file;
 }
 
-/** Above each module is its path from the project, which says where on this machine the project and the SDK are. */
+/** Removes the path comment above each module, which would reveal where the project and the SDK are on this machine. */
 function withoutPlaces(text) {
   return text.replace(/^\/\/ (.*)$/gm, (line, path) => (inputs.includes(path) && !authored(path) ? "//" : line));
 }
 
-/** Of everything that the component is made from, and of what its types are checked with. */
+/** A digest of everything that the component is made from, and of the files for its type check. */
 function digest() {
   const hash = createHash("sha256");
   const files = inputs.filter(authored).map((file) => join(folder, file));
@@ -200,7 +200,7 @@ function digest() {
   return hash.digest("hex");
 }
 
-/** What makes a component of the hook, beside Node.js. */
+/** The versions of the tools that build the component, without Node.js. */
 function toolVersions() {
   const { "componentize-qjs": engine, esbuild: bundler } = JSON.parse(read(here, "package.json")).dependencies;
   return { "componentize-qjs": engine, esbuild: bundler };

@@ -1,14 +1,14 @@
-// What both steps need.
+// Functions that both steps use.
 
-/** Ends with what is wrong. */
+/** Ends the process with an error message. */
 export function fail(message) {
   process.stderr.write(`${message}\n`);
   process.exit(1);
 }
 
 /**
- * Where the lines of a bundle come from, in runs of lines that follow each other in both: first and last in the bundle,
- * file, first in the file. `named` calls a source as messages do, and leaves out those that are nobody's business.
+ * The origin of a bundle's lines, as runs of consecutive lines: the first and last line in the bundle, the file, and the
+ * first line in the file. `named` returns the name of a source in messages, or nothing for sources to leave out.
  */
 export function lineTable({ sources, mappings }, named) {
   const names = sources.map(named);
@@ -34,7 +34,7 @@ export function lineTable({ sources, mappings }, named) {
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Base 64 VLQ, as source maps have it. */
+/** Decodes the Base64 VLQ numbers of a source map segment. */
 function numbersOf(segment) {
   const numbers = [];
   let [value, shift] = [0, 0];
@@ -50,7 +50,7 @@ function numbersOf(segment) {
   return numbers;
 }
 
-/** A stack of the engine, with the author's files and lines. */
+/** A stack trace of the engine, with the author's files and lines. */
 export function mapped(stack, { files, runs }) {
   return stack.replace(/componentize-qjs:user\.js:(\d+):\d+/g, (_, line) => {
     const run = runs.find(([first, last]) => first <= line && line <= last);

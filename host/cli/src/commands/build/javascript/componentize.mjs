@@ -1,4 +1,4 @@
-// node componentize.mjs ENGINE OUTPUT: makes a component of hook.js, which it starts for that.
+// node componentize.mjs ENGINE OUTPUT: makes a component of hook.js. Runs hook.js once to initialise it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -1,4 +1,4 @@
-// The engine has none.
+// The engine has no URL classes.
 import URL from "core-js-pure/actual/url";
 import URLSearchParams from "core-js-pure/actual/url-search-params";
 

@@ -37,7 +37,7 @@ def imported(name, loaded, file):
 try:
     __import__(module)
 except BaseException as error:
-    # The frames of this file and of the import itself say nothing to the author.
+    # The frames of this file and of the import itself do not help the author.
     frames = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in frames if not frame.filename.startswith("<") and frame.filename != __file__]
     if frames:
@@ -55,7 +55,7 @@ json.dump(
     {
         "events": sorted(SUBSCRIPTIONS),
         "imports": capabilities,
-        # There are no files to import from in a call: what a function imports has to be there by then.
+        # During a call there are no files to import from, so imports within functions are loaded in advance.
         "preloaded": sorted(names - {module}),
     },
     printed,

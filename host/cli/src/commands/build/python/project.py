@@ -31,6 +31,6 @@ for root, candidate in candidates:
 else:
     fail(f"the hook {name} has no module: there is neither {module}.py nor src/{module}/__init__.py")
 
-# hookbox brings its own.
+# hookbox adds its own SDK.
 dependencies = [d for d in project.get("dependencies", []) if not re.match(r"hookbox[-_.]guest\b", d, re.IGNORECASE)]
 print(json.dumps({"name": name, "module": module, "root": str(root), "dependencies": dependencies}))
