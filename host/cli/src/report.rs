@@ -36,7 +36,7 @@ pub fn failures(verdict: &Verdict) {
     }
 }
 
-/// One JSON object per hook, then one for the verdict.
+/// Prints one JSON object per hook, then one for the verdict.
 pub fn json_lines(verdict: &Verdict) {
     for hook in &verdict.hooks {
         print::json_line(&hook_json(hook));
@@ -140,7 +140,7 @@ fn causes(error: &anyhow::Error) -> String {
     text
 }
 
-/// One hook: word, time, fuel, reason.
+/// One hook on a line: word, time, fuel, reason.
 pub fn outcome(hook: &HookReport) -> String {
     let Some(ran) = hook.run() else { return hook.word().to_owned() };
     let mut line = format!("{:8} {:>8}", word(hook), time(ran.time));
@@ -154,7 +154,7 @@ pub fn outcome(hook: &HookReport) -> String {
     line
 }
 
-/// The hook's record, with what it wrote to the log.
+/// The hook's record, with its log.
 fn hook_json(hook: &HookReport) -> Value {
     let mut line = json!(hook.record());
     // The verdict has the full text, so it is shortened for log collectors.
@@ -174,5 +174,5 @@ fn note_json(note: &hookbox::Note) -> Value {
     json!({ "kind": note.kind.word(), "text": note.text })
 }
 
-/// Characters of a reason in one object at most.
+/// The maximum length of a reason in a JSON object, in characters.
 const REASON: usize = 4096;

@@ -315,8 +315,9 @@ pub struct Wasm {
     pub reference: Option<Reference>,
     /// True if that it cannot be loaded blocks: a reference without an `onFailure` of its own.
     pub must_load: bool,
-    /// Whose state it sees within the configuration: the hook's own name where the file gives it one, else the
-    /// component's path as written. Not its file name, which its author chooses, nor its digest, which an update changes.
+    /// The owner of the component's state within the configuration: the hook's own name if the file sets one, otherwise
+    /// the component's path as written. The file name is chosen by the component's author, and the digest changes with
+    /// updates.
     pub owner: String,
     /// The capabilities, directories and environment variables that it may use.
     pub permissions: Permissions,

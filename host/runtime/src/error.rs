@@ -51,7 +51,7 @@ pub enum HookLoadError {
     /// Its reference is not locked, approved and fetched.
     #[error(transparent)]
     NotLocked(#[from] NotLocked),
-    /// A permission cannot be given as it stands.
+    /// A permission in the configuration cannot be granted.
     #[error("its permissions cannot be given: {0}")]
     Grant(String),
     /// State is granted, but neither the configuration nor the environment names a file for it.

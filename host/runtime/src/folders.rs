@@ -13,7 +13,7 @@ pub fn config() -> Option<PathBuf> {
     user("XDG_CONFIG_HOME", ".config")
 }
 
-/// Where the state of hooks is kept that nobody names another place for.
+/// The default file for the state of hooks.
 pub(crate) fn state_file() -> Option<PathBuf> {
     Some(state()?.join("state.db"))
 }

@@ -185,7 +185,7 @@ impl Loader {
         Ok(bytes)
     }
 
-    /// What a hook's permissions give it, ready to use.
+    /// The capabilities that a hook's permissions grant.
     fn capabilities(&self, config: &Config, permissions: &Permissions) -> Result<Capabilities, HookLoadError> {
         let mut granted = Capabilities::default();
         if let Some(grant) = &permissions.state {

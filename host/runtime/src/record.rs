@@ -51,7 +51,7 @@ pub struct Record {
     /// The reason of the outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the client was told.
+    /// The JSON for the client.
     pub output: Option<Value>,
 }
 

@@ -102,7 +102,7 @@ impl Runtime {
         }
     }
 
-    /// The engine, started with the first component.
+    /// The engine. Starts it for the first component.
     pub(crate) async fn engine(&self) -> Result<&Engine, LoadError> {
         self.inner.engine.get_or_try_init(|| async { Engine::new(self.inner.options.clone()) }).await
     }

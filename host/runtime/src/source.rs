@@ -20,7 +20,7 @@ pub struct Wanted<'a> {
     pub locked: Option<&'a Locked>,
 }
 
-/// Finds the bytes of a component by the name that a configuration gives it.
+/// Returns the bytes of a component by its name in a configuration.
 ///
 /// ```
 /// use std::{collections::HashMap, io};

@@ -70,7 +70,7 @@ impl Tenant {
         self
     }
 
-    /// Its name.
+    /// The tenant's name.
     pub fn name(&self) -> &str {
         &self.name
     }

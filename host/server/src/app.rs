@@ -40,7 +40,7 @@ const UPKEEP: Duration = Duration::from_secs(5);
 const SAMPLE: Duration = Duration::from_secs(1);
 /// Samples after which the console's history is written.
 const SAVE: u64 = 60;
-/// Connections at once of a listener of its own for `admin`.
+/// The maximum number of connections of a separate `admin` listener.
 const ADMIN_CONNECTIONS: u32 = 64;
 /// The time for the last responses, to requests that are given up.
 const LAST_WORDS: Duration = Duration::from_secs(2);

@@ -39,7 +39,7 @@ pub struct Told {
 }
 
 impl Wanted {
-    /// A record in the forms that are wanted. `make` is only called where one is wanted.
+    /// Creates a record in the needed forms. Calls `make` only if there is one.
     /// `seen`: the parts of the response for the console, where it wants them.
     pub fn tell(self, tenant: &str, seen: Option<Seen>, make: impl FnOnce() -> Value) -> Told {
         if !self.line && seen.is_none() {

@@ -39,9 +39,9 @@ use crate::{
 
 /// `Hookbox-Timeout`: the client's timeout in seconds.
 const TIMEOUT: HeaderName = HeaderName::from_static("hookbox-timeout");
-/// How much later who is refused hears of it.
+/// The delay of a rejection.
 pub const PACE: Duration = Duration::from_millis(50);
-/// Events of one batch.
+/// The maximum number of events in a batch.
 const BATCH: usize = 1000;
 /// The maximum number of concurrent events of a batch, within the tenant's own limits.
 const BATCH_AT_ONCE: usize = 16;

@@ -106,7 +106,7 @@ impl Usage {
         })
     }
 
-    /// Events at once and in line.
+    /// The limits of concurrent and of waiting events.
     pub fn bounds(&self) -> Bounds {
         Bounds { concurrency: self.quotas.concurrency, queue: self.quotas.queue }
     }

@@ -130,7 +130,7 @@ impl Tenants {
         slots.iter().map(|(name, slot)| Overview::of(name, slot)).collect()
     }
 
-    /// Who serves.
+    /// The names of the tenants that are loaded.
     pub fn serving(&self) -> Vec<String> {
         self.names(|slot| matches!(slot.standing, Standing::Serving(_)))
     }

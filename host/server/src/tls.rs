@@ -72,7 +72,7 @@ impl Tls {
         if self.current.read().unwrap_or_else(PoisonError::into_inner).1 == now {
             return;
         }
-        // Connections are taken while the files are read.
+        // The lock is not held while the files are read, so that connections can be accepted.
         let replaced = load(&self.files);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         current.1 = now;

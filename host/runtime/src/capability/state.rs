@@ -117,7 +117,7 @@ impl Space {
     }
 }
 
-/// Whose keys within a tenant.
+/// The namespace of keys within a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Namespace {
     /// The keys of the hook with this name.

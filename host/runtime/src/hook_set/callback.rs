@@ -89,7 +89,7 @@ impl Callback {
         Self { matcher, name, timeout, on_failure, on_timeout, authority, mode, ..plain }
     }
 
-    /// Which of the events, as in the configuration; all of them unless given.
+    /// Sets the matcher, as in the configuration. Default: every event of this name.
     pub fn matcher(mut self, matcher: impl Into<String>) -> Self {
         self.matcher = Some(matcher.into());
         self

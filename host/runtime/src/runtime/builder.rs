@@ -152,7 +152,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Builds the runtime. The engine starts with the first component.
+    /// Builds the runtime. The engine starts when the first component is loaded.
     ///
     /// # Errors
     /// [`BuildError::HandlerType`] if a type of handlers has the name of one of hookbox's own types.

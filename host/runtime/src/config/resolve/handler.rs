@@ -163,7 +163,7 @@ impl Resolver {
         Reference::parse(component).map_err(|error| self.found.push(invalid(error))).ok()
     }
 
-    /// With host paths absolute, and grants of `false` left out.
+    /// Makes host paths absolute, and removes grants of `false`. Reports invalid origins.
     fn permissions(&mut self, mut permissions: Permissions, pointer: &str) -> Permissions {
         permissions.state = permissions.state.filter(|grant| *grant != StateGrant::Enabled(false));
         permissions.llm = permissions.llm.filter(|grant| *grant != LlmGrant::Enabled(false));
