@@ -1,6 +1,6 @@
-//! Files below a folder: paths and links that lead out of it are refused.
+//! Access to files below a folder. Paths and links that lead out of it are refused.
 //!
-//! A path is resolved by the system while it is opened, so that no link can be put in its way after a check.
+//! The system resolves a path while it opens it, so that no link can be inserted after a check.
 
 use std::{
     fs::{File, Metadata},
@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 
 pub use cap_primitives::fs::{Metadata as MetadataBeneath, MetadataExt};
 
-/// A folder, held open. A folder that takes its place later is another one.
+/// A folder, held open. A folder that replaces it later is a different one.
 #[derive(Debug)]
 pub struct Beneath {
     path: PathBuf,
@@ -24,26 +24,26 @@ pub struct Beneath {
 }
 
 impl Beneath {
-    /// Opens a folder. Links in its own path are followed: the caller chose it.
+    /// Opens a folder. Links in its own path are followed, because the caller chose it.
     ///
     /// # Errors
-    /// It cannot be opened, or is not a folder.
+    /// The path cannot be opened, or is not a folder.
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = std::path::absolute(path)?;
         let folder = folder(&path)?;
         Ok(Self { path, folder })
     }
 
-    /// The path that it was opened by.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a regular file to read it. `path` is relative to the folder, or begins with the folder's own path. Pipes and
-    /// devices are refused, and not waited for.
+    /// Opens a regular file for reading. `path` is relative to the folder, or begins with the folder's own path. Pipes
+    /// and devices are refused without blocking.
     ///
     /// # Errors
-    /// Also when the path or a link in it leads out of the folder.
+    /// Also when the path, or a link in it, leads out of the folder.
     pub fn file(&self, path: &Path) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
@@ -88,7 +88,7 @@ pub(crate) fn leads_out() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of the folder that it has to be in")
 }
 
-/// Paths that lead out are refused without a code of the system's.
+/// Replaces errors of paths that lead out: those have no code of the operating system.
 fn outside(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() { leads_out() } else { error }
 }
@@ -114,7 +114,7 @@ mod tests {
         }
         fs::write(at("a/..2026/hooks.json"), "inside").unwrap();
         fs::write(at("b/hooks.json"), "outside").unwrap();
-        // As Kubernetes mounts a ConfigMap.
+        // This is the layout of a ConfigMap mounted by Kubernetes.
         symlink("..2026", at("a/..data")).unwrap();
         symlink("..data/hooks.json", at("a/hooks.json")).unwrap();
         symlink("../hooks.json", at("a/..2026/deep/up.json")).unwrap();
@@ -144,7 +144,7 @@ mod tests {
             }
         }
         assert!(read(&at("b/hooks.json")).unwrap_err().to_string().contains("leads out"));
-        // A folder that takes its place later is another one.
+        // A folder that replaces it later is a different one.
         fs::rename(at("a"), at("c")).unwrap();
         symlink("b", at("a")).unwrap();
         assert_eq!(read(Path::new("hooks.json")).unwrap(), "inside");

@@ -1,4 +1,4 @@
-//! What `wit/` says, in Rust. Only `call` (records), `sandbox` (imports) and `component` (probing) look in here.
+//! Rust bindings generated from `wit/`. Only `call` (records), `sandbox` (imports) and `component` (probing) use them.
 
 #![allow(missing_docs, unreachable_pub, clippy::pedantic)] // generated
 
@@ -12,6 +12,6 @@ wasmtime::component::bindgen!({
         default: async | trappable,
     },
     exports: { default: async },
-    // What a hook is given is lent to the call: an event may be large.
+    // The guest borrows its parameters for the call, because an event may be large.
     ownership: Borrowing { duplicate_if_necessary: true },
 });

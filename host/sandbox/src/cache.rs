@@ -1,8 +1,8 @@
-//! Compiled components on disk, so that a process that lives for one event does not compile.
+//! Cache of compiled components on disk, so that a process that handles one event does not compile.
 //!
-//! What is read back becomes machine code in this process. So the folder has to be the user's alone, which is checked
-//! on the open folder itself, and each entry carries a digest of its content, so that what a crash or a full disk left
-//! behind is compiled again instead of run.
+//! The content of the cache becomes machine code in this process. So the folder must be private to the user, which is
+//! checked on the open folder itself. Each entry carries a digest of its content, so that an entry damaged by a crash
+//! or a full disk is compiled again and never run.
 
 use std::{
     fs::File,
@@ -25,16 +25,17 @@ use crate::{
     sealed,
 };
 
-/// What an entry ends with, behind the digest of the rest, which can so be mapped as it is. Changes when the layout does.
+/// Last bytes of an entry, after the digest of the content. The content comes first, so that it can be mapped as it is.
+/// Change this value when the layout changes.
 const MAGIC: [u8; 16] = *b"hookbox cache 4\n";
 
-/// Takes a component from the cache, if it is there and can be used.
+/// Takes a component from the cache. Returns `None` if it is missing or unusable.
 pub(crate) fn cached(engine: &Engine, digest: &str) -> Option<Component> {
     let folder = Folder::open(engine.options().cache_dir.as_deref()?).ok()?;
     image(engine, &folder, &key(engine.wasmtime(), digest))
 }
 
-/// Takes a component from the cache, or compiles it. No state of the cache makes this fail.
+/// Takes a component from the cache, or compiles it. A broken cache never causes an error.
 #[tracing::instrument(name = "compile", level = "debug", skip_all, fields(digest, bytes = bytes.len()))]
 pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Component, LoadError> {
     let key = key(engine.wasmtime(), digest);
@@ -48,8 +49,8 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
             tracing::warn!(%why, "a compiled component could not be cached");
         }
     };
-    // What could not be loaded once is not tried again under the same limits: each try takes as long as they allow, and a
-    // client waits only so long for its gate.
+    // A component that failed to load is not tried again under the same limits: each attempt may take the whole limit,
+    // and a client waits only a limited time for its gate.
     let limits = options.compiler.as_ref().map(|compiler| {
         let CompileLimits { seconds, memory_mib } = compiler.limits;
         format!("-{seconds}s-{memory_mib}m")
@@ -63,7 +64,7 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
     }
     loads::count(&loads.compiler);
     let compiled = compiler::compile(engine, options.compiler.as_ref(), bytes).and_then(|image| {
-        // An image that the pool refuses is of no use to anybody.
+        // Do not keep an image that the pool refuses.
         let component =
             load(engine, &Compiled::Image(&image)).map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
         Ok((component, image))
@@ -82,10 +83,10 @@ pub(crate) fn compiled(engine: &Engine, bytes: &[u8], digest: &str) -> Result<Co
     }
 }
 
-/// The component that is kept under this key.
+/// Loads the component that is cached under this key.
 fn image(engine: &Engine, folder: &Folder, key: &str) -> Option<Component> {
     let name = image_name(key);
-    // A resident process does not depend on a file for that long: its file system can go away.
+    // A resident process copies the code into memory, because the file system of the cache may go away later.
     let file = if engine.options().profile == Profile::Resident {
         get(folder, &name, sealed::copy).map(|(copy, _)| copy)
     } else {
@@ -102,7 +103,7 @@ fn image_name(key: &str) -> String {
     format!("{key}.cwasm")
 }
 
-/// What is kept of a refusal; nothing of failures that are not the component's.
+/// Returns the cached form of a refusal, or `None` if the component did not cause the error.
 fn refusal_text(error: &LoadError) -> Option<String> {
     match error {
         LoadError::TooComplex(why) => Some(format!("complex\n{why}")),
@@ -119,37 +120,40 @@ fn read_refusal(refused: &[u8]) -> Option<LoadError> {
     }
 }
 
-/// What was compiled, where nothing changes it.
+/// Machine code in a place that nothing can change.
 enum Compiled<'a> {
     Image(&'a Image),
-    /// Only what is used of it becomes this process's.
+    /// An open file that is mapped: only the pages that are used take memory.
     File(File),
 }
 
-/// Makes what was compiled part of this process.
+/// Loads machine code into this process.
 fn load(engine: &wasmtime::Engine, code: &Compiled<'_>) -> wasmtime::Result<Component> {
-    // SAFETY: `deserialize` must only be given what the compiler returned, unchanged. There are two ways to a `Compiled`.
-    // `compiler::compile` has it from the compiler in this process, or through a pipe from a program that the host
-    // names and that nobody else can write to. `image` has it from a `.cwasm` file that `put` of this user wrote: the
-    // folder and the file are ours and nobody else can write to them (`private::check`, on the open descriptors, so no
-    // renaming gets in between), and a digest shows that it is whole. It stays as it is while it is used: it is a copy in
-    // our memory, or one that the system lets nobody change (`sealed`), or, in a process that ends after a few calls, the
-    // open file itself. That one nobody may write to, us included; hookbox replaces such files and never changes one, so
-    // only who takes pains to change what this user runs could, as with any program. An image of another engine or version
-    // has another name, and `deserialize` checks that again itself.
+    // SAFETY: `deserialize` requires bytes that the compiler returned, unchanged. A `Compiled` has one of two sources.
+    // `compiler::compile` gets it from the compiler in this process, or through a pipe from a program that the host
+    // names and that no other user can write to.
+    // `image` gets it from a `.cwasm` file that `put` of this user wrote. The folder and the file belong to this user
+    // and no other user can write to them (`private::check`, on the open descriptors, so no rename can interfere), and
+    // a digest shows that the file is complete.
+    // The bytes do not change while they are in use. They are a copy in this process's memory, or a file that the
+    // system has sealed (`sealed`), or, in a process that ends after a few calls, the open file itself. Nobody has
+    // write permission on that file, this user included, and hookbox replaces such files and never changes them. So
+    // only an attacker who can change the programs that this user runs could change it.
+    // An image of another engine or version has another name, and `deserialize` checks the engine and the version
+    // again.
     #[allow(unsafe_code)]
     unsafe {
         match code {
             Compiled::Image(image) => Component::deserialize(engine, &image.0),
-            // The name leads to our own descriptor.
+            // This path names the descriptor that is already open.
             Compiled::File(file) => Component::deserialize_file(engine, format!("/proc/self/fd/{}", file.as_raw_fd())),
         }
     }
 }
 
-/// A name that changes with the component, the layout of entries, the version of wasmtime and every setting that changes
-/// machine code. With what the processor can do it changes only where this process compiles, but an image that needs more
-/// than there is does not load.
+/// Returns the name of a cache entry. It depends on the component, the layout of entries, the version of wasmtime and
+/// every setting that changes machine code. It depends on the processor's features only if this process compiles, but
+/// an image that needs missing features does not load.
 fn key(engine: &wasmtime::Engine, digest: &str) -> String {
     let mut hasher = Sha256Hasher(Sha256::new());
     hasher.0.update(MAGIC);
@@ -158,26 +162,27 @@ fn key(engine: &wasmtime::Engine, digest: &str) -> String {
     format!("{:x}", hasher.0.finalize())
 }
 
-/// Feeds what implements [`Hash`] to SHA-256: the standard hasher may differ between builds.
+/// Feeds values that implement [`Hash`] to SHA-256. The standard hasher may differ between builds.
 struct Sha256Hasher(Sha256);
 
 impl Hasher for Sha256Hasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
-    /// Not asked for; the digest is taken from inside.
+    /// Unused: the digest is taken from the inner hasher.
     fn finish(&self) -> u64 {
         0
     }
 }
 
-/// Opens the cache, or says why not.
+/// Opens the cache, or logs why it cannot be used.
 fn open_or_warn(path: &Path) -> Option<Folder> {
     let warn = |why: &io::Error| tracing::warn!(folder = %path.display(), %why, "compiled components are not cached");
     Folder::open(path).inspect_err(warn).ok()
 }
 
-/// The content of an entry as `take` takes it, and its open file, if it is there, whole, and nobody may write to it.
+/// Returns the content of an entry, read by `take`, and its open file. Returns `None` if it is missing, damaged or
+/// writable.
 fn get<T>(folder: &Folder, name: &str, take: impl FnOnce(&mut dyn Read) -> io::Result<T>) -> Option<(T, File)> {
     let mut file = folder.file(name).ok()??;
     let (mut digest, mut magic) = ([0; size_of::<u128>()], [0; MAGIC.len()]);
@@ -199,7 +204,7 @@ fn all(content: &mut dyn Read) -> io::Result<Vec<u8>> {
     Ok(all)
 }
 
-/// What is read, and its digest so far.
+/// A reader that computes the digest of the bytes read so far.
 struct Digested<R> {
     from: R,
     digest: Xxh3,
@@ -214,7 +219,7 @@ impl<R: Read> Read for Digested<R> {
 }
 
 fn put(folder: &Folder, name: &str, content: &[u8]) -> io::Result<()> {
-    // Whoever writes pays for those that were ended while they did.
+    // Writers remove the temporary files of processes that were killed while writing.
     folder.tidy();
     folder.write(name, &[content, &xxh3_128(content).to_le_bytes(), &MAGIC])
 }

@@ -1,6 +1,7 @@
-//! One call of one component: a neutral event in, a neutral answer or a failure out.
+//! One call of one component: takes a neutral event, returns a neutral output or a failure.
 //!
-//! `event` has a file per event. `just bindings` writes the list of them, and the calls of events whose types say all.
+//! `event` has one file per event. `just bindings` writes the list of them, and the files of events that follow from
+//! the contract alone.
 
 mod input;
 mod output;

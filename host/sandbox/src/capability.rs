@@ -1,8 +1,8 @@
-//! What a component may call beyond `log` and `config`: one trait per interface of `wit/`, method for method, in plain
-//! Rust, so that a host can bring its own store, HTTP client or model.
+//! Host functions beyond `log` and `config`: one trait per interface of `wit/`, method for method, in plain Rust. A
+//! host can implement them with its own store, HTTP client or model.
 //!
-//! An implementation belongs to one hook and holds what that hook was granted; [`Scope`] says for which call it works.
-//! Counting host calls and ending a call at its deadline is the sandbox's work, not an implementation's.
+//! An implementation serves one hook and holds that hook's grants; [`Scope`] identifies the call. The sandbox counts
+//! host calls and ends a call at its deadline, so implementations need not.
 
 use std::{
     sync::{
@@ -15,7 +15,7 @@ use std::{
 use async_trait::async_trait;
 use thiserror::Error;
 
-/// What one hook was granted. `None`: not granted, and a component that imports it does not load.
+/// Capabilities granted to one hook. `None` means not granted: a component that imports that interface does not load.
 #[derive(Clone, Default)]
 pub struct Capabilities {
     /// `hookbox:hooks/state`
@@ -37,25 +37,25 @@ impl std::fmt::Debug for Capabilities {
     }
 }
 
-/// Whose call it is: what is kept is kept apart by it. It comes from the host and the event, never from a component.
+/// Identity of a call. Stored data is separated by it. It comes from the host and the event, never from the component.
 #[derive(Debug)]
 pub struct Scope {
     /// The tenant of the host.
     pub tenant: Arc<str>,
-    /// The hook, as its state knows it: the one who calls it says.
+    /// The name under which the hook's state is stored. The caller sets it.
     pub hook: Arc<str>,
-    /// The session of the event, when the client sent one.
+    /// The session of the event, if the client sent one.
     pub session: Option<String>,
-    /// When the call ends, whatever it is doing.
+    /// The deadline at which the call ends.
     pub deadline: Instant,
-    /// What this call has used of budgets that hold for one call.
+    /// Usage of the budgets that hold for one call.
     pub spent: Spent,
 }
 
-/// What one call has used up so far.
+/// Budget that one call has used so far.
 #[derive(Debug, Default)]
 pub struct Spent {
-    /// Questions to the model.
+    /// Number of requests to the model.
     pub llm_calls: AtomicU32,
     /// Tokens of the model's answers.
     pub llm_tokens: AtomicU32,
@@ -63,7 +63,7 @@ pub struct Spent {
     pub state_bytes: AtomicUsize,
 }
 
-/// Keys and values that outlive a call. `wit/state.wit` says what each method means. Times to live are in milliseconds.
+/// Keys and values that outlive a call. `wit/state.wit` documents each method. Times to live are in milliseconds.
 #[async_trait]
 #[allow(missing_docs)] // documented in the WIT
 pub trait State: Send + Sync {
@@ -82,16 +82,16 @@ pub trait State: Send + Sync {
     async fn keys(&self, scope: &Scope, prefix: &str) -> Result<Vec<String>, StateError>;
 }
 
-/// Why a state call failed.
+/// Errors of state calls.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StateError {
     /// The key or value is too long, or the hook holds too many.
     #[error("over quota: {0}")]
     Quota(String),
-    /// `increment` met a value that is not a whole number.
+    /// `increment` found a value that is not a whole number.
     #[error("the value is not a whole number")]
     NotANumber,
-    /// The store is busy or broken; trying again may help.
+    /// The store is busy or broken. A retry may help.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
 }
@@ -103,7 +103,7 @@ pub trait Http: Send + Sync {
     async fn send(&self, scope: &Scope, request: HttpRequest) -> Result<HttpResponse, HttpError>;
 }
 
-/// What a hook sends.
+/// An HTTP request of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpRequest {
     /// For example `GET`.
@@ -116,7 +116,7 @@ pub struct HttpRequest {
     pub body: Option<Vec<u8>>,
 }
 
-/// What came back.
+/// The response to an [`HttpRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpResponse {
     /// For example 200.
@@ -127,7 +127,7 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
-/// Why an exchange failed.
+/// Errors of HTTP exchanges.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HttpError {
     /// Not on the allow-list, a private address, or a redirect that leaves the list.
@@ -136,10 +136,10 @@ pub enum HttpError {
     /// The request or the response is larger than granted.
     #[error("too large: {0}")]
     TooLarge(String),
-    /// The hook's deadline came first.
+    /// The hook's deadline passed.
     #[error("timed out")]
     Timeout,
-    /// No connection, broken exchange, malformed request.
+    /// No connection, broken exchange or malformed request.
     #[error("failed: {0}")]
     Failed(String),
 }
@@ -151,29 +151,29 @@ pub trait Llm: Send + Sync {
     async fn complete(&self, scope: &Scope, prompt: LlmPrompt) -> Result<String, LlmError>;
 }
 
-/// One question.
+/// A request to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlmPrompt {
-    /// The configured model when absent.
+    /// Model name. Default: the configured model.
     pub model: Option<String>,
-    /// What the model is told about its task.
+    /// System prompt.
     pub system: Option<String>,
-    /// The question.
+    /// User prompt.
     pub user: String,
-    /// Tokens of the answer at most.
+    /// Maximum number of tokens in the answer.
     pub max_tokens: Option<u32>,
 }
 
-/// Why a question got no answer.
+/// Errors of model requests.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LlmError {
-    /// The hook's calls or tokens are used up.
+    /// The hook has used up its calls or tokens.
     #[error("over budget: {0}")]
     Budget(String),
-    /// The hook's deadline came first.
+    /// The hook's deadline passed.
     #[error("timed out")]
     Timeout,
-    /// Anything else.
+    /// Any other error.
     #[error("failed: {0}")]
     Failed(String),
 }

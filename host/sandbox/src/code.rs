@@ -1,4 +1,4 @@
-//! A compiled component: made once for everybody who names the same bytes, and gone with the last of them.
+//! Compiled components, shared by all hooks that use the same bytes and freed with the last of them.
 
 use std::{
     collections::HashMap,
@@ -17,15 +17,15 @@ use crate::{
     store::{Sandbox, replace_file_functions},
 };
 
-/// A component's machine code, mapped and linked. What a hook is granted is not in it, so hooks with other grants share it:
-/// every import is linked for all, and nothing stands behind it for a call without the grant.
+/// A component's machine code, mapped and linked. It does not contain grants, so hooks with different grants share it:
+/// all imports are linked, and a function without a grant returns an error.
 pub(crate) struct Code {
     pub(crate) digest: Arc<str>,
     pub(crate) imports: Imports,
     pub(crate) pre: InstancePre<Sandbox>,
     pub(crate) kinds: Vec<EventKind>,
-    /// Whether all it can do is compute: it calls no function of the host, and has no second memory to copy to. What it
-    /// does with so much fuel then takes no longer than so much.
+    /// True if the component calls no host function and has no second memory to copy to. Its fuel then bounds its run
+    /// time.
     pub(crate) only_computes: bool,
     interfaces: Vec<Box<dyn Interface>>,
 }
@@ -72,23 +72,23 @@ impl Code {
         Ok(Self { digest: digest.into(), imports, pre, kinds, only_computes, interfaces })
     }
 
-    /// What calls it about an event of this kind.
+    /// Returns the interface that handles events of this kind.
     pub(crate) fn interface(&self, kind: EventKind) -> Option<&dyn Interface> {
         let index = self.kinds.iter().position(|handled| *handled == kind)?;
         Some(self.interfaces.get(index)?.as_ref())
     }
 }
 
-/// What is compiled now, by digest. It keeps nothing alive.
+/// Compiled components by digest. Holds weak references only.
 #[derive(Default)]
 pub(crate) struct Codes {
     places: Mutex<HashMap<String, Arc<Mutex<Weak<Code>>>>>,
-    /// Where code came from.
+    /// Counts of the sources that code came from.
     pub(crate) loads: loads::Counters,
 }
 
 impl Codes {
-    /// The code of these bytes, made unless somebody has it. Whoever asks while it is made waits for it.
+    /// Returns the code of these bytes, and calls `make` if it is not in memory. Blocks while another thread makes it.
     pub(crate) fn get(
         &self,
         digest: &str,
@@ -97,7 +97,7 @@ impl Codes {
         self.get_in(lock(&self.place(digest)), make)
     }
 
-    /// As [`Codes::get`], for whoever must not wait: `None` while it is made.
+    /// As [`Codes::get`], but returns `None` instead of blocking.
     pub(crate) fn try_get<E>(
         &self,
         digest: &str,
@@ -114,7 +114,7 @@ impl Codes {
 
     fn place(&self, digest: &str) -> Arc<Mutex<Weak<Code>>> {
         let mut all = lock(&self.places);
-        // One that somebody is at is counted twice, and is not waited for here.
+        // An entry that another thread uses has two strong references. It is kept without waiting for its lock.
         all.retain(|_, place| Arc::strong_count(place) > 1 || lock(place).strong_count() > 0);
         Arc::clone(all.entry(digest.to_owned()).or_default())
     }
@@ -133,13 +133,13 @@ impl Codes {
         Ok(code)
     }
 
-    /// How many are in memory.
+    /// Returns the number of compiled components in memory.
     pub(crate) fn count(&self) -> usize {
         lock(&self.places).values().filter(|place| lock(place).strong_count() > 0).count()
     }
 }
 
-/// Nothing in here is left half done by a panic.
+/// Locks a mutex and ignores poisoning, because a panic leaves none of these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! From a component's bytes to machine code.
+//! Compilation of components to machine code.
 //!
-//! How long a compiler takes and how much memory it needs is not bounded by the size of what it compiles: some kilobytes
-//! can take all there is. So a host that loads what it does not trust compiles in a process of its own, which can be
-//! ended. That process is the `hookbox` program, or any other that calls [`serve_if_asked`].
+//! The time and memory that a compiler needs are not bounded by the size of its input: a few kilobytes can exhaust the
+//! machine. So a host that loads untrusted components compiles in a separate process that it can kill. That process is
+//! the `hookbox` program, or any program that calls [`serve_if_asked`].
 
 use std::{
     ffi::OsStr,
@@ -21,12 +21,12 @@ use wasmtime::{Config, WasmFeatures};
 
 use crate::error::LoadError;
 
-/// A program that compiles components in a process of its own.
+/// A program that compiles components in a separate process.
 #[derive(Debug, Clone)]
 pub struct Compiler {
-    /// The program: `hookbox`, of the same version as this library, by its path or its name on this process's PATH.
+    /// The program: `hookbox` of the same version as this library, by its path or its name on this process's PATH.
     pub program: PathBuf,
-    /// What it may take.
+    /// Limits of the process.
     pub limits: CompileLimits,
 }
 
@@ -51,33 +51,34 @@ impl Default for CompileLimits {
     }
 }
 
-/// What a program is started with to compile; seconds and MiB follow.
+/// First argument that starts a program as a compiler. The limits in seconds and MiB follow.
 const COMMAND: &str = "compile-component";
-/// Bytes of what it says at most.
+/// Maximum size of the compiler's error message in bytes.
 const MAX_MESSAGE: u64 = 16 << 10;
-/// The exit code that says that the component is at fault, and stderr why.
+/// Exit code for an invalid component. The reason is on stderr.
 const INVALID: u8 = 65;
-/// The exit code of every other failure.
+/// Exit code for every other failure.
 const FAILED: u8 = 70;
 
-/// What the compiler made of a component.
+/// Machine code of a component.
 pub(crate) struct Image(pub(crate) Vec<u8>);
 
-/// All that decides what machine code a component becomes.
+/// Settings that determine the machine code of a component.
 pub(crate) fn settings() -> Config {
     let mut config = Config::new();
     config
         .consume_fuel(true)
         .epoch_interruption(true)
-        // What a trap says is for people; frames of somebody else's module are not.
+        // A trap's message is for people, and frames of another author's module do not help them.
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
         .native_unwind_info(cfg!(windows))
         .memory_init_cow(true)
-        // Of memories that begin with something here and there, an image is mostly zeros: at the default of 16 MiB each, some
-        // kilobytes become hundreds of megabytes. Denser ones have their image whatever their size.
+        // Images of sparse memories are mostly zeros. At the default of 16 MiB each, a few kilobytes of component
+        // become hundreds of megabytes. Dense memories have an image at any size.
         .memory_guaranteed_dense_image_size(1 << 20);
-    // What no hook needs is code that no hook can attack. Relaxed SIMD is out because its results differ by machine.
+    // Unneeded features are disabled to reduce the attack surface. Relaxed SIMD is disabled because its results differ
+    // by machine.
     let unneeded = WasmFeatures::THREADS
         | WasmFeatures::SHARED_EVERYTHING_THREADS
         | WasmFeatures::GC
@@ -91,7 +92,7 @@ pub(crate) fn settings() -> Config {
     config
 }
 
-/// Compiles for this engine, in this process unless there is a [`Compiler`].
+/// Compiles a component for this engine: with the [`Compiler`] if there is one, and otherwise in this process.
 pub(crate) fn compile(
     engine: &wasmtime::Engine,
     compiler: Option<&Compiler>,
@@ -104,7 +105,7 @@ pub(crate) fn compile(
     if image.0.len() > image_limit(bytes) { Err(too_large(bytes)) } else { Ok(image) }
 }
 
-/// Bytes of an image at most. Machine code is some five times as long as what it is made of.
+/// Maximum size of an image in bytes. Machine code is about five times as large as its component.
 fn image_limit(component: &[u8]) -> usize {
     component.len().saturating_mul(64).saturating_add(32 << 20)
 }
@@ -117,7 +118,7 @@ fn here(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Image, String> {
     engine.precompile_component(bytes).map(Image).map_err(|error| format!("{error:#}"))
 }
 
-/// A program by its path, or found by its name on the PATH.
+/// Returns a program by its path, or finds it by its name on the PATH.
 fn on_path(program: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.as_os_str().as_encoded_bytes().contains(&b'/') {
         return Some(program.to_owned());
@@ -131,7 +132,7 @@ impl Compiler {
     fn compile(&self, bytes: &[u8]) -> Result<Image, LoadError> {
         let Self { program, limits } = self;
         let failed = |error: io::Error| self.failed(error.to_string());
-        // The child's environment is empty, and without a PATH nothing is found there.
+        // Search here, because the child's environment is empty and has no PATH.
         let program = on_path(program, std::env::var_os("PATH").as_deref())
             .ok_or_else(|| self.failed("it is not on the PATH of this process".to_owned()))?;
         let mut child = Command::new(program)
@@ -143,7 +144,7 @@ impl Compiler {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        // It reads everything before it writes anything. If it ended before that, its status says why.
+        // The child reads everything before it writes. If it ended earlier, its exit status says why.
         if let Some(mut stdin) = child.stdin.take() {
             let _ = stdin.write_all(bytes);
         }
@@ -151,7 +152,7 @@ impl Compiler {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let most = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let read = thread::scope(|scope| {
-            // Beside, so that neither side waits for the other with a full pipe.
+            // Read stderr on another thread, so that no full pipe blocks both sides.
             let reading = || stderr.map(|stderr| stderr.take(MAX_MESSAGE).read_to_end(&mut said));
             thread::Builder::new().spawn_scoped(scope, reading)?;
             stdout.map(|stdout| stdout.take(most(limit).saturating_add(1)).read_to_end(&mut image)).transpose()
@@ -170,7 +171,7 @@ impl Compiler {
         Err(self.ended(status, String::from_utf8_lossy(&said).trim()))
     }
 
-    /// Why there is no image.
+    /// Returns the error for a compiler that ended without an image.
     fn ended(&self, status: ExitStatus, said: &str) -> LoadError {
         let CompileLimits { seconds, memory_mib } = self.limits;
         let by = |signal: Signal| status.signal() == Some(signal.as_raw());
@@ -190,8 +191,8 @@ impl Compiler {
     }
 }
 
-/// Compiles, if this process was started for that, and says what it has to end with. A program that names itself as a
-/// [`Compiler::program`] begins its `main` with this.
+/// Compiles if this process was started as a compiler, and returns its exit code. A program that names itself as
+/// [`Compiler::program`] calls this first in `main`.
 pub fn serve_if_asked() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() != Some(COMMAND) {
@@ -206,12 +207,12 @@ pub fn serve_if_asked() -> Option<ExitCode> {
         Ok(Err(invalid)) => (INVALID, invalid),
         Err(error) => (FAILED, error.to_string()),
     };
-    // Whoever started this process may be gone.
+    // The parent process may be gone.
     let _ = writeln!(io::stderr(), "{message}");
     Some(code.into())
 }
 
-/// A component on stdin, its image on stdout; or what is wrong with the component.
+/// Compiles the component on stdin and writes its image to stdout. Returns the reason if the component is invalid.
 fn serve(limits: &CompileLimits) -> io::Result<Result<(), String>> {
     confine(limits)?;
     let mut bytes = Vec::new();
@@ -227,21 +228,21 @@ fn serve(limits: &CompileLimits) -> io::Result<Result<(), String>> {
     Ok(Ok(()))
 }
 
-/// Limits this process for good.
+/// Sets permanent limits for this process.
 fn confine(limits: &CompileLimits) -> io::Result<()> {
     let limit = |resource, to: u64| {
-        // Nobody can be given more than there is.
+        // A limit above the hard limit cannot be set.
         let to = getrlimit(resource).maximum.map_or(to, |most| most.min(to));
         setrlimit(resource, Rlimit { current: Some(to), maximum: Some(to) })
     };
     limit(Resource::Core, 0)?;
-    // What is reserved and never written does not count.
+    // This limit does not count memory that is reserved and never written.
     limit(Resource::Data, u64::from(limits.memory_mib) << 20)?;
-    // At the soft limit comes the signal that tells what happened, at the hard one the end.
+    // The soft limit sends SIGXCPU, which tells the parent the cause. The hard limit kills the process.
     let most = getrlimit(Resource::Cpu).maximum.map_or(u64::MAX, |most| most.saturating_sub(1));
     let seconds = u64::from(limits.seconds).min(most);
     setrlimit(Resource::Cpu, Rlimit { current: Some(seconds), maximum: Some(seconds + 1) })?;
-    // Nobody is left to use the result.
+    // End with the parent, because nobody else uses the result.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     Ok(())

@@ -37,14 +37,14 @@ pub use inspect::{Inspection, Producer, inspect};
 #[doc(hidden)] // for fuzzing
 pub use size::check as check_size;
 
-/// The largest component that is read at all. `CPython` ones have some 20 MiB.
+/// Maximum size of a component file. Components with `CPython` take about 20 MiB.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Bytes of a component that is small enough to be loaded by whoever asks for it.
+/// Maximum size in bytes of a component that is loaded on the calling thread.
 const SMALL: usize = 1 << 20;
 
-/// A component with what it was granted, ready to be called. Cheap to clone; everything that was made of the same bytes
-/// on one [`Engine`] shares its code.
+/// A component with its grants, ready to be called. Cheap to clone. Components made of the same bytes on one [`Engine`]
+/// share their code.
 #[derive(Clone)]
 pub struct Component {
     engine: Engine,
@@ -53,11 +53,11 @@ pub struct Component {
 }
 
 impl Component {
-    /// Reads a component, compiles it (or takes it from the cache), finds the events it handles and links what it was
-    /// granted. Relative directories in `permissions` are relative to `folder`.
+    /// Reads a component, compiles it or takes it from the cache, finds the events it handles and links its imports.
+    /// Relative directories in `permissions` are relative to `folder`.
     ///
     /// # Errors
-    /// [`LoadError`], one variant per way; what it says beside what it is tells what to do.
+    /// [`LoadError`]: one variant per cause, whose message says what to do.
     pub async fn load(
         engine: &Engine,
         path: &Path,
@@ -68,10 +68,10 @@ impl Component {
         Self::made_of(move || read(&path), engine, permissions, folder).await
     }
 
-    /// As [`Component::load`], for a file that has to be below a folder.
+    /// Loads a file that must be below the folder `within`. See [`Component::load`].
     ///
     /// # Errors
-    /// As [`Component::load`]; also when the path or a link in it leads out of that folder.
+    /// As [`Component::load`]. Also fails when the path, or a link in it, leads out of that folder.
     pub async fn load_beneath(
         engine: &Engine,
         within: Arc<Beneath>,
@@ -83,7 +83,7 @@ impl Component {
         Self::made_of(move || read_open(&path, within.file(&path)), engine, permissions, folder).await
     }
 
-    /// As [`Component::load`], for a component in memory. Other tasks go on while it compiles.
+    /// Loads a component from memory. Other tasks continue while it compiles. See [`Component::load`].
     ///
     /// # Errors
     /// As [`Component::load`].
@@ -96,7 +96,7 @@ impl Component {
         Self::made_of(move || Ok(bytes), engine, permissions, folder).await
     }
 
-    /// Reads and loads as the engine's profile says: see [`Profile`].
+    /// Reads and loads a component on the thread that the engine's [`Profile`] prescribes.
     async fn made_of(
         bytes: impl FnOnce() -> Result<Vec<u8>, LoadError> + Send + 'static,
         engine: &Engine,
@@ -113,25 +113,25 @@ impl Component {
         }
     }
 
-    /// On a thread that may take its time.
+    /// Reads and loads a component on a blocking thread.
     async fn elsewhere(
         bytes: impl FnOnce() -> Result<Vec<u8>, LoadError> + Send + 'static,
         engine: &Engine,
         permissions: &Permissions,
         folder: &Path,
     ) -> Result<Self, LoadError> {
-        // Where there is none for the clock there is none for this, and the runtime would panic.
+        // Start the clock's thread first: if that fails, the runtime could not start a thread either, and would panic.
         engine.start_clock().map_err(|error| LoadError::Engine(format!("no thread: {error}")))?;
         let (engine, permissions, folder) = (engine.clone(), permissions.clone(), folder.to_owned());
         let span = tracing::Span::current();
         let loading = move || span.in_scope(|| Self::new(&engine, &bytes()?, &permissions, &folder));
-        // The runtime panics where no thread can be started: one that has just ended leaves room for its own.
+        // The runtime panics if it cannot start a thread. A probe thread that has just ended leaves room for one.
         let room = std::thread::Builder::new().spawn(|| ()).map(std::thread::JoinHandle::join);
         drop(room.map_err(|error| LoadError::Engine(format!("no thread: {error}")))?);
         tokio::task::spawn_blocking(loading).await.unwrap_or_else(|e| Err(LoadError::Engine(e.to_string())))
     }
 
-    /// As [`Component::load`], for a component in memory and outside of any task. Blocks while it compiles.
+    /// Loads a component from memory, outside of any task. Blocks while it compiles. See [`Component::load`].
     ///
     /// # Errors
     /// As [`Component::load`].
@@ -146,8 +146,8 @@ impl Component {
         Self::granted(engine, code, permissions, folder)
     }
 
-    /// As [`Component::new`], for a small one that is compiled already, which blocks for less than a millisecond. `None` of
-    /// others, and while somebody else compiles it.
+    /// Loads a small component that is already compiled, which blocks for less than 1 ms. Returns `None` for other
+    /// components, and while another thread compiles this one.
     fn cached(
         engine: &Engine,
         bytes: &[u8],
@@ -160,7 +160,7 @@ impl Component {
         let digest = sha256(bytes);
         let code = engine.codes().try_get(&digest, || {
             let component = cache::cached(engine, &digest).ok_or(None)?;
-            // What is too large, or no component, was not compiled; but there may be less room now.
+            // A compiled component passed the size check once, but this engine may allow less memory.
             let most = engine.options().max_memory_mib;
             let fits = begins_with_at_most(&component).is_some_and(|bytes| bytes <= u64::from(most) << 20);
             (if fits { Ok(()) } else { size::check(bytes, most) })
@@ -182,18 +182,18 @@ impl Component {
         Ok(Self { engine: engine.clone(), code, wasi })
     }
 
-    /// The events it handles.
+    /// Returns the events that the component handles.
     pub fn handles(&self) -> &[EventKind] {
         &self.code.kinds
     }
 
-    /// SHA-256 of the component's bytes, in hexadecimal.
+    /// Returns the SHA-256 digest of the component's bytes, in hexadecimal.
     pub fn digest(&self) -> &Arc<str> {
         &self.code.digest
     }
 
-    /// Calls it once, in a sandbox of its own. Never panics and never outlives `context.deadline`; needs a tokio
-    /// runtime with its timer on.
+    /// Calls the component once, in a fresh sandbox. Never panics and never outlives `context.deadline`. Requires a
+    /// tokio runtime with its timer enabled.
     pub async fn call(&self, event: &Event, dialect: &dyn Dialect, context: CallContext) -> Run {
         let span = tracing::debug_span!("call", digest = &**self.digest());
         traced!(span, self.call_now(event, dialect, context))
@@ -217,7 +217,7 @@ impl Component {
         let ended = {
             let run = pin!(self.run(event, &mut store, &mut reader));
             let mut run = pin!(pace.keep(run));
-            // It gives way after its first slice of fuel, within which most are done: until then it needs no clock.
+            // The call yields after its first slice of fuel. Most calls end within it, so they need no clock.
             let first = if self.code.only_computes {
                 poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await
             } else {
@@ -259,7 +259,7 @@ impl Component {
     }
 }
 
-/// No less than what all its linear memories begin with, in bytes, where that is known without looking at it closely.
+/// Upper bound on the initial size of all linear memories in bytes, if the engine knows it without a closer look.
 fn begins_with_at_most(component: &wasmtime::component::Component) -> Option<u64> {
     let needs = component.resources_required()?;
     let pages = u64::from(needs.num_memories).saturating_mul(needs.max_initial_memory_size.unwrap_or_default());
@@ -284,7 +284,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
 fn read_open(path: &Path, file: io::Result<File>) -> Result<Vec<u8>, LoadError> {
     let failed = |error| LoadError::Read { path: PathBuf::from(path), error };
     let file = file.map_err(failed)?;
-    // Most often it is that long.
+    // Reserve the size that the file reports, which is usually exact.
     let length = file.metadata().map_err(failed)?.len().min(MAX_BYTES);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;

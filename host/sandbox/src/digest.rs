@@ -1,8 +1,8 @@
-//! Content digests: what a record says was judged, and what a compiled component is found again by.
+//! Content digests. Records name components by them, and the cache finds compiled components by them.
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 digest in hexadecimal.
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }

@@ -1,4 +1,4 @@
-//! The WebAssembly engine: the pool that instances come from, and the clock that interrupts them.
+//! The WebAssembly engine: the pool of instances, and the clock that interrupts running calls.
 
 use std::{
     fmt, io,
@@ -25,47 +25,47 @@ use crate::{
     store::OpenFiles,
 };
 
-/// So many ticks the clock goes on when nothing runs: to wake it takes more than what a small component does.
+/// Ticks for which the clock continues after the last call. Waking a sleeping clock costs more than a small call.
 const LINGER: u32 = 50;
 
-/// Bytes of the host's own data about one instance; grows with a component's imports, exports and functions.
+/// Bytes of the host's own data per instance. The size grows with a component's imports, exports and functions.
 const INSTANCE_BYTES: usize = 4 << 20;
 
-/// What a memory and a table keep of their pages between two calls. They are zeroed then, which takes less than to hand
-/// them back and to fault them in again; `just bench` shows how much less. These are the first pages, whether or not they
-/// were written.
+/// Bytes that a memory and a table keep resident between two calls. Zeroing these pages is cheaper than returning them
+/// to the operating system and faulting them in again (`just bench` measures it). These are the first pages, written or
+/// not.
 const RESIDENT_BYTES: usize = 64 << 10;
-/// The same where the operating system tells which pages were written: then it is those.
+/// As [`RESIDENT_BYTES`], where the operating system reports which pages were written: only written pages count.
 const RESIDENT_WRITTEN_BYTES: usize = 512 << 10;
 
-/// What an [`Engine`] is made for.
+/// Options of an [`Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Components that run at once. One more waits for its turn until its deadline, and then fails as
+    /// Maximum number of components that run at once. A further call waits until its deadline, and then fails with
     /// [`hookbox_protocol::Cause::Busy`].
     pub max_instances: NonZeroU32,
-    /// Linear memory of any call in MiB, whatever a hook's own limits say.
+    /// Upper bound on the linear memory of any call, in MiB. A hook's own limits cannot exceed it.
     pub max_memory_mib: u32,
-    /// Elements of any table of any call, whatever a hook's own limits say.
+    /// Upper bound on the elements of any table of any call. A hook's own limits cannot exceed it.
     pub max_table_elements: u32,
-    /// Where compiled components are kept; `None`: nowhere. Used only when it is private to the user.
+    /// Folder that caches compiled components; `None` disables the cache. Used only when it is private to the user.
     pub cache_dir: Option<PathBuf>,
-    /// What compiles components; `None`: this process, which a component made for that can exhaust.
+    /// Compiler process. With `None` this process compiles, and a malicious component can exhaust its memory.
     pub compiler: Option<Compiler>,
     /// The lifetime of the process.
     pub profile: Profile,
 }
 
-/// The lifetime of the process: what is prepared for later calls, and what waits for nothing.
+/// The lifetime of the process. It decides which resources are reserved in advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// The process makes many calls. Room for all that run at once is reserved at the start, code is copied to where no other
-    /// process can change it, and files are read on threads that may block. The allocator of the process is told once to keep
-    /// freed blocks of up to 8 MiB for the next event.
+    /// The process makes many calls. The engine reserves room for all concurrent instances at the start, copies code to
+    /// memory that no other process can change, and reads files on blocking threads. The allocator is configured once
+    /// to keep freed blocks of up to 8 MiB for the next event.
     #[default]
     Resident,
-    /// The process makes a few calls and ends. Nothing is reserved, code stays in the files of the cache, and these are read
-    /// on the calling thread, which takes less time than to start another.
+    /// The process makes a few calls and ends. Nothing is reserved, and code is mapped from the cache files. Files are
+    /// read on the calling thread, which is faster than starting another thread.
     OneShot,
 }
 
@@ -82,7 +82,7 @@ impl Default for EngineOptions {
     }
 }
 
-/// Loads and runs components. Cheap to clone; the last clone to go ends the clock.
+/// Loads and runs components. Cheap to clone. The clock ends when the last clone is dropped.
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
@@ -102,13 +102,13 @@ impl Engine {
     /// Sets up the compiler and reserves address space for the pool.
     ///
     /// # Errors
-    /// [`LoadError::Engine`] when the address space is not to be had.
+    /// [`LoadError::Engine`] when the address space cannot be reserved.
     pub fn new(options: EngineOptions) -> Result<Self, LoadError> {
         let mut settings = compiler::settings();
         if options.profile == Profile::Resident {
             settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(&options)));
         }
-        // Where another process compiles, this one sets up no compiler.
+        // If another process compiles, this one needs no compiler.
         settings.enable_compiler(options.compiler.is_none());
         let engine = wasmtime::Engine::new(&settings).map_err(|e| LoadError::Engine(format!("{e:#}")))?;
         let (lane, clock) = (Arc::new(Lane::new()), Arc::default());
@@ -117,22 +117,22 @@ impl Engine {
         Ok(Self { inner: Arc::new(Inner { engine, options, places, clock, codes, lane, files }) })
     }
 
-    /// What it was made for.
+    /// Returns the options that the engine was created with.
     pub fn options(&self) -> &EngineOptions {
         &self.inner.options
     }
 
-    /// How many components are compiled and in memory now, however many hooks were made of them.
+    /// Returns the number of compiled components in memory. Hooks made of the same component count once.
     pub fn components(&self) -> usize {
         self.inner.codes.count()
     }
 
-    /// Where the code of the components that were loaded so far came from.
+    /// Counts the components loaded so far by the source of their code.
     pub fn loads(&self) -> Loads {
         self.inner.codes.loads.so_far()
     }
 
-    /// How many components run now.
+    /// Returns the number of components that are running.
     pub fn running(&self) -> usize {
         let places = usize::try_from(self.inner.options.max_instances.get()).unwrap_or(usize::MAX);
         places.saturating_sub(self.inner.places.available_permits())
@@ -146,17 +146,17 @@ impl Engine {
         &self.inner.engine
     }
 
-    /// Files that calls hold open, and directories that hooks were granted.
+    /// Files that calls hold open, and directories granted to hooks.
     pub(crate) fn files(&self) -> &Arc<OpenFiles> {
         &self.inner.files
     }
 
-    /// Turns for components that compute for long.
+    /// Scheduler for calls that compute for a long time.
     pub(crate) fn lane(&self) -> &Arc<Lane> {
         &self.inner.lane
     }
 
-    /// A place to run in, unless there is none until then. Who waits has the next one.
+    /// Waits for an execution permit and returns `None` at the deadline `until`. Waiters are served in FIFO order.
     pub(crate) async fn place(&self, until: Instant) -> Option<SemaphorePermit<'_>> {
         match self.inner.places.try_acquire() {
             Ok(place) => Some(place),
@@ -164,10 +164,10 @@ impl Engine {
         }
     }
 
-    /// Starts the clock, unless it runs.
+    /// Starts the clock unless it is running.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// The thread cannot be started.
     pub(crate) fn start_clock(&self) -> io::Result<()> {
         self.with_clock(|_| ())
     }
@@ -181,7 +181,8 @@ impl Engine {
         Ok(Ticking(Arc::clone(&self.inner.clock)))
     }
 
-    /// Nobody needs the clock before the first call, and its thread would delay whoever loads a component.
+    /// Changes the clock's state and starts its thread if needed. The thread starts with the first call, because
+    /// starting it earlier would delay loading.
     fn with_clock(&self, change: impl FnOnce(&mut ClockState)) -> io::Result<()> {
         let Inner { engine, lane, clock, .. } = &*self.inner;
         clock.change(|state| {
@@ -207,8 +208,8 @@ impl Drop for Inner {
     }
 }
 
-/// Address space for `max_instances` components, each with as many modules, memories and tables as one may have. Pages
-/// are backed only once they are touched.
+/// Reserves address space for `max_instances` components, each with the maximum number of modules, memories and tables.
+/// A page takes memory only once it is touched.
 fn pool(options: &EngineOptions) -> PoolingAllocationConfig {
     let instances = options.max_instances.get();
     let tells = PoolingAllocationConfig::is_pagemap_scan_available();
@@ -234,7 +235,8 @@ fn pool(options: &EngineOptions) -> PoolingAllocationConfig {
     pool
 }
 
-/// Advances the engine's epoch every [`TICK`] while something runs, and a little longer, so that an idle host sleeps.
+/// Advances the engine's epoch every [`TICK`] while calls run and for [`LINGER`] ticks longer, so that an idle host
+/// sleeps.
 #[derive(Default)]
 struct Clock {
     state: Mutex<ClockState>,
@@ -257,7 +259,7 @@ impl Clock {
             while let Some(slept) = own.goes_on(&mut idle) {
                 lane.pass(slept);
                 thread::sleep(TICK);
-                // Before anybody is interrupted, and asks for a turn.
+                // Grant turns before the epoch interrupts calls and they request a turn.
                 lane.tick(&mut seen);
                 engine.increment_epoch();
             }
@@ -265,7 +267,8 @@ impl Clock {
         Ok(())
     }
 
-    /// Waits where nothing has run for many ticks, and says for how long; `None`: nobody will need ticks any more.
+    /// Sleeps once no call has run for [`LINGER`] ticks, and returns how long it slept. Returns `None` when the engine
+    /// is closed.
     fn goes_on(&self, idle_ticks: &mut u32) -> Option<Duration> {
         let mut slept = Duration::ZERO;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -285,7 +288,7 @@ impl Clock {
     fn change<T>(&self, change: impl FnOnce(&mut ClockState) -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let done = change(&mut state);
-        // Each time would be a system call each time.
+        // Notifying on every change would cost a system call each time.
         if state.asleep {
             self.changed.notify_one();
         }
@@ -293,7 +296,7 @@ impl Clock {
     }
 }
 
-/// See [`Engine::ticking`].
+/// Guard returned by [`Engine::ticking`].
 pub(crate) struct Ticking(Arc<Clock>);
 
 impl Drop for Ticking {

@@ -1,4 +1,4 @@
-//! Why a component cannot be used.
+//! Errors of loading a component.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use crate::permission::Grant;
 
-/// The contract this host speaks.
+/// The contract version that this host supports.
 const CONTRACT: &str = "hookbox:hooks@0.2.0";
 
-/// Why a component does not load. The message says what is wrong, [`LoadError::help`] what to do.
+/// Errors of loading a component. The message says what is wrong, and [`LoadError::help`] says what to do.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -18,16 +18,16 @@ pub enum LoadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: std::io::Error,
     },
-    /// Larger than any component we would compile.
+    /// The file is larger than the largest supported component.
     #[error("larger than {limit_mib} MiB")]
     TooLarge {
         /// The limit in MiB.
         limit_mib: u64,
     },
-    /// Not the component that was trusted.
+    /// The component differs from the trusted one.
     #[error("{} has changed since it was trusted", path.display())]
     Changed {
         /// The file.
@@ -36,30 +36,30 @@ pub enum LoadError {
     /// The bytes are not WebAssembly.
     #[error("not a WebAssembly file")]
     NotWasm,
-    /// A core module: what compilers make before it becomes a component.
+    /// A core module. Compilers create one before it is converted to a component.
     #[error("a core WebAssembly module, not a component")]
     CoreModule,
-    /// A component that does not validate, or that needs features or room no hook gets.
+    /// The component is invalid, or needs features or resources that no hook gets.
     #[error("not a usable component: {0}")]
     Invalid(String),
-    /// It begins with more memory than the configuration gives any hook.
+    /// The initial memory exceeds the limit of every hook.
     #[error("begins with {mib} MiB of memory, and no hook here may have more than {limit_mib} MiB")]
     Memory {
-        /// What it begins with.
+        /// Initial memory in MiB.
         mib: u64,
-        /// The largest limit of all hooks.
+        /// The largest memory limit of all hooks, in MiB.
         limit_mib: u32,
     },
-    /// The compiler was ended before it was through.
+    /// The compiler reached a limit. The text names the limit.
     #[error("too much to compile: it takes more than {0}")]
     TooComplex(String),
-    /// Made for another version of the contract.
+    /// Built for another version of the contract.
     #[error("made for `{found}`; this host speaks {CONTRACT}")]
     Version {
         /// The interface as the component names it.
         found: String,
     },
-    /// It exports an event's interface with another type.
+    /// An exported event interface has the wrong type.
     #[error("`{interface}` is not of the type in the contract: {why}")]
     WrongType {
         /// The interface as the component names it.
@@ -67,16 +67,16 @@ pub enum LoadError {
         /// The difference.
         why: String,
     },
-    /// It imports an interface of ours with another type.
+    /// An import from `hookbox:hooks` has the wrong type.
     #[error("its imports are not those of the contract: {0}")]
     Link(String),
-    /// It handles nothing.
+    /// The component handles no event.
     #[error("handles no event: it exports no interface of {CONTRACT}")]
     NoEvent,
-    /// It imports what was not granted.
+    /// The component imports an interface that is not granted.
     #[error("asks for {}, which {} not granted", Grant::list(.0), if .0.len() == 1 { "is" } else { "are" })]
     NotGranted(Vec<Grant>),
-    /// It imports what no hook can be granted.
+    /// The component imports an interface that no hook can be granted.
     #[error("asks for what no hook can have: {}", .0.join(", "))]
     Refused(Vec<String>),
     /// A granted directory cannot be opened.
@@ -84,18 +84,18 @@ pub enum LoadError {
     Directory {
         /// The directory on the host.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: String,
     },
-    /// What compiles components could not, whatever the component.
+    /// The compiler process failed for a reason that the component did not cause.
     #[error("cannot run {}: {why}", program.display())]
     Compiler {
         /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The cause.
         why: String,
     },
-    /// The engine itself could not be set up.
+    /// The engine could not be created.
     #[error("the WebAssembly engine failed: {0}")]
     Engine(String),
 }
@@ -105,7 +105,7 @@ impl LoadError {
         Self::WrongType { interface: interface.to_owned(), why: why.into() }
     }
 
-    /// What to do about it, in one line.
+    /// Returns what to do about the error, in one line.
     pub fn help(&self) -> String {
         match self {
             Self::Read { .. } => "build the hook, or correct `component` in the configuration".into(),

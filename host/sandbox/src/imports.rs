@@ -1,4 +1,4 @@
-//! What a component may reach: its imports are what it asks for, the configuration is what it gets.
+//! Imports of a component. They show what the component needs; the configuration decides what it gets.
 
 use hookbox_protocol::EventKind;
 
@@ -7,9 +7,9 @@ use crate::{
     permission::{Grant, Permissions},
 };
 
-/// Whose an interface is, by its name.
+/// The package that an interface name belongs to.
 pub(crate) enum Package<'a> {
-    /// `hookbox:hooks`; `ours`: of a version this host speaks.
+    /// `hookbox:hooks`; `ours` is true for a version that this host supports.
     Hooks { interface: &'a str, ours: bool },
     /// A part of WASI preview 2 that can be linked inert.
     Wasi,
@@ -20,7 +20,7 @@ pub(crate) enum Package<'a> {
 impl<'a> Package<'a> {
     pub(crate) fn of(name: &'a str) -> Self {
         let (name, version) = name.split_once('@').unwrap_or((name, ""));
-        // Semantic versioning: within 0.2 later patch releases are compatible.
+        // Semantic versioning: later patch releases of 0.2 are compatible.
         let patch_of = |minor: &str| {
             version.strip_prefix(minor).is_some_and(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
         };
@@ -36,21 +36,21 @@ impl<'a> Package<'a> {
     }
 }
 
-/// A component's imports. `hookbox:hooks/{types,log,config,event}` are in no group: everyone has them.
+/// A component's imports. `hookbox:hooks/{types,log,config,event}` are in no group, because every hook may use them.
 #[derive(Debug, Default)]
 pub(crate) struct Imports {
-    /// Must be granted.
+    /// Imports that must be granted.
     pub(crate) asks: Vec<Grant>,
-    /// Linked for everyone; gives nothing without a grant.
+    /// Imports that are linked for every hook and give nothing without a grant.
     pub(crate) inert: Vec<String>,
-    /// True if there are functions of ours among them, granted or for everyone.
+    /// True if the component imports functions of `hookbox:hooks`.
     pub(crate) ours: bool,
-    /// Never linked.
+    /// Imports that are never linked.
     pub(crate) refused: Vec<String>,
 }
 
 impl Imports {
-    /// Sorts them by what it takes to have them.
+    /// Sorts imports by the kind of grant that they need.
     pub(crate) fn sort<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, LoadError> {
         let mut imports = Self::default();
         for name in names {
@@ -67,19 +67,19 @@ impl Imports {
         Ok(imports)
     }
 
-    /// Returns true if nothing is asked for that no hook can have.
+    /// Returns an error if the component imports an interface that no hook can have.
     pub(crate) fn check_refused(&self) -> Result<(), LoadError> {
         if self.refused.is_empty() { Ok(()) } else { Err(LoadError::Refused(self.refused.clone())) }
     }
 
-    /// Returns true if everything asked for is granted.
+    /// Returns an error if an import is not granted.
     pub(crate) fn check_granted(&self, permissions: &Permissions) -> Result<(), LoadError> {
         let missing: Vec<_> = self.asks.iter().copied().filter(|grant| !grant.is_given(permissions)).collect();
         if missing.is_empty() { Ok(()) } else { Err(LoadError::NotGranted(missing)) }
     }
 }
 
-/// The event whose interface this export is; `None` for exports that are none of our business.
+/// Returns the event that an exported interface handles, or `None` for other exports.
 pub(crate) fn handled(export: &str) -> Result<Option<EventKind>, LoadError> {
     match Package::of(export) {
         Package::Hooks { interface, ours: true } => {

@@ -1,13 +1,12 @@
-//! Turns on the processor for components that compute for long, so that those that only begin do not wait behind them.
+//! Cooperative CPU scheduler: throttles long calls so that short ones do not queue behind them.
 //!
-//! Whoever has run for a tick waits for a turn, of which there is one per thread and tick. While calls begin, one thread
-//! fewer has turns to give: what is short finds a thread that nobody keeps. Those that have run for less go first, but
-//! nobody waits longer than it has run.
+//! A call that has run for one tick must wait for a turn. Each thread has one turn per tick. While calls begin, one
+//! thread has no turns, so that short calls find it free. Waiters that have run for less time are served first, but no
+//! call waits longer than it has run.
 //!
-//! A tenant one of whose calls has run for long is heavy for a while. As long as calls of others begin, its calls are held:
-//! after each grant they wait until one of them may have another, every few ticks. They are interrupted by their fuel as
-//! well as by the clock, since a clock that has no processor itself interrupts nobody. See
-//! `docs/adr/0011-whose-turn-on-the-processor.md`.
+//! A tenant becomes heavy for a while when one of its calls has run for long. Calls of heavy tenants are held while
+//! calls of other tenants begin: they run only in short grants, every few ticks. Fuel interrupts calls as well as the
+//! clock, because the clock's thread may get no processor time. See `docs/adr/0011-whose-turn-on-the-processor.md`.
 
 mod call;
 mod clock;
@@ -26,28 +25,28 @@ use tokio::sync::oneshot;
 
 pub(crate) use call::Pace;
 
-/// How long a component can run between two looks at its deadline.
+/// Period of the clock: the longest time between two checks of a component's deadline.
 pub(crate) const TICK: Duration = Duration::from_millis(1);
-/// Fuel between two chances for others: 12 to 200 µs, by what it is used for.
+/// Fuel between two yields: 12 to 200 µs, depending on the instructions.
 pub(crate) const SLICE: u64 = 250_000;
-/// Longer than hooks run that read an event and answer.
+/// Processor time of one call that makes its tenant heavy. Hooks that read an event and answer take less.
 const LONG: Duration = Duration::from_millis(16);
-/// What a call that is held may run for at a time.
+/// Processor time that a held call may use per grant.
 const GRANT: Duration = Duration::from_micros(200);
-/// A grant for those that are held comes every so many ticks.
+/// Ticks between two grants to held calls.
 const SHARE: u64 = 4;
-/// So many ticks a tenant is heavy: 10 s.
+/// Ticks for which a tenant stays heavy: 10 s.
 const HEAVY: u64 = 10_000;
-/// So many ticks without a call that begins make it quiet.
+/// Ticks without a new call after which a [`Lane`] counts as quiet.
 const QUIET: u32 = 8;
 
-/// See the module.
+/// The scheduler of an engine. See the module's documentation.
 pub(crate) struct Lane {
     line: Mutex<Line>,
-    /// Calls that began so far, and those of them that are not of heavy tenants.
+    /// Calls begun so far, and the part of them by tenants that are not heavy.
     begun: AtomicU64,
     light: AtomicU64,
-    /// True if there are heavy tenants, and others than those begin calls.
+    /// True if there are heavy tenants and other tenants begin calls.
     holds: AtomicBool,
 }
 
@@ -55,15 +54,15 @@ pub(crate) struct Lane {
 struct Line {
     /// Ticks so far.
     now: u64,
-    /// Turns that are left of this tick.
+    /// Turns left in this tick.
     turns: usize,
-    /// Who waits, by when it came and how long it has run, both in ticks; and in the order in which they came.
+    /// Waiting calls, by arrival plus time already run (both in ticks), and then in order of arrival.
     waiting: BTreeMap<(u64, u64), oneshot::Sender<()>>,
     came: u64,
-    /// Until which tick a tenant is heavy, and which of their calls wait.
+    /// The tick until which each tenant is heavy, and the held calls that wait for a grant.
     heavy: HashMap<Arc<str>, u64>,
     held: VecDeque<oneshot::Sender<()>>,
-    /// Ticks without a grant, since one took longer: a single instruction may fill a memory.
+    /// Ticks left without grants after a grant that took too long. A single instruction can fill a whole memory.
     rest: u64,
 }
 
@@ -72,11 +71,11 @@ struct Line {
 pub(crate) struct Seen {
     all: Begun,
     light: Begun,
-    /// How many threads the machine has for us, once a tick has asked.
+    /// Number of threads available to the process. Read at the first tick.
     threads: Option<usize>,
 }
 
-/// Calls that begin, or do not.
+/// Detects periods without new calls.
 #[derive(Default)]
 struct Begun {
     count: u64,
@@ -84,7 +83,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Returns true if one began lately.
+    /// Returns true if a call began within the last [`QUIET`] ticks.
     fn lately(&mut self, count: u64) -> bool {
         self.quiet = if count == self.count { self.quiet.saturating_add(1) } else { 0 };
         self.count = count;
@@ -93,7 +92,7 @@ impl Begun {
 }
 
 impl Lane {
-    /// One turn until the first tick, and then those of all threads that the machine has for us.
+    /// Creates a scheduler with one turn. From the first tick on, it has the turns of all available threads.
     pub(crate) fn new() -> Self {
         Self {
             line: Mutex::new(Line { turns: 1, ..Line::default() }),
@@ -103,7 +102,7 @@ impl Lane {
         }
     }
 
-    /// A call of this tenant begins, which needs no turn.
+    /// Registers a new call of this tenant. A new call needs no turn.
     pub(crate) fn begin(self: &Arc<Self>, tenant: &Arc<str>) -> Arc<Pace> {
         self.begun.fetch_add(1, Ordering::Relaxed);
         if !self.line().heavy.contains_key(tenant) {
@@ -117,7 +116,7 @@ impl Lane {
         self.holds.load(Ordering::Relaxed) && self.line().heavy.contains_key(tenant)
     }
 
-    /// Waits for a turn. The call has run for so long.
+    /// Waits for a turn, for a call that has run for `ran`.
     async fn turn(&self, ran: Duration) {
         let turn = {
             let mut line = self.line();
@@ -131,36 +130,36 @@ impl Lane {
             line.waiting.insert(place, sender);
             receiver
         };
-        // Nobody drops it before its turn.
+        // The sender is dropped only after it was used.
         let _ = turn.await;
     }
 
-    /// A call of this tenant has run for long.
+    /// Marks this tenant as heavy, because one of its calls has run for long.
     fn make_heavy(&self, tenant: &Arc<str>) {
         let mut line = self.line();
         let until = line.now.saturating_add(HEAVY);
         line.heavy.insert(Arc::clone(tenant), until);
     }
 
-    /// Returns true if the last grant took so long that nobody has one now.
+    /// Returns true if grants are suspended because the last one took too long.
     fn rests(&self) -> bool {
         self.line().rest > 0
     }
 
-    /// A grant was used for so long.
+    /// Records the processor time that a held call used.
     fn used(&self, time: Duration) {
         let mut line = self.line();
         line.rest = line.rest.saturating_add(ticks(time).saturating_mul(SHARE));
     }
 
-    /// A grant, when it comes.
+    /// Queues a held call and returns a receiver that resolves with its grant.
     fn grant(&self) -> oneshot::Receiver<()> {
         let (sender, grant) = oneshot::channel();
         self.line().held.push_back(sender);
         grant
     }
 
-    /// So much time has passed without a tick.
+    /// Advances the tick count by a period in which the clock slept.
     pub(crate) fn pass(&self, time: Duration) {
         if !time.is_zero() {
             let mut line = self.line();
@@ -168,11 +167,11 @@ impl Lane {
         }
     }
 
-    /// A tick has passed: the turns of the next one.
+    /// Ends a tick and hands out the turns and grants of the next one.
     pub(crate) fn tick(&self, seen: &mut Seen) {
         let begins = seen.all.lately(self.begun.load(Ordering::Relaxed));
         let others = seen.light.lately(self.light.load(Ordering::Relaxed));
-        // Asking takes several files, and whoever starts us need not wait for that.
+        // Reading the number takes several system calls, so the first tick does it and not the start of the process.
         let threads = *seen.threads.get_or_insert_with(|| thread::available_parallelism().map_or(1, usize::from));
         let mut line = self.line();
         line.now += 1;
@@ -186,7 +185,7 @@ impl Lane {
         while line.turns > 0
             && let Some((_, next)) = line.waiting.pop_first()
         {
-            // Whoever ended while it waited needs none.
+            // A waiter that was cancelled uses no turn.
             line.turns -= usize::from(next.send(()).is_ok());
         }
         line.rest = if holds { line.rest.saturating_sub(1) } else { 0 };

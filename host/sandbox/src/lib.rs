@@ -1,7 +1,8 @@
-//! One WebAssembly component, one call: load a hook, call it in a sandbox of its own, and learn how that went.
+//! Sandbox for one WebAssembly component and one call: loads a hook, calls it in a fresh sandbox, and reports the
+//! result.
 //!
-//! Nothing here knows a configuration file, a store, an HTTP client or a model: what a hook may reach beyond its call is
-//! handed in as [`capability`] traits. Whoever wants hooks from a configuration takes the crate `hookbox`.
+//! This crate has no configuration file, store, HTTP client or model. The caller passes everything that a hook may
+//! reach outside its call as [`capability`] traits. To run hooks from a configuration, use the crate `hookbox`.
 
 pub mod beneath;
 mod bindings;

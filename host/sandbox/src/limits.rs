@@ -1,4 +1,4 @@
-//! What one call may use up.
+//! Limits of one call.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest timeout, in seconds: longer ones are mistaken units.
+/// The longest timeout, in seconds. A longer one is probably a mistaken unit.
 pub const WEEK: u32 = 7 * 24 * 60 * 60;
 
-/// Core modules, memories and tables of one component. `QuickJS` guests have 3 memories, `StarlingMonkey` and `CPython`
-/// guests a dozen modules.
+/// Maximum number of core modules, memories and tables of one component. `QuickJS` guests have 3 memories;
+/// `StarlingMonkey` and `CPython` guests have about 12 modules.
 pub(crate) const CORE_INSTANCES: u32 = 64;
 pub(crate) const MEMORIES: u32 = 8;
 pub(crate) const TABLES: u32 = 32;
@@ -57,12 +57,12 @@ impl Default for Limits {
     }
 }
 
-/// Fuel a call has by default for each byte of its event, beside [`Limits::fuel`]. A guard compiled from Rust that reads
-/// every word of a command takes 150; this leaves room for interpreters.
+/// Default fuel per byte of the event, in addition to [`Limits::fuel`]. A Rust guard that reads every word of a command
+/// uses about 150 per byte. The rest leaves room for interpreters.
 pub const FUEL_PER_BYTE: u64 = 1_000;
 
 impl Limits {
-    /// The same with the fuel that an event of so many bytes adds, where nobody wrote a limit.
+    /// Adds the fuel for an event of `bytes` bytes. For hooks without a configured limit.
     #[must_use]
     pub fn with_fuel_for(&self, bytes: usize) -> Self {
         let more = FUEL_PER_BYTE.saturating_mul(bytes as u64);
@@ -70,7 +70,7 @@ impl Limits {
     }
 }
 
-/// What an event of so many bytes adds to a timeout that nobody wrote: a second for each MiB.
+/// Returns the time that an event of `bytes` bytes adds to a default timeout: 1 s per MiB.
 pub fn more_time(bytes: usize) -> Duration {
     Duration::from_micros((bytes as u64).saturating_mul(1_000_000) >> 20)
 }

@@ -1,15 +1,15 @@
-//! Where components' code came from, counted.
+//! Counters of where the code of components came from.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the code of the components that were loaded so far came from.
+/// Number of components loaded so far, by the source of their code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Loads {
-    /// From another hook that had it in memory.
+    /// Shared with another hook that had it in memory.
     pub memory: u64,
-    /// From the folder of compiled components, refusals that are kept there included.
+    /// Read from the folder of compiled components. Includes refusals that are stored there.
     pub cache: u64,
-    /// From the compiler, whether or not it could compile it.
+    /// Compiled, with or without success.
     pub compiler: u64,
 }
 
@@ -28,7 +28,7 @@ impl Counters {
     }
 }
 
-/// One more.
+/// Adds one to a counter.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }

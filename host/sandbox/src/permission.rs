@@ -1,4 +1,4 @@
-//! What a component may reach beyond its own call: what it was granted.
+//! Grants: the resources that a component may use outside its own call.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
@@ -28,12 +28,12 @@ pub struct Permissions {
     pub bounds: Option<DirectoryBounds>,
 }
 
-/// Directories on the host, in or below which those of [`Permissions`] have to be.
+/// Host directories that bound those of [`Permissions`]: each must be equal to or below one of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DirectoryBounds {
-    /// For those that are read.
+    /// Bounds of the directories that are read.
     pub read: Vec<PathBuf>,
-    /// For those that are written to as well.
+    /// Bounds of the directories that are also written.
     pub write: Vec<PathBuf>,
 }
 
@@ -49,7 +49,7 @@ pub enum StateGrant {
 }
 
 impl StateGrant {
-    /// What it comes to; `None` where it grants nothing (`false`).
+    /// Returns the effective grant; `None` for `false`.
     pub fn details(&self) -> Option<StateDetails> {
         match self {
             Self::Enabled(enabled) => enabled.then(StateDetails::default),
@@ -92,7 +92,7 @@ pub enum HttpGrant {
 }
 
 impl HttpGrant {
-    /// What it comes to.
+    /// Returns the effective grant.
     pub fn details(&self) -> HttpDetails {
         match self {
             Self::Origin(origin) => HttpDetails {
@@ -125,12 +125,12 @@ pub struct HttpDetails {
 }
 
 impl HttpDetails {
-    /// The methods of a plain origin.
+    /// Returns the default methods of an origin.
     fn methods() -> Vec<String> {
         vec!["GET".into(), "POST".into()]
     }
 
-    /// The body cap of a plain origin, in KiB.
+    /// Returns the default body limit of an origin, in KiB.
     const fn body() -> u32 {
         1024
     }
@@ -148,7 +148,7 @@ pub enum LlmGrant {
 }
 
 impl LlmGrant {
-    /// What it comes to; `None` where it grants nothing (`false`).
+    /// Returns the effective grant; `None` for `false`.
     pub fn details(&self) -> Option<LlmDetails> {
         match self {
             Self::Enabled(enabled) => enabled.then(LlmDetails::default),
@@ -174,7 +174,7 @@ impl Default for LlmDetails {
     }
 }
 
-/// Something of ours that has to be granted.
+/// A capability of `hookbox:hooks` that must be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grant {
     /// `hookbox:hooks/state`
@@ -190,7 +190,7 @@ impl Grant {
         [Self::State, Self::Http, Self::Llm].into_iter().find(|grant| grant.word() == interface)
     }
 
-    /// Its name in configurations and in the WIT.
+    /// Returns the name used in configurations and in the WIT.
     pub const fn word(self) -> &'static str {
         match self {
             Self::State => "state",
@@ -199,7 +199,7 @@ impl Grant {
         }
     }
 
-    /// The value that grants it.
+    /// Returns an example of a configuration value that grants it.
     const fn example(self) -> &'static str {
         match self {
             Self::State | Self::Llm => "true",
@@ -215,7 +215,7 @@ impl Grant {
         }
     }
 
-    /// `state and http`
+    /// Formats a list such as `state and http`.
     pub(crate) fn list(grants: &[Self]) -> String {
         let words: Vec<_> = grants.iter().map(|grant| grant.word()).collect();
         match words.split_last() {
@@ -225,7 +225,7 @@ impl Grant {
         }
     }
 
-    /// The line to add to the configuration.
+    /// Returns the line to add to the configuration.
     pub(crate) fn line(grants: &[Self]) -> String {
         let members: Vec<_> = grants.iter().map(|g| format!(r#""{}": {}"#, g.word(), g.example())).collect();
         format!(r#""permissions": {{ {} }}"#, members.join(", "))

@@ -1,6 +1,6 @@
-//! Folders that are one user's alone: what is read back from them decides what runs.
+//! Folders that only one user can write to, for files that decide which code runs.
 //!
-//! Whose they are is checked on the open folder and on each open file, so that no renaming gets in between.
+//! The owner is checked on the open folder and on each open file, so that no rename can interfere.
 
 use std::{
     ffi::OsString,
@@ -18,21 +18,20 @@ use rustix::{
     process::{Pid, geteuid, test_kill_process},
 };
 
-/// Opens a regular file to read it. What stands in its place and could be waited for without end, a pipe or a device, is
-/// refused, and not waited for.
+/// Opens a regular file for reading. Refuses pipes and devices without blocking.
 ///
 /// # Errors
-/// It cannot be opened, or is not a regular file.
+/// The file cannot be opened, or is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
-/// Opens a file to write on after its end, and makes it, for this user alone, where there is none.
+/// Opens a file for appending. Creates a missing one that only this user can read and write.
 ///
 /// # Errors
-/// Also when it is a link, whose place may be another's to choose, or no regular file, or somebody else's, or others may
-/// write to it. It is not waited for.
+/// Also when the path is a link (another user may control its target), when it is not a regular file, or when another
+/// user owns it or may write to it. Never blocks.
 pub fn append(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|error| match error {
@@ -48,10 +47,10 @@ pub fn append(path: &Path) -> io::Result<File> {
 pub struct Folder(OwnedFd);
 
 impl Folder {
-    /// Opens it; creates it, for this user alone, when it is not there.
+    /// Opens a folder. Creates a missing one that only this user can use.
     ///
     /// # Errors
-    /// Also when it is a link, or somebody else's, or others may write to it.
+    /// Also when the path is a link, or another user owns the folder or may write to it.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match open(path, flags, Mode::empty()) {
@@ -65,12 +64,12 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// An open file in it, if it is there.
+    /// Opens a file in the folder. Returns `None` if there is none.
     ///
     /// # Errors
     /// As [`Folder::open`].
     pub fn file(&self, name: &str) -> io::Result<Option<File>> {
-        // A pipe in its place must not be waited for.
+        // Do not block on a pipe with that name.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&self.0, name, flags, Mode::empty()) {
             Ok(file) => file,
@@ -81,7 +80,7 @@ impl Folder {
         Ok(Some(file.into()))
     }
 
-    /// The content of a file in it, if it is there.
+    /// Reads a file in the folder. Returns `None` if there is none.
     ///
     /// # Errors
     /// As [`Folder::file`].
@@ -92,8 +91,8 @@ impl Folder {
         Ok(Some(content))
     }
 
-    /// Writes a file under another name first, so that no reader sees half of it. From then on nobody may write to it: it is
-    /// replaced, and never changed.
+    /// Writes a file under a temporary name and renames it, so that no reader sees a partial file. The file is
+    /// read-only afterwards: it is replaced and never changed.
     pub fn write(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         let temporary = format!("{name}.{}.{}", process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
@@ -107,7 +106,7 @@ impl Folder {
         done
     }
 
-    /// Removes a file; true when there was one.
+    /// Removes a file. Returns true if there was one.
     pub fn remove(&self, name: &str) -> io::Result<bool> {
         match unlinkat(&self.0, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
@@ -116,7 +115,7 @@ impl Folder {
         }
     }
 
-    /// The names of what is in it.
+    /// Returns the names of all entries in the folder.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.0)? {
@@ -125,7 +124,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Removes what [`Folder::write`] of processes that are no more left unfinished.
+    /// Removes temporary files of [`Folder::write`] whose processes have ended.
     pub fn tidy(&self) {
         for name in self.names().unwrap_or_default() {
             let Some(name) = name.to_str() else { continue };
@@ -143,10 +142,10 @@ impl Folder {
     }
 }
 
-/// Returns true if an open file or folder is of this type, this user's, and nobody else's to write to.
+/// Checks that an open file or folder has this type, and that only this user can write to it.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The first check that failed.
 pub fn check(file: impl AsFd, expected: FileType) -> io::Result<()> {
     let stat = fstat(file)?;
     let mode = Mode::from_raw_mode(stat.st_mode);

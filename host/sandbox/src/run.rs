@@ -1,4 +1,4 @@
-//! What a call of a hook works with, and how it went.
+//! The input and the result of one call of a hook.
 
 use std::{
     sync::Arc,
@@ -9,45 +9,45 @@ use hookbox_protocol::{Failure, HookOutput, Note};
 
 use crate::{capability::Capabilities, limits::Limits};
 
-/// What one call of a hook works with, beside the event.
+/// The input of one call of a hook, besides the event.
 #[derive(Debug, Clone)]
 pub struct CallContext {
-    /// Whose state it sees.
+    /// The tenant whose state the hook sees.
     pub tenant: Arc<str>,
-    /// The hook, as its state knows it.
+    /// The name under which the hook's state is stored.
     pub hook: Arc<str>,
-    /// The session of the event, when the client sent one.
+    /// The session of the event, if the client sent one.
     pub session: Option<String>,
     /// The hook's `config` object as JSON text.
     pub config_json: Arc<str>,
-    /// What it may use up. `timeout` is not read: `deadline` is what holds.
+    /// Limits of the call. `timeout` is ignored in favour of `deadline`.
     pub limits: Limits,
-    /// When it ends, whatever it is doing; waiting for its turn included.
+    /// The deadline of the call. Time spent waiting for a permit counts.
     pub deadline: Instant,
-    /// What it was granted, ready to use.
+    /// The capabilities granted to the hook.
     pub capabilities: Arc<Capabilities>,
 }
 
-/// How one run of one hook went.
+/// The result of one run of one hook.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
-    /// What it said, or why it said nothing.
+    /// The hook's output, or the failure.
     pub result: Result<Box<HookOutput>, Failure>,
-    /// What was accepted although it should not be, and what had no effect.
+    /// Problems with the output: values that were accepted although they are invalid, and values without effect.
     pub notes: Vec<Note>,
-    /// Fuel used by a component, the same for the same component and event every time.
+    /// Fuel that the component used. The same component and event always use the same amount.
     pub fuel: Option<u64>,
-    /// Linear memory a component had at most, in bytes.
+    /// Peak size of the component's linear memory, in bytes.
     pub memory: Option<u64>,
-    /// What it wrote for people, up to its end.
+    /// Lines that the hook logged before it ended.
     pub logs: Vec<LogLine>,
-    /// Wall-clock time, waiting for its turn included.
+    /// Wall-clock time, including the wait for a permit.
     pub time: Duration,
 }
 
 impl Run {
-    /// A run of which nothing else is known yet.
+    /// Creates a run with a result and nothing else.
     pub fn new(result: Result<HookOutput, Failure>) -> Self {
         let result = result.map(Box::new);
         Self { result, notes: Vec::new(), fuel: None, memory: None, logs: Vec::new(), time: Duration::ZERO }
@@ -63,30 +63,30 @@ impl From<Result<(HookOutput, Vec<Note>), Failure>> for Run {
     }
 }
 
-/// One message of a component to whoever runs it.
+/// One log message of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
-    /// How much it matters.
+    /// Severity of the message.
     pub level: LogLevel,
-    /// As written; may hold anything, also line breaks and escape codes.
+    /// The message as the component wrote it. It may contain anything, including line breaks and escape codes.
     pub message: String,
 }
 
-/// How much a [`LogLine`] matters.
+/// Severity of a [`LogLine`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// For the hook's author.
+    /// Details for the hook's author.
     Debug,
-    /// For the record.
+    /// Normal operation.
     Info,
-    /// Something is off.
+    /// A possible problem.
     Warn,
-    /// Something failed.
+    /// A failure.
     Error,
 }
 
 impl LogLevel {
-    /// One word for diagnostics.
+    /// Returns the level as a word for diagnostics.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Debug => "debug",

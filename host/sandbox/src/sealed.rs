@@ -1,4 +1,4 @@
-//! A copy of a file in memory that nobody can change, this process included.
+//! Immutable copies of files in memory. Even this process cannot change them.
 
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::FileExt;
@@ -7,10 +7,10 @@ use std::{
     io::{self, Read},
 };
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const PART: usize = 32 << 10;
 
-/// Reads to the end, and gives each part to `take`.
+/// Reads to the end and passes each part to `take`.
 pub(crate) fn read_through(from: &mut dyn Read, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = vec![0; PART];
     loop {
@@ -21,7 +21,7 @@ pub(crate) fn read_through(from: &mut dyn Read, mut take: impl FnMut(&[u8]) -> i
     }
 }
 
-/// A copy of all that is read.
+/// Copies all content into a sealed file in memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn copy(from: &mut dyn Read) -> io::Result<File> {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -29,7 +29,7 @@ pub(crate) fn copy(from: &mut dyn Read) -> io::Result<File> {
     let file = File::from(memfd_create("hookbox-code", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
     let mut length = 0;
     read_through(from, |part| {
-        // What is not written is zero, and takes no memory: a guest's memory begins with much of that.
+        // Zeros are not written and so take no memory. The initial memory of a guest is mostly zeros.
         if part.first() != Some(&0) || part.get(1..) != part.get(..part.len() - 1) {
             file.write_all_at(part, length)?;
         }
@@ -41,7 +41,7 @@ pub(crate) fn copy(from: &mut dyn Read) -> io::Result<File> {
     Ok(file)
 }
 
-/// Other systems have none.
+/// Unsupported on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn copy(_: &mut dyn Read) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// The file, and a name of it while it is open.
+    /// Returns the copied file and a path to it.
     fn copied(content: &[u8]) -> (File, String) {
         let file = copy(&mut &*content).unwrap();
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());

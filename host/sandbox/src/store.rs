@@ -1,4 +1,4 @@
-//! What surrounds one call: its store, its limits, and the way it ends when it meets one.
+//! The store of one call: its limits, and the failure when a limit is reached.
 
 mod fault;
 mod files;
@@ -26,8 +26,8 @@ use memory::Memory;
 use open_files::CallFiles;
 pub(crate) use wasi::WasiGrants;
 
-/// Bytes a component may hand to the host in one go, beside what its answer may have: an http body, a value for the
-/// state. What each may have is checked where it arrives; this is what the host allocates before it can look.
+/// Bytes that a component may pass to the host in one call besides its output, such as an HTTP body or a state value.
+/// Each function checks its own limit later. This one bounds what the host allocates before that check.
 const HOST_CALL_BYTES: usize = 4 << 20;
 /// WASI streams, pollables and files a call may hold at once.
 const HANDLES: usize = 1024;
@@ -41,23 +41,23 @@ pub(crate) struct Sandbox {
     host_calls: Budget,
     log_bytes: Budget,
     memory: Memory,
-    /// What it logged so far.
+    /// Lines that the component has logged so far.
     pub(crate) logs: Vec<LogLine>,
     grants: Arc<WasiGrants>,
-    /// Large, and most components have none.
+    /// Boxed because it is large and most components do not use WASI.
     wasi: Option<Box<WasiCtx>>,
     handles: ResourceTable,
     files: CallFiles,
 }
 
 impl Sandbox {
-    /// Bytes of all linear memories of the call. They do not shrink.
+    /// Returns the size of all linear memories of the call in bytes. Memories never shrink.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.memory.bytes()
     }
 }
 
-/// So much, and what is left of it.
+/// A limit and the part of it that is left.
 struct Budget {
     limit: u64,
     left: u64,
@@ -68,14 +68,14 @@ impl Budget {
         Self { limit, left: limit }
     }
 
-    /// Takes a part of it, or says what the whole was.
+    /// Takes `part` from the budget. Returns the limit as an error when too little is left.
     fn take(&mut self, part: u64) -> Result<(), u64> {
         self.left = self.left.checked_sub(part).ok_or(self.limit)?;
         Ok(())
     }
 }
 
-/// A fresh store for one call.
+/// Creates a fresh store for one call.
 pub(crate) fn new(
     engine: &Engine,
     context: CallContext,
@@ -106,7 +106,7 @@ pub(crate) fn new(
     store.limiter(|sandbox| &mut sandbox.memory);
     store.set_hostcall_fuel(HOST_CALL_BYTES.max(output_bytes(&limits)));
     store.set_max_component_handles(HANDLES);
-    // Only fails when the engine does not count fuel; ours does, and a store without fuel could not run anyway.
+    // This fails only when the engine does not count fuel. hookbox's engine does, and a store without fuel cannot run.
     let _ = store.set_fuel(limits.fuel);
     // As above.
     let _ = store.fuel_async_yield_interval(Some(lane::SLICE));
@@ -125,13 +125,13 @@ pub(crate) fn new(
     store
 }
 
-/// All JSON and text that an output may have.
+/// Maximum number of bytes of JSON and text in an output.
 pub(crate) fn output_bytes(limits: &Limits) -> usize {
     usize::try_from(limits.output_kib).unwrap_or(usize::MAX).saturating_mul(1024)
 }
 
 impl WasiView for Sandbox {
-    /// Without a grant: no variable, closed stdio; made only when a component asks for it.
+    /// Builds the WASI context on first use. Without grants it has no variables and closed stdio.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let ctx = self.wasi.get_or_insert_with(|| self.grants.context());
         WasiCtxView { ctx, table: &mut self.handles }

@@ -1,7 +1,7 @@
-//! Spans that cost nothing where nobody listens.
+//! Spans without cost when there is no subscriber.
 
-/// Does asynchronous work within a span. Where nobody listens, which is most often, the work is not carried into one: that
-/// copies all that it will ever hold.
+/// Awaits a future within a span. Without a subscriber, which is the common case, the future is not wrapped, because
+/// wrapping copies it.
 #[doc(hidden)] // for our own crates
 #[macro_export]
 macro_rules! traced {

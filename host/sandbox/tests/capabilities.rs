@@ -1,4 +1,4 @@
-//! What a component calls reaches the capability it was granted, for the right hook, and not for longer than it has.
+//! Host calls of a component reach the granted capability with the right hook's scope, and end at the deadline.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,7 +16,7 @@ use hookbox_sandbox::{
 };
 use hookbox_testing::guest::{self, GATE, claude, context, encode, event, gate};
 
-/// Notes who deletes what; never comes back for the key `slow`.
+/// Records the deleted keys per hook; never returns for the key `slow`.
 #[derive(Default)]
 struct Recorder(Mutex<Vec<String>>);
 
@@ -54,7 +54,7 @@ impl State for Recorder {
     }
 }
 
-/// Deletes this key of four letters, and traps unless it gets `ok(expected)`.
+/// A guest that deletes this key of four letters, and traps unless the result is `ok(expected)`.
 fn deletes(key: &str, result: u32) -> Component {
     let items = format!(
         r#"(import "hookbox:hooks/state@0.2.0" "delete" (func $delete (param i32 i32 i32)))
@@ -96,7 +96,8 @@ async fn waiting_for_the_host_ends_at_the_deadline_too() {
     assert!(begin.elapsed() < Duration::from_secs(1));
 }
 
-/// The grant was given when it was loaded, but the host has nothing to offer: an error of the interface, no trap.
+/// The grant existed when the component was loaded, but the host has no capability: the interface returns an error, no
+/// trap.
 #[tokio::test]
 async fn a_host_without_the_capability_says_so() {
     let report = call_with(&deletes("seen", 1), Capabilities::default(), Duration::from_secs(5)).await;

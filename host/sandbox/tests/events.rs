@@ -9,7 +9,7 @@ use hookbox_sandbox::{Component, Limits};
 use hookbox_testing::guest::{self, call, claude, context, encode, event, failure, load, output};
 use serde_json::json;
 
-/// A component that handles all events. Its `handle` gives what lies at address 0: nothing to say.
+/// A component that handles all events. Its `handle` returns the value at address 0, which is an empty decision.
 fn handles_everything() -> Component {
     let (mut world, mut exports) = (String::new(), String::new());
     for kind in EventKind::ALL {
@@ -51,7 +51,7 @@ async fn an_event_it_does_not_handle_is_not_sent_to_it() {
     assert_eq!(report.result.unwrap_err().to_string(), "load: does not handle Stop");
 }
 
-// Where things lie in `result<decision, fault>` of pre-tool-use, by the canonical ABI.
+// Offsets in `result<decision, fault>` of pre-tool-use, by the canonical ABI.
 const RULE: u32 = 4;
 const REASON: u32 = 8;
 const UPDATED_INPUT: u32 = 44;
@@ -147,7 +147,7 @@ async fn extra_may_not_decide() {
 
 #[tokio::test]
 async fn a_fault_is_the_hooks_own_failure() {
-    // `err` at 0; the fault's case at 4, its text at 8.
+    // `err` at 0, the fault's case at 4, its text at 8.
     let body = "(i32.store8 (i32.const 0) (i32.const 1)) (i32.store (i32.const 8) (i32.const 4096)) (i32.store (i32.const 12) (i32.const 9))";
     let failure = failure(body, r#"(data (i32.const 4096) "no Config")"#).await;
     assert_eq!(failure.to_string(), "guest-error: no Config");

@@ -4,7 +4,7 @@
 
 use hookbox_testing::guest;
 
-/// The host of a later release: its contract has one event more.
+/// The host of a later release, whose contract has one more event.
 mod later {
     wasmtime::component::bindgen!({
         path: "../../wit",
@@ -25,7 +25,7 @@ mod later {
     });
 }
 
-/// A guest that knows one event runs in a host that knows more, and is not taken to handle what it has never heard of.
+/// A guest that knows one event runs in a host that knows more, and handles only the event that it knows.
 #[test]
 fn a_guest_of_today_loads_in_a_host_with_one_event_more() {
     use later::exports::hookbox::{hooks::pre_tool_use, later::model_switch};
@@ -42,7 +42,7 @@ fn a_guest_of_today_loads_in_a_host_with_one_event_more() {
     known.load(&mut store, &instance).unwrap();
 }
 
-/// Within 0.2 a guest may be of a later release than its host.
+/// Within 0.2 a guest may be newer than its host.
 #[test]
 fn a_guest_of_a_later_release_loads_in_ours() {
     let ours = guest::encode(&guest::gate("", ""), guest::GATE, "");
@@ -51,7 +51,7 @@ fn a_guest_of_a_later_release_loads_in_ours() {
     assert_eq!(guest::load(&later).unwrap().handles(), [hookbox_protocol::EventKind::PreToolUse]);
 }
 
-/// `from` and `to` are of one length, so that the sections around them stay right.
+/// `from` and `to` have the same length, so that the section sizes stay correct.
 fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_owned();
     while let Some(at) = bytes.windows(from.len()).position(|window| window == from) {

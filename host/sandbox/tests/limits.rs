@@ -1,4 +1,4 @@
-//! Every way a component can misbehave ends in the failure that names it.
+//! Every misbehaviour of a component ends in the matching failure.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -36,7 +36,7 @@ async fn fuel_is_the_same_every_time() {
     }
 }
 
-/// Whoever had the place before, and whatever it wrote: memory is as the component has it.
+/// An instance may reuse the memory of an earlier call. The guest still sees only the component's own initial memory.
 #[tokio::test]
 async fn no_call_reads_what_another_wrote() {
     let body = |from: u32| {
@@ -67,7 +67,7 @@ async fn no_call_reads_what_another_wrote() {
     }
 }
 
-/// Not before its timeout, and then by the engine's clock. At which of its ticks, `src/engine/tests.rs` holds.
+/// Ends after its timeout, by the engine's clock. `src/engine/tests.rs` tests at which tick.
 async fn gone_after_its_timeout(component: &Component) {
     let (begin, timeout) = (Instant::now(), Duration::from_millis(40));
     let report = component.call(&event(), claude(), context(endless(), timeout)).await;
@@ -91,7 +91,7 @@ async fn a_loop_in_realloc_is_gone_after_its_timeout() {
     gone_after_its_timeout(&load(&encode(&module, guest::GATE, "")).unwrap()).await;
 }
 
-/// One thread only: if the guest did not yield, nothing else would run.
+/// A single thread: if the guest did not yield, nothing else would run.
 #[tokio::test(flavor = "current_thread")]
 async fn a_busy_component_does_not_hold_its_thread() {
     let component = load_gate(SPIN, "");
@@ -140,7 +140,7 @@ async fn growing_memory_without_end_is_out_of_memory() {
     }
 }
 
-/// The limit is on the sum: memory that the component begins with counts too.
+/// The limit applies to the sum, which includes the initial memory.
 #[tokio::test]
 async fn memory_to_begin_with_counts() {
     let module = gate("", "").replace("(export \"memory\") 1)", "(export \"memory\") 900)");
@@ -181,7 +181,7 @@ async fn a_malformed_result_is_a_trap() {
     }
 }
 
-/// So many NUL characters from a memory of 16 MiB, as the reason of a denial.
+/// A denial whose reason is this many NUL characters, from a memory of 16 MiB.
 fn long_reason(bytes: u32) -> String {
     format!(
         "(drop (memory.grow (i32.const 256)))
@@ -240,7 +240,7 @@ async fn nothing_survives_a_call() {
     }
 }
 
-/// One instruction that works for milliseconds, and cannot be interrupted: see docs/security.md.
+/// One instruction runs for milliseconds and cannot be interrupted: see docs/security.md.
 #[tokio::test]
 async fn filling_memory_again_and_again_is_gone_after_its_timeout() {
     let fill = "(drop (memory.grow (i32.const 900)))
@@ -248,12 +248,12 @@ async fn filling_memory_again_and_again_is_gone_after_its_timeout() {
     gone_after_its_timeout(&load_gate(fill, "")).await;
 }
 
-/// With a pool a component of more does not load; without one it loads, and ends when it is called.
+/// With a pool a component with more instances does not load. Without a pool it loads, and fails when it is called.
 #[tokio::test]
 async fn there_are_as_many_instances_without_a_pool_as_with_one() {
     let guest = encode(&gate("", ""), guest::GATE, "");
     for (more, fits) in [(40_u8, true), (100, false)] {
-        // A core module with nothing in it, and so many instances of it: see the component model's binary format.
+        // An empty core module and `more` instances of it. See the component model's binary format.
         let instances = [0, 1, 0].repeat(more.into());
         let [low, high, ..] = (instances.len() + 1).to_le_bytes();
         let size = [low | 0x80, high << 1 | low >> 7];

@@ -1,4 +1,4 @@
-//! What loads, what does not, and what is said about it.
+//! Components that load, components that do not, and the error messages.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -20,7 +20,7 @@ use hookbox_sandbox::{
 };
 use hookbox_testing::guest::{self, GATE, call, encode, gate, load};
 
-/// A core module whose only content is one import.
+/// A guest with one import.
 fn importing(import: &str, world: &str, packages: &str) -> Vec<u8> {
     encode(&gate("", import), &format!("{world} {GATE}"), packages)
 }
@@ -46,7 +46,7 @@ fn wants_network() -> Vec<u8> {
     )
 }
 
-/// What it is, and what to do.
+/// The error message, and the help text.
 fn refusal(bytes: &[u8]) -> (String, String) {
     let error = load(bytes).unwrap_err();
     (error.to_string(), error.help())
@@ -172,7 +172,7 @@ async fn a_component_is_compiled_once() {
     }
 }
 
-/// A process that lives for one event has one thread, and starting another takes longer than loading a small component.
+/// A process for one event has one thread. Starting another takes longer than loading a small component.
 #[test]
 fn what_is_compiled_already_is_loaded_without_a_thread() {
     let folder = tempfile::tempdir().unwrap();
@@ -233,7 +233,7 @@ fn a_folder_or_entry_that_others_can_write_to_is_not_trusted() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
     cached(folder.path());
     let entry = entries(folder.path()).pop().unwrap();
-    // Not even its user: what runs from a file must stay as it is.
+    // Even its user must not be able to write: code that runs from a file must not change.
     for mode in [0o402, 0o420, 0o600] {
         fs::set_permissions(&entry, fs::Permissions::from_mode(mode)).unwrap();
         cached(folder.path());
@@ -251,7 +251,7 @@ fn a_symlink_is_not_followed() {
     assert!(entries(&real).is_empty());
 }
 
-/// Whoever was ended while it wrote an entry leaves half of one; the next that writes takes it away.
+/// A process that was killed while writing an entry leaves half of one. The next writer removes it.
 #[test]
 fn what_an_ended_process_left_is_cleaned() {
     let folder = tempfile::tempdir().unwrap();

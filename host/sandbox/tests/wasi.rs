@@ -1,4 +1,4 @@
-//! WASI is linked for everyone and gives what was granted: nothing, unless the configuration says otherwise.
+//! WASI is linked for every hook and gives only what is granted, which is nothing by default.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,7 +16,7 @@ const PACKAGES: &str = "
 const VARIABLES: (&str, &str) = ("wasi:cli/environment@0.2.3", "get-environment");
 const DIRECTORIES: (&str, &str) = ("wasi:filesystem/preopens@0.2.3", "get-directories");
 
-/// Whether a component sees exactly so many entries in this list.
+/// Returns true if a component sees exactly `count` entries in this list.
 async fn sees(count: u32, (interface, function): (&str, &str), permissions: &Permissions, folder: &Path) -> bool {
     let import = format!(r#"(import "{interface}" "{function}" (func $list (param i32)))"#);
     let body = format!(
@@ -48,7 +48,7 @@ async fn directories_are_seen_when_granted_only() {
     assert!(sees(2, DIRECTORIES, &granted, folder.path()).await);
 }
 
-/// Calls a component that sees one directory and reads `file` in it, and traps unless the file has so many bytes.
+/// A guest that sees one directory and reads `file` in it, and traps unless the file has this many bytes.
 fn reader(bytes: u32) -> Vec<u8> {
     let body = format!(
         "(call $directories (i32.const 8192))
@@ -97,7 +97,7 @@ async fn what_takes_a_granted_directorys_place_is_not_seen() {
                 let report = call(&component, Limits::default()).await;
                 assert!(report.result.is_ok(), "{granted}: {report:?}");
             }
-            // Where the directory is gone, there is nothing.
+            // After the directory is removed, the component sees nothing.
             fs::remove_dir_all(at("acme/moved")).unwrap();
             assert!(call(&component, Limits::default()).await.result.is_err(), "{granted}");
         }
@@ -127,6 +127,6 @@ async fn a_link_that_leads_out_of_the_bounds_is_not_opened_when_the_hook_is_load
         let error = load(Some(out), None, bounds(&["acme"], &["acme"])).unwrap_err();
         assert!(matches!(&error, LoadError::Directory { error, .. } if error.contains("leads out")), "{out}: {error}");
     }
-    // To read is not to write.
+    // A read grant does not allow writing.
     assert!(load(None, Some("acme/data"), bounds(&["acme"], &["other"])).is_err());
 }

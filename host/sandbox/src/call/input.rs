@@ -1,4 +1,4 @@
-//! Records that several events take. They borrow from the event, which may be large: what is in it once, is once in memory.
+//! Records that several events use. They borrow from the event, so that its large parts are in memory only once.
 
 use std::{ops::Deref, sync::OnceLock};
 
@@ -6,7 +6,7 @@ use hookbox_protocol::{Dialect, Event, event::Json};
 
 use crate::bindings::hookbox::hooks::types::{EventContext, ToolCall};
 
-/// An event with the texts that were made for a call.
+/// An event, and the texts created for the call.
 pub(crate) struct Given<'a> {
     event: &'a Event,
     made: Texts,
@@ -26,7 +26,7 @@ impl Deref for Given<'_> {
     }
 }
 
-/// Texts that live as long as this does.
+/// A list of texts. Each lives as long as the list.
 #[derive(Default)]
 struct Texts(OnceLock<(String, Box<Texts>)>);
 
@@ -63,7 +63,7 @@ pub(crate) fn context<'a>(event: &'a Event, dialect: &'a dyn Dialect) -> EventCo
     }
 }
 
-/// The tool of the event; an empty name and `null` where the client sent none.
+/// Returns the tool call of the event, with an empty name and the input `null` if the client sent none.
 pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
     let call = event.call.as_ref();
     ToolCall {
@@ -74,13 +74,13 @@ pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
     }
 }
 
-/// JSON text, as the client wrote it where it did; `null` where there is nothing.
+/// Returns a value as JSON text: the client's own text if there is one, and `null` for a missing value.
 pub(crate) fn json<'a>(event: &'a Given<'_>, value: Option<&'a Json>) -> &'a str {
     let Some(value) = value else { return "null" };
     value.text().unwrap_or_else(|| event.made.keep(value.to_string()))
 }
 
-/// A list of texts as the contract has it.
+/// Converts a list of texts to the contract's type.
 pub(crate) fn texts(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }

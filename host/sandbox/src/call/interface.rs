@@ -1,4 +1,4 @@
-//! What every event's interface has in common.
+//! The parts that the interfaces of all events share.
 
 use async_trait::async_trait;
 use hookbox_protocol::{Event, Failure, HookOutput};
@@ -14,7 +14,7 @@ pub(crate) trait Interface: Send + Sync {
     async fn handle(&self, call: Call<'_, '_>) -> Result<Box<HookOutput>, Failed>;
 }
 
-/// What [`Interface::handle`] works with.
+/// The arguments of [`Interface::handle`].
 pub(crate) struct Call<'a, 'r> {
     pub(crate) event: &'a Event,
     pub(crate) store: &'a mut Store<Sandbox>,
@@ -22,11 +22,11 @@ pub(crate) struct Call<'a, 'r> {
     pub(crate) reader: &'a mut Reader<'r>,
 }
 
-/// Why there is no answer.
+/// The reason why a call has no output.
 pub(crate) enum Failed {
-    /// The component did not come to its end.
+    /// The component ended before it returned.
     Ended(wasmtime::Error),
-    /// It did, but gave no answer that can be used.
+    /// The component returned a fault or an invalid output.
     Answered(Failure),
 }
 
@@ -42,7 +42,7 @@ impl From<Failure> for Failed {
     }
 }
 
-/// Binds one event: how its parameters come from the event, and its answer from the decision.
+/// Implements one event's interface: builds its parameters from the event, and the output from the decision.
 macro_rules! interface {
     (
         $kind:ident($event:ident, $input:pat) => $wit:ident::handle($($name:ident: $ty:ty = $make:expr),*) -> $output:ty,

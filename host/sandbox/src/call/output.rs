@@ -1,4 +1,4 @@
-//! What decisions have in common, read with the limits and rules that hold for all of them.
+//! Conversion of a component's decision into an output, with the limits and rules that all events share.
 
 use hookbox_protocol::{
     Cause, Decision, Dialect, Event, Failure, Halt, HookOutput, Note, Scope,
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::bindings::hookbox::hooks::types::{self as wit, BlockDecision, Effects, Fault, PermissionDecision};
 
-/// Reads one decision.
+/// Reads one decision of a component.
 pub(crate) struct Reader<'a> {
     event: &'a Event,
     dialect: &'a dyn Dialect,
@@ -18,7 +18,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// For an output of at most `limit` bytes.
+    /// Creates a reader for an output of at most `limit` bytes.
     pub(crate) fn new(event: &'a Event, dialect: &'a dyn Dialect, limit: usize) -> Self {
         Self { event, dialect, limit, left: limit, notes: Vec::new() }
     }
@@ -31,13 +31,13 @@ impl<'a> Reader<'a> {
         self.notes
     }
 
-    /// For an interface that was handed another event than its own.
+    /// Failure for an event that the component does not handle.
     pub(crate) fn other_event(&self) -> Failure {
         Failure::new(Cause::Load, format!("does not handle {}", self.event.kind().name()))
     }
 
-    /// types.wit: "A hook that could not decide. The host treats it as that hook's failure, never as an output." What it
-    /// says about it has the limit of an output.
+    /// types.wit: "A hook that could not decide. The host treats it as that hook's failure, never as an output." The
+    /// message counts towards the limit of an output.
     pub(crate) fn fault(&mut self, fault: Fault) -> Failure {
         let (Fault::BadInput(message) | Fault::Failed(message)) = fault;
         self.text(message).map_or_else(|too_large| too_large, |message| Failure::new(Cause::Guest, message))
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The effects every decision has, as an output without a rule.
+    /// Reads the effects that every decision has, as an output without a decision.
     pub(crate) fn effects(&mut self, effects: Effects) -> Result<Box<HookOutput>, Failure> {
         let Effects { context, system_message, suppress_output, halt, extra } = effects;
         let halt = match halt {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         Ok(output)
     }
 
-    /// `effects` with a yes-or-no decision.
+    /// Reads `effects` together with a block decision.
     pub(crate) fn gate(&mut self, gate: BlockDecision, effects: Effects) -> Result<Box<HookOutput>, Failure> {
         let mut output = self.effects(effects)?;
         if let BlockDecision::Block(reason) = gate {
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         Ok(output)
     }
 
-    /// `effects` with the answer to a permission question.
+    /// Reads `effects` together with a permission decision.
     pub(crate) fn permission(
         &mut self,
         permission: PermissionDecision,
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         Ok(output)
     }
 
-    /// An output object in the dialect's own words.
+    /// Reads an output object that uses the dialect's own fields.
     pub(crate) fn dialect_output(&mut self, output: Option<String>) -> Result<Box<HookOutput>, Failure> {
         let Some(object) = self.object("output", output)? else { return Ok(Box::default()) };
         let (output, notes) = self.dialect.decode_output(self.event, &object).map_err(|e| bad("output", e))?;
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `updated` with the members it leaves out taken from `whole`.
+/// Adds the members of `whole` that `updated` leaves out.
 pub(crate) fn completed<'a>(
     updated: Option<Object>,
     whole: impl IntoIterator<Item = (impl Into<String>, &'a Value)>,

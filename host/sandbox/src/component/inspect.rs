@@ -1,4 +1,4 @@
-//! What a component is, from its bytes alone: nothing is compiled, nothing runs.
+//! Properties of a component, read from its bytes alone. Nothing is compiled or run.
 
 use std::collections::HashSet;
 
@@ -12,26 +12,26 @@ use crate::{
     permission::Grant,
 };
 
-/// What a component is.
+/// Properties of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Bytes.
+    /// Size in bytes.
     pub size: usize,
     /// SHA-256 in hexadecimal.
     pub digest: String,
-    /// The contract it was made for, for example `hookbox:hooks@0.2.0`.
+    /// The contract that the component was built for, such as `hookbox:hooks@0.2.0`.
     pub contract: Option<String>,
-    /// The events it handles.
+    /// The events that the component handles.
     pub handles: Vec<EventKind>,
-    /// What has to be granted.
+    /// Interfaces that must be granted.
     pub asks: Vec<Grant>,
-    /// Imports that are linked and give nothing unless directories or variables are granted.
+    /// Imports that are linked for every hook and give nothing unless directories or variables are granted.
     pub inert: Vec<String>,
-    /// Imports no hook can have.
+    /// Imports that no hook can have.
     pub refused: Vec<String>,
-    /// What it was written in, as its compiler says.
+    /// The source language, as reported by the compiler.
     pub language: Option<String>,
-    /// Everything that says it had a part in making it.
+    /// All tools that claim to have built a part of it.
     pub producers: Vec<Producer>,
 }
 
@@ -46,7 +46,7 @@ pub struct Producer {
     pub version: String,
 }
 
-/// Looks into a component.
+/// Inspects a component.
 ///
 /// # Errors
 /// [`LoadError::NotWasm`], [`LoadError::CoreModule`], [`LoadError::Invalid`], [`LoadError::Version`].
@@ -58,7 +58,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
     for export in &parts.exports {
         handles.extend(handled(export)?);
     }
-    // In the contract's order, whatever tool encoded it.
+    // The contract's order does not depend on the tool that encoded the component.
     handles.sort();
     let language = parts.producers.iter().find(|p| p.field == "language").map(|p| p.name.clone());
     Ok(Inspection {
@@ -74,7 +74,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, LoadError> {
     })
 }
 
-/// Tells components from core modules and from everything else.
+/// Checks that the bytes are a component and not a core module or another file.
 pub(super) fn check_header(bytes: &[u8]) -> Result<(), LoadError> {
     match Parser::new(0).parse_all(bytes).next() {
         Some(Ok(Payload::Version { encoding: Encoding::Component, .. })) => Ok(()),
@@ -94,9 +94,10 @@ struct Parts {
     imports: Vec<String>,
     exports: Vec<String>,
     producers: Vec<Producer>,
-    /// Those of them that were met before: every module within has a section of its own, mostly the same.
+    /// The producers found so far. Every nested module has its own section, mostly with the same content.
     known: HashSet<Producer>,
-    /// How deep the outermost is that names a language: an engine within is written in one that is not the hook's.
+    /// Nesting depth of the outermost part that names a language. An engine inside is written in another language than
+    /// the hook.
     language_depth: Option<usize>,
 }
 

@@ -1,10 +1,9 @@
-//! How much a component would become, from its bytes alone: what the engine expands or descends into before it looks at
-//! its own limits.
-//!
-//! - A component that instantiates another twice, which instantiates another twice, and so on, doubles with every few
+//! Checks of a component's size from its bytes alone, before the engine expands or descends into it. The engine applies
+//! its own limits too late for two kinds of components:
+//! - A component that instantiates another one twice, which does the same, and so on. Its size doubles with every few
 //!   bytes.
-//! - The type of a component that has a type of a component, and so on, takes some of the stack at every level, and a
-//!   stack that overflows ends the process.
+//! - A component type that contains a component type, and so on. Each level uses stack, and a stack overflow ends the
+//!   process.
 
 use wasmparser::{
     ComponentAlias, ComponentExternalKind, ComponentInstance, ComponentOuterAliasKind, ComponentTypeRef, Instance,
@@ -16,20 +15,20 @@ use crate::{
     limits::{MEMORIES, TABLES},
 };
 
-/// Types of components and instances within types, in one section. Toolchains make none or a few.
+/// Maximum number of component and instance types nested in types, per section. Toolchains create none or a few.
 const NESTED_TYPES: usize = 200;
 
-/// Instances of components and core modules in one component, those in its parts included. `wasm-tools component new`
-/// makes a handful for each interface.
+/// Maximum number of instances of components and core modules in one component, including its nested components.
+/// `wasm-tools component new` creates a few per interface.
 const INSTANCES: u64 = 10_000;
-/// Components in components. `wasm-tools` makes two levels, each composition one more.
+/// Maximum nesting depth of components. `wasm-tools` creates two levels, and each composition adds one.
 const LEVELS: usize = 100;
 
 /// Bytes of a page of linear memory.
 pub(super) const PAGE: u64 = 64 << 10;
 
-/// Refuses components that would not end, and those that no memory of `memory_mib` can hold. Other mistakes are the
-/// engine's to find.
+/// Refuses components that would expand without end, and those whose initial memories exceed `memory_mib`. The engine
+/// finds all other errors.
 ///
 /// # Errors
 /// [`LoadError::Invalid`], [`LoadError::Memory`].
@@ -39,12 +38,12 @@ pub fn check(bytes: &[u8], memory_mib: u32) -> Result<(), LoadError> {
     if mib > memory_mib.into() { Err(LoadError::Memory { mib, limit_mib: memory_mib }) } else { Ok(()) }
 }
 
-/// One component that is being read.
+/// A component that is being read.
 #[derive(Default)]
 struct Level {
-    /// For each component it can instantiate, how many instances that makes.
+    /// For each component it can instantiate, the number of instances that this creates.
     components: Vec<u64>,
-    /// How many instances it makes itself.
+    /// Number of instances that it creates itself.
     instances: u64,
 }
 
@@ -59,11 +58,11 @@ impl Level {
     }
 }
 
-/// Counts what it makes, and says what all its linear memories together begin with, in bytes.
+/// Counts the instances, and returns the initial size of all linear memories in bytes.
 fn count(bytes: &[u8]) -> Result<u64, &'static str> {
     let (mut levels, mut begins_with): (Vec<Level>, u64) = (Vec::new(), 0);
     let (mut memories, mut tables) = (0_u32, 0_u32);
-    // Modules within components have an end, too, but nothing of interest.
+    // Core modules inside components also have an end event, which must not end a component's level.
     let mut modules = 0_usize;
     let mut memories_of_module = 0_u32;
     for payload in Parser::new(0).parse_all(bytes) {
@@ -107,7 +106,7 @@ fn count(bytes: &[u8]) -> Result<u64, &'static str> {
             }
             _ => read(&payload, &mut levels)?,
         }
-        // The engine needs the proposal itself, to copy between components.
+        // The multi-memory proposal stays enabled because the engine needs it to copy between components.
         if memories_of_module > 1 {
             return Err("a module in it has several memories");
         }
@@ -115,8 +114,8 @@ fn count(bytes: &[u8]) -> Result<u64, &'static str> {
     Ok(begins_with)
 }
 
-/// No fewer than there are levels: within a type, another one is `0x01`, then `0x41` for a component's or `0x42` for an
-/// instance's. Reading them properly is what takes the stack.
+/// Returns an upper bound on the nesting depth. Within a type, a nested one is `0x01`, then `0x41` for a component or
+/// `0x42` for an instance. Parsing them properly would use the stack.
 fn nested_types(section: &[u8]) -> usize {
     section.windows(2).filter(|pair| matches!(pair, [0x01, 0x41 | 0x42])).count()
 }
@@ -178,5 +177,5 @@ fn read(payload: &Payload<'_>, levels: &mut [Level]) -> Result<(), &'static str>
     Ok(())
 }
 
-/// What is handed around can be anything, so it could not be counted. No toolchain makes such components.
+/// Message for components passed as arguments. They cannot be counted, and no toolchain creates them.
 const PASSED: &str = "a component is passed to another in it";

@@ -1,4 +1,4 @@
-//! What "in time" is, counted in ticks of a clock that the test holds.
+//! Tests of deadlines, counted in ticks of a clock that the test controls.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
 };
 
 use hookbox_protocol::dialect;
-// Of this the text and bytes only: its types are those of another build of this crate.
+// Only the text and bytes of this crate are used: its types come from another build of the sandbox.
 use hookbox_testing::guest::{GATE, encode, gate};
 
 use super::{Engine, EngineOptions};
@@ -16,7 +16,7 @@ use crate::{CallContext, Component, Limits, Permissions, Run, capability::Capabi
 
 const SPIN: &str = "(loop $again (br $again))";
 
-/// An engine whose clock stands still.
+/// Returns an engine whose clock never ticks.
 fn still() -> Engine {
     let engine = Engine::new(EngineOptions::default()).unwrap();
     engine.inner.clock.change(|state| state.closed = true);
@@ -42,12 +42,12 @@ async fn call(engine: Engine, module: String, world: String, deadline: Instant) 
     component.call(&event, dialect, context).await
 }
 
-/// Runs a guest that does not end, lets its deadline pass, and ticks once.
+/// Runs a guest that never ends, lets its deadline pass, and ticks once.
 async fn gone_at_the_first_tick(module: &str) {
     let engine = still();
     let deadline = Instant::now() + Duration::from_millis(200);
     let call = tokio::spawn(call(engine.clone(), module.to_owned(), GATE.to_owned(), deadline));
-    // From here on its store has seen no tick.
+    // From here on the call's store has seen no tick.
     while engine.inner.clock.state.lock().unwrap().calls == 0 {
         tokio::task::yield_now().await;
     }

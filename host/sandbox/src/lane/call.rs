@@ -1,4 +1,4 @@
-//! One call in its [`Lane`].
+//! Scheduling of one call in its [`Lane`].
 
 use std::{
     future::poll_fn,
@@ -13,12 +13,12 @@ use std::{
 
 use super::{GRANT, LONG, Lane, TICK, clock::processor_time};
 
-/// How a call gives way to others.
+/// Decides when a call yields to others.
 pub(crate) struct Pace {
     lane: Arc<Lane>,
     tenant: Arc<str>,
-    /// Microseconds on a processor after the first slice, which most calls are done within; and how many there are to be
-    /// before the next turn is needed.
+    /// Microseconds of processor time after the first slice (most calls end within that slice), and the value at which
+    /// the call next needs a turn.
     ran: AtomicU64,
     next: AtomicU64,
 }
@@ -28,12 +28,13 @@ impl Pace {
         Self { lane, tenant, ran: AtomicU64::new(0), next: AtomicU64::new(micros(TICK)) }
     }
 
-    /// Returns true if it goes on after a tick without a turn: it has not run for one since the last, or is held.
+    /// Returns true if the call may continue after a tick without a turn: it has run for less than a tick since its
+    /// last turn, or it is held.
     pub(crate) fn needs_no_turn(&self) -> bool {
         self.ran.load(Ordering::Relaxed) < self.next.load(Ordering::Relaxed) || self.is_held()
     }
 
-    /// Lets others run, and waits for a turn.
+    /// Yields to other tasks and waits for a turn.
     pub(crate) async fn turn(&self) {
         tokio::task::yield_now().await;
         let ran = self.ran.load(Ordering::Relaxed);
@@ -41,15 +42,15 @@ impl Pace {
         self.lane.turn(Duration::from_micros(ran)).await;
     }
 
-    /// Does what the call does, which is interrupted again and again. Where it is held, it waits for grants.
+    /// Polls the call, measures each slice, and makes it wait for grants while it is held.
     pub(crate) async fn keep<T>(&self, mut call: Pin<&mut impl Future<Output = T>>) -> T {
-        // One that begins is not made to wait, unless a grant took too long.
+        // A new call does not wait, unless an earlier grant took too long.
         let mut waits = (self.is_held() && self.lane.rests()).then(|| self.lane.grant());
         let (mut is_first, mut of_grant) = (true, Duration::ZERO);
         poll_fn(|cx| {
             loop {
                 if let Some(grant) = &mut waits {
-                    // Nobody drops it before it is given.
+                    // The sender is dropped only after it was used.
                     let _ = ready!(Pin::new(grant).poll(cx));
                     (waits, of_grant) = (None, Duration::ZERO);
                 }

@@ -38,7 +38,7 @@ fn one_thread_is_kept_for_those_who_begin() {
     begin(&four, "a");
     four.tick(&mut seen);
     assert_eq!(four.line().turns, 3);
-    // Somebody has a turn even where there is one thread only.
+    // A single thread still gets a turn.
     let (one, mut seen) = lane(1);
     begin(&one, "a");
     one.tick(&mut seen);
@@ -69,13 +69,13 @@ fn who_ran_for_less_goes_first_and_nobody_waits_for_ever() {
     assert!(is_there(&mut old) && !is_there(&mut another));
 }
 
-/// On a processor for so long.
+/// Computes for `time` of processor time.
 fn compute(time: Duration) {
     let until = processor_time() + time;
     while processor_time() < until {}
 }
 
-/// A call that never ends, of slices that take so long, and how many there were.
+/// Returns a call that never ends, with slices of the given length, and the number of slices it has run.
 fn endless(
     lane: &Arc<Lane>,
     tenant: &str,
@@ -91,15 +91,15 @@ fn endless(
     (Box::pin(async move { pace.keep(pin!(call)).await }), ran)
 }
 
-/// A lane in which the tenant `heavy` has run for long.
+/// Returns a scheduler with the heavy tenant `heavy`.
 fn with_heavy() -> (Arc<Lane>, Seen) {
     let (lane, mut seen) = lane(2);
     let (mut call, _) = endless(&lane, "heavy", 4 * TICK);
-    // The first slice is not looked at.
+    // The first slice is not measured.
     (0..4).for_each(|_| assert!(!is_there(&mut call)));
     assert!(lane.line().heavy.is_empty());
     assert!(!is_there(&mut call) && lane.line().heavy.contains_key("heavy"));
-    // What began before anybody was heavy is long ago.
+    // Let the calls that began before the tenant was heavy become old.
     (0..=QUIET).for_each(|_| lane.tick(&mut seen));
     (lane, seen)
 }
@@ -116,7 +116,7 @@ fn a_heavy_tenant_is_held_while_others_begin() {
         begin(&lane, "other");
         lane.tick(&mut seen);
     }
-    // The first slice is not looked at.
+    // The first slice is not measured.
     let ran = heavy_ran.load(Ordering::Relaxed);
     assert!((11..=12).contains(&ran), "{ran} slices in {ticks} ticks");
     assert_eq!(other_ran.load(Ordering::Relaxed) as u64, 5 * ticks);
@@ -137,7 +137,7 @@ fn a_heavy_tenant_goes_on_where_nobody_else_begins_and_is_forgiven() {
     lane.tick(&mut seen);
     assert!(!lane.holds("heavy") && lane.line().heavy.is_empty());
 
-    // Also where nothing ran meanwhile that needs ticks.
+    // The same applies after a period in which the clock slept.
     let (lane, mut seen) = with_heavy();
     lane.pass(Duration::from_millis(HEAVY));
     begin(&lane, "other");
@@ -152,7 +152,7 @@ fn a_grant_that_took_long_is_followed_by_a_rest() {
     lane.tick(&mut seen);
     let (mut long, _) = endless(&lane, "heavy", 20 * TICK);
     (0..2).for_each(|_| assert!(!is_there(&mut long)));
-    // One that begins now waits, too.
+    // A call that begins now waits, too.
     let (mut next, ran) = endless(&lane, "heavy", Duration::ZERO);
     for _ in 0..2 * SHARE {
         assert!(!is_there(&mut next));

@@ -1,4 +1,4 @@
-//! How a call ended that gave no answer, in words a person can use.
+//! Failures of calls that gave no answer, with messages for people.
 
 use std::{error::Error, io};
 
@@ -10,22 +10,22 @@ use wasmtime_wasi::I32Exit;
 
 use super::HANDLES;
 
-/// Why the host itself stopped a call.
+/// A limit because of which the host stopped a call.
 #[derive(Debug, Error)]
 pub(crate) enum LimitReached {
     /// The deadline passed.
     #[error("did not answer within its timeout")]
     Timeout,
-    /// See the text.
+    /// Linear memory or tables exceeded their limit. The text has the details.
     #[error("{0}")]
     Memory(String),
-    /// More to the log than so many bytes.
+    /// Wrote more than this many bytes to the log.
     #[error("wrote more than {} KiB to the log", .0 >> 10)]
     LogFlood(u64),
-    /// More host calls than so many.
+    /// Called the host more than this many times.
     #[error("called the host more than {0} times")]
     HostCalls(u64),
-    /// More open files of the tenant's calls than so many.
+    /// The tenant's calls have more than this many files open.
     #[error("its tenant has {0} files and streams of files open; try again when other calls have ended")]
     Files(usize),
 }
@@ -48,13 +48,13 @@ impl From<LimitReached> for Failure {
     }
 }
 
-/// A limit of the process, or of the machine, that is not the component's doing.
+/// Failure because of a limit of the process or the machine, which the component did not cause.
 pub(crate) fn refused(why: &dyn Error) -> Failure {
     let message = format!("the system refused what it needs ({why}); try again, or raise the process's limits");
     Failure::new(Cause::Busy, message)
 }
 
-/// What an error that came out of a guest means. `fuel` and `output_kib` are the call's limits.
+/// Converts an engine error into a failure. `fuel` and `output_kib` are the call's limits.
 pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Failure {
     if let Some(stop) = error.downcast_ref::<LimitReached>() {
         return Failure::new(stop.cause(), stop.to_string());
@@ -80,14 +80,14 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
         return refused(root);
     }
     let root = root.to_string();
-    // The engine's type for this is private; a test holds its text.
+    // The engine's type for this error is private. A test checks that its text is still the same.
     if root.contains("fuel allocated for hostcalls") {
         return Failure::new(
             Cause::OutputTooLarge,
             format!("handed more text to the host than the limit of {output_kib} KiB"),
         );
     }
-    // As above. A pool refuses such a component when it is loaded.
+    // This type is private, too. A pooling engine refuses such a component when it is loaded.
     if let Some(too_many) = root.strip_prefix("resource limit exceeded: ") {
         return Failure::new(Cause::OutOfMemory, format!("has more parts than there is room for: {too_many}"));
     }

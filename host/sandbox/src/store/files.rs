@@ -1,8 +1,8 @@
-//! The functions of `wasi:filesystem` that this host defines itself, in place of wasmtime-wasi's.
+//! Functions of `wasi:filesystem` that this host implements itself, in place of wasmtime-wasi's.
 //!
-//! wasmtime-wasi opens directories by path at each call, and waits in `open` for a pipe's other end. Here the directories
-//! are those opened at the load, `open` never waits, and only regular files and directories are opened. See
-//! `docs/spec/decisions.md`, Granted directories.
+//! wasmtime-wasi opens directories by path at each call, and its `open` waits for the other end of a pipe. These
+//! functions use the directories opened at load time, never wait in `open`, and open regular files and directories
+//! only. See `docs/spec/decisions.md`, Granted directories.
 
 use std::{fs::File, io, path::Path, sync::Arc};
 
@@ -26,7 +26,7 @@ use super::Sandbox;
 
 pub(crate) use super::open_files::OpenFiles;
 
-/// The version that wasmtime-wasi links. Under another one these functions would replace nothing.
+/// The interface versions that wasmtime-wasi links. With another version these functions would replace nothing.
 const TYPES: &str = "wasi:filesystem/types@0.2.12";
 const PREOPENS: &str = "wasi:filesystem/preopens@0.2.12";
 
@@ -34,7 +34,7 @@ type Answer<T> = Result<(Result<T, ErrorCode>,)>;
 type OpenAt = (Resource<Descriptor>, PathFlags, String, OpenFlags, DescriptorFlags);
 type SetTimesAt = (Resource<Descriptor>, PathFlags, String, NewTimestamp, NewTimestamp);
 
-/// Replaces these functions in a linker that has wasmtime-wasi's.
+/// Replaces these functions in a linker that already has wasmtime-wasi's.
 pub(crate) fn replace(linker: &mut Linker<Sandbox>) -> Result<()> {
     linker.allow_shadowing(true);
     linker.instance(PREOPENS)?.func_wrap("get-directories", |mut store: StoreContextMut<'_, Sandbox>, (): ()| {
@@ -83,7 +83,7 @@ fn answer<T>(result: FsResult<T>) -> Answer<T> {
 }
 
 impl Sandbox {
-    /// wasmtime-wasi's own functions, for one more stream.
+    /// Returns wasmtime-wasi's own functions after a check that there is room for another stream.
     fn view(&mut self) -> Result<impl HostDescriptor> {
         self.files.check()?;
         Ok(self.filesystem())
@@ -102,7 +102,7 @@ impl Sandbox {
         directories.collect()
     }
 
-    /// A file or directory for the component, counted for its tenant.
+    /// Gives a file or directory to the component and counts it for the tenant.
     fn hand_out(&mut self, file: File, perms: FsPerms, mode: OpenMode, is_dir: bool) -> Result<Resource<Descriptor>> {
         let (descriptor, file) = if is_dir {
             let dir = Dir::new(file, perms, mode, false);
@@ -133,7 +133,7 @@ impl Sandbox {
         }
     }
 
-    /// Sets times. Through a link, wasmtime-wasi opens whatever is there: the times are set on a file opened here.
+    /// Sets times. wasmtime-wasi opens anything behind a link, so this function opens the file itself.
     async fn set_times_at(&mut self, (at, follow, path, accessed, modified): SetTimesAt) -> Answer<()> {
         if !follow.contains(PathFlags::SYMLINK_FOLLOW) {
             return answer(self.filesystem().set_times_at(at, follow, path, accessed, modified).await);
@@ -167,7 +167,7 @@ fn follow_links(flags: PathFlags) -> FollowSymlinks {
     if flags.contains(PathFlags::SYMLINK_FOLLOW) { FollowSymlinks::Yes } else { FollowSymlinks::No }
 }
 
-/// As wasmtime-wasi reads the flags of `open-at`.
+/// Reads the flags of `open-at` as wasmtime-wasi does.
 fn options(
     perms: FsPerms,
     follow: PathFlags,
@@ -191,7 +191,7 @@ fn options(
         return Err(ErrorCode::NotPermitted);
     }
     let mut options = OpenOptions::new();
-    // What cap-fs-ext calls; there is no other name for it.
+    // cap-fs-ext calls this method; it has no public name.
     options.read(read).write(changes).truncate(truncate)._cap_fs_ext_follow(follow_links(follow));
     if create && how.contains(OpenFlags::EXCLUSIVE) {
         options.create_new(true);
@@ -209,8 +209,8 @@ struct Opened {
     is_dir: bool,
 }
 
-/// Opens a regular file or a directory and waits for nothing. Anything else is refused before it is opened, because to open
-/// a device can have effects, and again afterwards, in case it took a file's place in between.
+/// Opens a regular file or a directory without blocking. Other kinds are refused before they are opened, because
+/// opening a device can have effects. A second check afterwards detects a device that replaced the file in between.
 fn open_plain(dir: &File, path: &Path, follow: FollowSymlinks, options: &OpenOptions) -> io::Result<Opened> {
     if let Ok(meta) = stat(dir, path, follow) {
         let kind = meta.file_type();
@@ -225,7 +225,7 @@ fn open_plain(dir: &File, path: &Path, follow: FollowSymlinks, options: &OpenOpt
     if kind.is_file() || kind.is_dir() { Ok(Opened { file, is_dir: kind.is_dir() }) } else { Err(Errno::PERM.into()) }
 }
 
-/// A pipe that nobody reads says `ENXIO` to a writer that does not wait.
+/// Converts an error. A pipe without a reader gives `ENXIO` to a writer that does not block.
 fn refusal(error: &io::Error) -> ErrorCode {
     if Errno::from_io_error(error) == Some(Errno::NXIO) { ErrorCode::NotPermitted } else { error.into() }
 }

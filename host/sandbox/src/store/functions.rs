@@ -1,4 +1,4 @@
-//! The host functions of `hookbox:hooks`: each counts the call and hands it to the capability.
+//! The host functions of `hookbox:hooks`. Each counts the call and passes it to the capability.
 
 use super::{LimitReached, Sandbox};
 use crate::{
@@ -7,13 +7,13 @@ use crate::{
     run::{LogLevel, LogLine},
 };
 
-/// What a log line costs beside its text, so that empty lines have an end too.
+/// Bytes that a log line costs in addition to its text, so that empty lines reach the limit, too.
 const LINE_BYTES: u64 = 16;
-/// Loading refuses a component that imports what was not granted; a host that then withholds it says so.
+/// Error when the host does not provide a granted capability. A component without the grant is refused at load time.
 const WITHHELD: &str = "this host does not offer it";
 
 impl Sandbox {
-    /// Every host function begins with this.
+    /// Counts one host call. Every host function starts with it.
     fn host_call(&mut self) -> Result<(), LimitReached> {
         self.host_calls.take(1).map_err(LimitReached::HostCalls)
     }
@@ -58,7 +58,7 @@ impl Sandbox {
     }
 }
 
-/// Hands one state call to the store.
+/// Passes one state call to the store.
 macro_rules! state {
     ($self:ident, $method:ident($($argument:expr),*)) => {
         match $self.state()? {

@@ -1,12 +1,12 @@
-//! Memory: the sum over everything one call allocates.
+//! Limits on the total memory that one call allocates.
 
 use wasmtime::ResourceLimiter;
 
 use super::LimitReached;
 use crate::limits::{CORE_INSTANCES, Limits, MEMORIES, TABLES};
 
-/// Counts linear memories and tables. Growing past the limit ends the call at once instead of giving the guest a -1 to
-/// handle, so that it is always reported as what it is.
+/// Counts linear memories and tables. Growing beyond the limit ends the call at once, so that it is always reported as
+/// out of memory. Otherwise the guest would get -1 and could hide the cause.
 pub(super) struct Memory {
     limit_mib: u32,
     bytes: usize,
@@ -56,7 +56,7 @@ impl ResourceLimiter for Memory {
         Err(LimitReached::Memory(format!("a table cannot grow: {}", error.root_cause())).into())
     }
 
-    // Loading already refused components that have more; these hold should that ever change.
+    // Loading already refuses components that have more. These limits are a second line of defence.
     fn instances(&self) -> usize {
         CORE_INSTANCES as usize
     }

@@ -1,7 +1,7 @@
-//! Files that the calls of a tenant hold open, and with them the threads that work on them.
+//! Limits on the files that a tenant's calls hold open, and so on the threads that work on them.
 //!
-//! wasmtime-wasi works on a file on a thread of tokio's blocking pool, and a thread that waits for a disk outlives its
-//! call. It holds the file open as well, so a bound on open files per tenant bounds the blocked threads.
+//! wasmtime-wasi works on files on threads of tokio's blocking pool, and a thread that waits for a disk outlives its
+//! call. Such a thread holds its file open, so a limit on open files per tenant also limits the blocked threads.
 
 use std::{
     collections::HashMap,
@@ -13,22 +13,22 @@ use std::{
 
 use super::LimitReached;
 
-/// Open files, directories and streams of one call.
+/// Maximum number of open files, directories and streams of one call.
 const PER_CALL: usize = 64;
-/// Those of all calls of a tenant, together with the threads that still work on files of calls that have ended. tokio's
+/// Maximum number for all calls of a tenant. Includes files that threads still use after their call has ended. tokio's
 /// blocking pool has 512 threads.
 const PER_TENANT: usize = 128;
 
-/// All of an engine.
+/// Open files of all tenants of an engine.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles {
     tenants: Mutex<HashMap<Arc<str>, Vec<Weak<File>>>>,
-    /// Directories that hooks were granted, by device and inode.
+    /// Directories granted to hooks, by device and inode.
     kept: Mutex<HashMap<(u64, u64), Weak<File>>>,
 }
 
 impl OpenFiles {
-    /// Keeps a granted directory open: one descriptor for all hooks that were granted it.
+    /// Keeps a granted directory open, with one descriptor for all hooks that share it.
     pub(crate) fn keep(&self, folder: File) -> io::Result<Arc<File>> {
         let meta = folder.metadata()?;
         let mut kept = lock(&self.kept);
@@ -42,7 +42,7 @@ impl OpenFiles {
     }
 }
 
-/// Those of one call.
+/// Open files of one call.
 pub(super) struct CallFiles {
     all: Arc<OpenFiles>,
     tenant: Arc<str>,
@@ -54,12 +54,12 @@ impl CallFiles {
         Self { all, tenant, own: Vec::new() }
     }
 
-    /// Refuses one more file or stream where there is no room for it.
+    /// Returns an error if there is no room for another file or stream.
     pub(super) fn check(&mut self) -> Result<(), LimitReached> {
         self.take(None)
     }
 
-    /// Counts a file until nobody holds it any more.
+    /// Counts a file until its last holder closes it.
     pub(super) fn add(&mut self, file: &Arc<File>) -> Result<(), LimitReached> {
         self.take(Some(file))
     }
@@ -82,13 +82,13 @@ impl CallFiles {
     }
 }
 
-/// Forgets what is closed and counts the rest: descriptors, streams and threads.
+/// Removes closed files from the list and counts the references to the others: descriptors, streams and threads.
 fn held(files: &mut Vec<Weak<File>>) -> usize {
     files.retain(|file| file.strong_count() > 0);
     files.iter().map(Weak::strong_count).sum()
 }
 
-/// Nothing in here is left half done by a panic.
+/// Locks a mutex and ignores poisoning, because a panic leaves none of these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -113,7 +113,7 @@ mod tests {
             }
             assert!(matches!(one.check(), Err(LimitReached::Memory(_))));
         }
-        // Those calls are over: what holds their files now are threads.
+        // Those calls have ended: their files are now held by threads.
         assert!(matches!(call("acme").add(&file()), Err(LimitReached::Files(_))));
         call("other").add(&file()).unwrap();
         held.pop();

@@ -16,18 +16,18 @@ use crate::{
     permission::Permissions,
 };
 
-/// Random bytes a component may draw at once.
+/// Maximum number of random bytes per request.
 const RANDOM_BYTES: u64 = 64 << 10;
 
-/// What a hook was granted of them.
+/// Directories and environment variables granted to a hook.
 #[derive(Debug, Default)]
 pub(crate) struct WasiGrants {
     pub(super) directories: Vec<Directory>,
     variables: Vec<String>,
 }
 
-/// A granted directory, held open from the load of the hook on. Its path is never resolved again, so a link or another
-/// directory that takes its place is not what the hook sees.
+/// A granted directory, held open since the hook was loaded. Its path is never resolved again, so the hook does not see
+/// a link or another directory that replaces it.
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) guest: String,
@@ -36,7 +36,7 @@ pub(super) struct Directory {
 }
 
 impl WasiGrants {
-    /// Opens every directory, so that what is missing shows when the hook is loaded.
+    /// Opens every directory, so that a missing one is reported when the hook is loaded.
     pub(crate) fn new(permissions: &Permissions, folder: &Path, files: &OpenFiles) -> Result<Self, LoadError> {
         let Permissions { read, write, env, bounds, .. } = permissions;
         let bounds = bounds.as_ref();
@@ -51,7 +51,7 @@ impl WasiGrants {
         Ok(Self { directories: directories.collect::<Result<_, _>>()?, variables: env.clone() })
     }
 
-    /// The context of one call. Its directories are handed out by [`super::files`].
+    /// Builds the context of one call. The functions in [`super::files`] hand out its directories.
     pub(super) fn context(&self) -> Box<WasiCtx> {
         let mut context = inert();
         for name in &self.variables {
@@ -63,8 +63,8 @@ impl WasiGrants {
     }
 }
 
-/// Opens a granted directory, below one of the bounds where there are any: a link that was put in the path's way after
-/// the ceiling was checked leads to an error.
+/// Opens a granted directory. With `bounds`, the directory must be below one of them: a link that was placed in the
+/// path after the ceiling was checked causes an error.
 fn open(path: &Path, bounds: Option<&[PathBuf]>) -> io::Result<File> {
     let Some(bounds) = bounds else { return beneath::folder(path) };
     let path = path.canonicalize()?;
@@ -77,7 +77,7 @@ fn open(path: &Path, bounds: Option<&[PathBuf]>) -> io::Result<File> {
     Err(beneath::leads_out())
 }
 
-/// No directory, no variable, no argument, closed stdio; clocks and randomness as they are.
+/// A context without directories, variables and arguments, with closed stdio. Clocks and randomness are available.
 fn inert() -> WasiCtxBuilder {
     let mut context = WasiCtx::builder();
     context.max_random_size(RANDOM_BYTES);

@@ -35,7 +35,7 @@ interface! {
     }
 }
 
-/// A tool result as [`Decision::Respond`] has it. The typed fields stand over those of `extra`.
+/// Builds a tool result as [`Decision::Respond`] expects it. The typed fields override those of `extra`.
 fn result(for_llm: String, for_user: Option<String>, silent: bool, is_error: bool, extra: Object) -> Value {
     let mut result: Object = [("for_llm", for_llm.into()), ("silent", silent.into()), ("is_error", is_error.into())]
         .map(|(key, value): (&str, Value)| (key.to_owned(), value))
