@@ -41,7 +41,7 @@ struct Js<'a> {
     resolve: &'a Resolve,
 }
 
-/// What is written for one event.
+/// Generated text for one event.
 struct Event {
     row: String,
     types: String,
@@ -56,7 +56,7 @@ impl<'a> Js<'a> {
     fn def(&self, ty: &Type) -> anyhow::Result<&'a TypeDef> {
         let Type::Id(id) = ty else { bail!("a type without a name") };
         let mut def = self.resolve.types.get(*id).context("known")?;
-        // What `use` brings in is an alias of what it names.
+        // `use` imports an alias of the type.
         while let (TypeDefKind::Type(Type::Id(id)), true) = (&def.kind, def.name.as_deref() != Some("json")) {
             def = self.resolve.types.get(*id).context("known")?;
         }
@@ -67,7 +67,7 @@ impl<'a> Js<'a> {
         matches!(ty, Type::Id(_)) && self.def(ty).is_ok_and(|def| def.name.as_deref() == Some("json"))
     }
 
-    /// What is inside an option.
+    /// Returns the type inside an option.
     fn optional(&self, ty: &Type) -> Option<Type> {
         match self.def(ty).ok()?.kind {
             TypeDefKind::Option(inner) => Some(inner),
@@ -82,7 +82,7 @@ impl<'a> Js<'a> {
         }
     }
 
-    /// A type of an input as an author sees it.
+    /// Returns the type of an input as an author sees it.
     fn spelled(&self, ty: &Type) -> anyhow::Result<&'static str> {
         Ok(match ty {
             Type::String => "string",
@@ -166,7 +166,7 @@ impl<'a> Js<'a> {
         Ok(Event { row, types })
     }
 
-    /// The row's part and the type of what a handler returns.
+    /// Returns the output's part of the row, and the type of a handler's return value.
     fn output(&self, name: &str, fields: &'a [Field]) -> anyhow::Result<(String, String)> {
         let (mut row, mut kinds, mut members) = (String::from("{"), Vec::new(), String::new());
         let mut ty = String::from("Effects");
@@ -219,7 +219,7 @@ impl<'a> Js<'a> {
         Ok((cases.join(", "), union.join(" | ")))
     }
 
-    /// A module per capability, which a bundle takes in when the capability is called.
+    /// Writes one module per capability. A bundle contains only those that the hook calls.
     fn capabilities(&self) -> anyhow::Result<Vec<(String, String)>> {
         let world = self.resolve.worlds.iter().find(|(_, world)| world.name == "capabilities");
         let (_, world) = world.context("the contract has no world `capabilities`")?;
@@ -239,7 +239,7 @@ impl<'a> Js<'a> {
     }
 }
 
-/// The contract's words that JavaScript has others for.
+/// Phrases of the contract's documentation, and their replacements for JavaScript.
 const WORDS: &[(&str, &str)] = &[
     ("Fields a dialect does not send are `none`", "Fields that a dialect does not send are absent"),
     ("`none`: as they were", "Absent: as they were"),

@@ -1,4 +1,5 @@
-//! `just bindings`: writes what the SDKs, the sandbox and the command line have from `wit/`. With `--check` it writes nothing and says what is stale.
+//! `just bindings`: writes the parts of the SDKs, the sandbox and the command line that are generated from `wit/`. With
+//! `--check` it writes nothing and lists the stale files.
 
 #![allow(clippy::print_stderr)] // what it says is for whoever ran it
 
@@ -13,7 +14,7 @@ use std::{collections::BTreeMap, fs, path::Path, process::ExitCode};
 use anyhow::Context;
 use wit_parser::Resolve;
 
-/// File, relative to the project (to `sdk-guest/` where a language writes it), and what is in it.
+/// File contents by path. Paths are relative to the project, and to `sdk-guest/` within the languages.
 type Files = BTreeMap<String, String>;
 
 fn main() -> anyhow::Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! The contract's names in the spelling of a language.
+//! The contract's names in the spelling of each language.
 
 /// `session-id` → `SessionID`
 pub fn pascal(name: &str) -> String {
@@ -22,7 +22,7 @@ pub fn lower_camel(name: &str) -> String {
     format!("{first}{}", upper_camel(rest))
 }
 
-/// The contract's documentation in the words of a language: names that it spells otherwise, by pair.
+/// Replaces phrases of the contract's documentation by those of a language.
 pub fn spoken(docs: &str, words: &[(&str, &str)]) -> String {
     words.iter().fold(docs.to_owned(), |text, (contract, language)| text.replace(contract, language))
 }

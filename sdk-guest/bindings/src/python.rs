@@ -1,4 +1,4 @@
-//! Python: what an event carries, as dataclasses; a decorator per event; what the contract says about each, as a table.
+//! Python: the events' fields as dataclasses, a decorator per event, and a table of the events.
 
 use std::fmt::Write as _;
 
@@ -63,14 +63,14 @@ impl<'a> Python<'a> {
     fn def(&self, ty: &Type) -> anyhow::Result<&'a TypeDef> {
         let Type::Id(id) = ty else { bail!("a type without a name") };
         let mut def = self.resolve.types.get(*id).context("known")?;
-        // What `use` brings in is an alias of what it names.
+        // `use` imports an alias of the type.
         while let (TypeDefKind::Type(Type::Id(id)), true) = (&def.kind, def.name.as_deref() != Some("json")) {
             def = self.resolve.types.get(*id).context("known")?;
         }
         Ok(def)
     }
 
-    /// The class of a record: an `event` is told apart by its interface.
+    /// Returns the class name of a record. A record named `event` gets its name from its interface.
     fn class(&self, def: &TypeDef) -> anyhow::Result<String> {
         let name = def.name.as_deref().context("a name")?;
         Ok(match name {
@@ -138,7 +138,7 @@ impl<'a> Python<'a> {
                 _ if required => "",
                 "bool" => " = False",
                 list if list.starts_with("list") => " = field(default_factory=list)",
-                // A default on the class would hide that it is parsed when it is looked at.
+                // A default on the class would prevent lazy parsing.
                 _ if is_json => " = field(default_factory=type(None))",
                 _ => " = None",
             };
@@ -166,7 +166,7 @@ impl<'a> Python<'a> {
     ) -> anyhow::Result<String> {
         let event = interface.name.as_deref().context("a name")?;
         let (class, decorator) = (pascal(event), format!("on_{}", snake(event)));
-        // The context is what most handlers do not look at: it comes last, and later arguments may be left out.
+        // Most handlers do not use the context: it comes last, because a handler may leave out trailing arguments.
         let mut params: Vec<_> = handle.params.iter().collect();
         params.rotate_left(1);
         let mut arguments = Vec::new();
@@ -273,7 +273,7 @@ fn docs_of(docs: &Docs, depth: usize) -> String {
     docs.contents.as_deref().map(|text| self::docs(text, depth)).unwrap_or_default()
 }
 
-/// The contract's words that Python has others for.
+/// Phrases of the contract's documentation, and their replacements for Python.
 const WORDS: &[(&str, &str)] = &[
     (
         "Fields a dialect does not send are `none`; `event.raw` has",

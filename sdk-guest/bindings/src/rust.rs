@@ -1,4 +1,5 @@
-//! Rust: the lists of events in the sandbox, the SDK and the command line, and the calls whose fields say all.
+//! Rust: the lists of events in the sandbox, the SDK and the command line, and the calls of events that follow from the
+//! contract alone.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use crate::{Files, names::upper_camel};
 
 const HEAD: &str = "// Written by `just bindings` from the contract. Do not edit.\n";
 
-/// Names that single dialects have for an event, and the event's name in the SDK.
+/// Names that some dialects use for an event, and the event's name in the SDK.
 const FOREIGN_NAMES: [[&str; 4]; 4] = [
     ["Compaction", "blade", "Compaction", "PreCompact"],
     ["BeforeTool", "picoclaw", "before_tool", "PreToolUse"],
@@ -17,7 +18,7 @@ const FOREIGN_NAMES: [[&str; 4]; 4] = [
     ["ApproveTool", "picoclaw", "approve_tool", "PermissionRequest"],
 ];
 
-/// Files relative to the project, for the contract and the names of its files.
+/// Writes files relative to the project, from the contract and the names of its files.
 pub fn generate(resolve: &Resolve, mut wit_files: Vec<String>) -> anyhow::Result<Files> {
     let events = events(resolve)?;
     let mut names: Vec<_> = events.iter().filter_map(|event| event.name.as_deref()).map(Name::of).collect();
@@ -40,7 +41,7 @@ pub fn generate(resolve: &Resolve, mut wit_files: Vec<String>) -> anyhow::Result
     Ok(files)
 }
 
-/// The spellings of an event's name.
+/// Spellings of an event's name.
 struct Name {
     wit: String,
     module: String,
@@ -53,7 +54,7 @@ impl Name {
     }
 }
 
-/// The events in the order of the world `all-hooks`.
+/// Returns the events in the order of the world `all-hooks`.
 fn events(resolve: &Resolve) -> anyhow::Result<Vec<&Interface>> {
     let world = resolve.worlds.iter().find(|(_, world)| world.name == "all-hooks");
     let (_, world) = world.context("the contract has no world `all-hooks`")?;
@@ -146,8 +147,8 @@ fn calls_of(names: &[Name]) -> anyhow::Result<String> {
     Ok(text + "    }\n}\n")
 }
 
-/// The call of an event with plain fields that can be commented on or blocked and nothing more. Any other event has a
-/// meaning that its types do not tell, and a file written by hand.
+/// Writes the call of an event with plain fields and an output that has effects or a block decision only. All other
+/// events have a file written by hand.
 fn plain_call(resolve: &Resolve, event: &Interface) -> anyhow::Result<Option<String>> {
     let name = Name::of(event.name.as_deref().context("a named interface")?);
     let handle = event.functions.get("handle").context("an event has `handle`")?;
@@ -188,7 +189,7 @@ fn plain_call(resolve: &Resolve, event: &Interface) -> anyhow::Result<Option<Str
     )))
 }
 
-/// A field that is handed on as it is, from the event or from what all events share.
+/// Writes a field that is copied unchanged, from the event or from its context.
 fn plain_field(resolve: &Resolve, field: &Field) -> Option<String> {
     let TypeDefKind::Option(inner) = def(resolve, &field.ty).ok()?.kind else { return None };
     let lend = match inner {
@@ -201,7 +202,7 @@ fn plain_field(resolve: &Resolve, field: &Field) -> Option<String> {
     Some(format!("            {name}: {from}.{name}{lend},\n"))
 }
 
-/// The definition behind a type's aliases.
+/// Follows a type's aliases to its definition.
 fn def<'a>(resolve: &'a Resolve, ty: &Type) -> anyhow::Result<&'a TypeDef> {
     let Type::Id(id) = ty else { bail!("a type without a name") };
     let mut id = *id;

@@ -1,5 +1,4 @@
-// Package config has the hook's own `config` object from the configuration file. It is always granted: it was written
-// for this hook.
+// Package config reads the hook's own `config` object from the configuration file. It is always granted.
 package config
 
 import (
@@ -10,8 +9,8 @@ import (
 	"github.com/hookbox/hookbox/sdk-guest/go/hook"
 )
 
-// Get reads the object into a value of your own, on top of what is in it: set defaults first. A member it does not know
-// is an error, so that a misspelt one is not overlooked.
+// Get reads the object into a value of the hook. Members that the object does not have keep their value, so set
+// defaults first. An unknown member is an error, so that misspelt names are found.
 //
 //	settings := settings{Max: 50}
 //	if err := config.Get(&settings); err != nil {
@@ -26,5 +25,5 @@ func Get(into any) error {
 	return nil
 }
 
-// JSON is the object as it was written; {} when none was.
+// JSON returns the object as it was written, or {} if the configuration has none.
 func JSON() hook.JSON { return hook.Text(get()) }

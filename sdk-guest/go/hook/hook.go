@@ -1,5 +1,5 @@
-// Package hook has what all events share. A hook is a package main that hands a function to the package of each event
-// it handles:
+// Package hook has the types that all events share. A hook is a package main that passes a function to the package of
+// each event that it handles:
 //
 //	package main
 //
@@ -22,18 +22,18 @@
 //	func main() {}
 //
 // Exports are subscriptions: importing an event's package subscribes the hook to that event. Imports are the permission
-// request: the capabilities that are called (packages state, http, llm) have to be granted. `hookbox build` makes the
+// request: a capability that the hook calls (packages state, http, llm) must be granted. `hookbox build` creates the
 // component.
 //
-// An error that a handler returns, or a panic, is the hook's failure with its message; it is never an output.
+// An error that a handler returns, or a panic, is a failure of the hook with its message. It is never an output.
 package hook
 
 import "fmt"
 
-// Decision is what is decided about an event. Each event's package has constructors for those that make sense there.
+// Decision is the decision about an event. Each event's package has constructors for the decisions that it supports.
 type Decision string
 
-// The decisions. The zero value, and Pass, is nothing to say.
+// The decisions. Pass, and the zero value, mean no decision.
 const (
 	Pass    Decision = "pass"
 	Allow   Decision = "allow"
@@ -44,11 +44,11 @@ const (
 	Block   Decision = "block"
 )
 
-// Halt is how far the end of the work reaches.
+// Halt says which part of the agent's work ends.
 type Halt uint8
 
 const (
-	// NoHalt goes on.
+	// NoHalt continues.
 	NoHalt Halt = iota
 	// HaltTurn ends this turn.
 	HaltTurn
@@ -56,7 +56,7 @@ const (
 	HaltSession
 )
 
-// Effects is what a hook may say about any event.
+// Effects is the part of an output that every event has.
 type Effects struct {
 	// Context is text added to the model's context. claude, blade: `additionalContext`; blade prompts:
 	// `contextInjection`.
@@ -91,17 +91,17 @@ func addLine(text, line string) string {
 	return text + "\n" + line
 }
 
-// BadInputError is the error of a hook that the event is not made for. Any other error is a failure of the hook itself.
+// BadInputError is the error for an event of an unexpected form. Any other error is a failure of the hook itself.
 type BadInputError struct{ Why string }
 
 func (e *BadInputError) Error() string { return e.Why }
 
-// BadInput says that the event is not of the form this hook reads.
+// BadInput creates a [BadInputError]: the event does not have the form that the hook expects.
 func BadInput(format string, arguments ...any) error {
 	return &BadInputError{Why: fmt.Sprintf(format, arguments...)}
 }
 
-// NewToolCall is a call as a test makes it; input is anything that marshals to JSON.
+// NewToolCall creates a call, for tests. The input is any value that marshals to JSON.
 func NewToolCall(name string, input any) ToolCall {
 	return ToolCall{Name: name, Input: JSONOf(input)}
 }

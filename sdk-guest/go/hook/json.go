@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// JSON is a JSON text, read by JSON pointer (RFC 6901). A member's plain name works as well: "command" is "/command",
-// so that a forgotten slash cannot make a guard look past what it guards.
+// JSON is a JSON text, read by JSON pointer (RFC 6901). The plain name of a member works as well: "command" is the same
+// as "/command". So a forgotten slash cannot make a guard miss a value.
 //
-// It is parsed when it is first looked at: a hook that decides by the tool's name alone pays nothing for a large input.
-// Looking at a text that is not JSON panics, and so the call ends as a failure. The zero value is absent.
+// The text is parsed at the first access: a hook that decides by the tool's name alone does not pay for a large input.
+// Reading a text that is not JSON panics, and the call ends as a failure. The zero value is absent.
 type JSON struct{ text *document }
 
 type document struct {
@@ -22,7 +22,7 @@ type document struct {
 	value  any
 }
 
-// Text is the JSON in a text; an empty text is absent.
+// Text returns the JSON in a text. An empty text is absent.
 func Text(text string) JSON {
 	if text == "" {
 		return JSON{}
@@ -30,7 +30,7 @@ func Text(text string) JSON {
 	return JSON{&document{text: text}}
 }
 
-// JSONOf is the JSON of a value. It panics when the value has none, as a function or a channel.
+// JSONOf returns the JSON of a value. It panics if the value has none, such as a function or a channel.
 func JSONOf(value any) JSON {
 	if value, ok := value.(JSON); ok {
 		return value
@@ -42,7 +42,7 @@ func JSONOf(value any) JSON {
 	return Text(text)
 }
 
-// marshal does not escape `<`, `>` and `&`: no browser reads this.
+// marshal does not escape `<`, `>` and `&`, because no browser reads the text.
 func marshal(value any) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -51,10 +51,10 @@ func marshal(value any) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), err
 }
 
-// IsAbsent tells whether there is no JSON at all, which is not the same as null.
+// IsAbsent reports whether there is no JSON, which differs from null.
 func (j JSON) IsAbsent() bool { return j.text == nil }
 
-// String is the string at a pointer, or empty where there is none. Without a pointer it is the whole JSON text.
+// String returns the string at a pointer, or "" if there is none. Without a pointer it returns the whole JSON text.
 func (j JSON) String(pointer ...string) string {
 	if len(pointer) == 0 {
 		if j.text == nil {
@@ -67,14 +67,14 @@ func (j JSON) String(pointer ...string) string {
 	return text
 }
 
-// Bool is the boolean at a pointer, or false where there is none.
+// Bool returns the boolean at a pointer, or false if there is none.
 func (j JSON) Bool(pointer string) bool {
 	value, _ := j.Lookup(pointer)
 	is, _ := value.(bool)
 	return is
 }
 
-// Int is the whole number at a pointer; ok is false where there is none.
+// Int returns the whole number at a pointer; ok is false if there is none.
 func (j JSON) Int(pointer string) (number int64, ok bool) {
 	value, _ := j.Lookup(pointer)
 	text, is := value.(json.Number)
@@ -85,7 +85,8 @@ func (j JSON) Int(pointer string) (number int64, ok bool) {
 	return number, err == nil
 }
 
-// Lookup is the value at a pointer: nil, bool, json.Number, string, []any or map[string]any. "" is the whole.
+// Lookup returns the value at a pointer: nil, bool, json.Number, string, []any or map[string]any. "" is the whole
+// value.
 func (j JSON) Lookup(pointer string) (value any, ok bool) {
 	if j.text == nil {
 		return nil, false
@@ -110,7 +111,7 @@ func (j JSON) Lookup(pointer string) (value any, ok bool) {
 	return value, true
 }
 
-// Unmarshal reads it into a value of your own. What does not fit is a [BadInputError].
+// Unmarshal reads the JSON into a value of the hook. It returns a [BadInputError] if the JSON does not fit.
 func (j JSON) Unmarshal(into any) error {
 	if err := json.Unmarshal([]byte(j.String()), into); err != nil {
 		return &BadInputError{Why: err.Error()}
@@ -118,13 +119,13 @@ func (j JSON) Unmarshal(into any) error {
 	return nil
 }
 
-// UnmarshalJSON and MarshalJSON let it be a part of other JSON.
+// UnmarshalJSON and MarshalJSON let JSON be a field of other JSON values.
 func (j *JSON) UnmarshalJSON(text []byte) error {
 	*j = Text(string(text))
 	return nil
 }
 
-// MarshalJSON is the text itself; absent is null.
+// MarshalJSON returns the text itself, and null if it is absent.
 func (j JSON) MarshalJSON() ([]byte, error) {
 	if j.text == nil {
 		return []byte("null"), nil
@@ -132,8 +133,8 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return []byte(j.text.text), nil
 }
 
-// With is a copy with one value replaced or added; everything else stays as it was, byte for byte. Objects missing on
-// the way are made. It panics where nothing can be put, as into a string.
+// With returns a copy with one value replaced or added. Everything else stays unchanged, byte for byte. Missing objects
+// on the path are created. It panics if the path leads into a value that cannot have members, such as a string.
 func (j JSON) With(pointer string, value any) JSON {
 	text, err := put(j.String(), steps(pointer), JSONOf(value).String())
 	if err != nil {
@@ -145,7 +146,7 @@ func (j JSON) With(pointer string, value any) JSON {
 func (d *document) get() any {
 	if !d.parsed {
 		decoder := json.NewDecoder(strings.NewReader(d.text))
-		// A number keeps all its digits.
+		// Numbers keep all their digits.
 		decoder.UseNumber()
 		if err := decoder.Decode(&d.value); err != nil {
 			panic(&BadInputError{Why: err.Error()})
@@ -155,7 +156,7 @@ func (d *document) get() any {
 	return d.value
 }
 
-// steps are the members and indices that a pointer, or a plain member name, leads through.
+// steps splits a pointer, or a plain member name, into member names and indices.
 func steps(pointer string) []string {
 	if pointer == "" {
 		return nil
@@ -176,7 +177,7 @@ func index(step string, length int) (int, bool) {
 	return index, err == nil && index >= 0 && index < length && strconv.Itoa(index) == step
 }
 
-// put replaces the value that the steps lead to in a JSON text.
+// put replaces the value at the steps in a JSON text.
 func put(text string, steps []string, value string) (string, error) {
 	if len(steps) == 0 {
 		return value, nil
@@ -216,7 +217,7 @@ func putInside(text string, steps []string, value string) (string, error) {
 		if err := decoder.Decode(&member); err != nil {
 			return "", err
 		}
-		// Of members with the same name the last counts, here as everywhere.
+		// If members have the same name the last one counts, as everywhere in hookbox.
 		if here {
 			found, end = true, int(decoder.InputOffset())
 			start = end - len(member)

@@ -1,6 +1,6 @@
 //go:build !wasip1
 
-// Package hooktest is a pretended host, so that a hook is tested with plain `go test`:
+// Package hooktest simulates the host, for testing hooks with plain `go test`:
 //
 //	func TestOnceIsEnough(t *testing.T) {
 //		host := hooktest.New(t).SetConfig(map[string]any{"max": 1})
@@ -12,7 +12,7 @@
 //		}
 //	}
 //
-// There is one host at a time: tests that have one do not run in parallel.
+// There is one host at a time, so tests that use it must not run in parallel.
 package hooktest
 
 import (
@@ -25,17 +25,17 @@ import (
 	"github.com/hookbox/hookbox/sdk-guest/go/llm"
 )
 
-// Log is what was logged: its level (debug, info, warn, error) and message.
+// Log is one log message: its level (debug, info, warn, error) and text.
 type Log = pretend.Log
 
-// Host is the pretended host.
+// Host is the simulated host.
 type Host struct {
 	// State has the keys and values of package state.
 	State map[string]string
 	host  *pretend.Host
 }
 
-// New is the host of this test: no configuration, no state, nothing logged, no network and no model.
+// New returns the host of this test, without configuration, state, logs, network and model.
 func New(t testing.TB) *Host {
 	host := &pretend.Host{Config: "{}", Raw: "{}", State: map[string]string{}}
 	before := pretend.Set(host)
@@ -43,7 +43,7 @@ func New(t testing.TB) *Host {
 	return &Host{State: host.State, host: host}
 }
 
-// SetConfig sets the hook's configuration, anything that marshals to a JSON object.
+// SetConfig sets the hook's configuration: any value that marshals to a JSON object.
 func (h *Host) SetConfig(config any) *Host {
 	h.host.Config = hook.JSONOf(config).String()
 	return h
@@ -55,22 +55,22 @@ func (h *Host) SetRawEvent(event any) *Host {
 	return h
 }
 
-// OnHTTP answers requests.
+// OnHTTP sets the function that answers HTTP requests.
 func (h *Host) OnHTTP(answer func(http.Request) (*http.Response, error)) *Host {
 	h.host.HTTP = answer
 	return h
 }
 
-// OnLLM answers prompts.
+// OnLLM sets the function that answers prompts.
 func (h *Host) OnLLM(answer func(llm.Prompt) (string, error)) *Host {
 	h.host.LLM = answer
 	return h
 }
 
-// Logs are what was logged so far.
+// Logs returns the messages logged so far.
 func (h *Host) Logs() []Log { return h.host.Logs }
 
-// Equal fails the test unless a handler said this. Outputs are equal when their JSON is, whatever it looks like.
+// Equal fails the test unless the handler returned this output. Outputs are equal if their JSON values are equal.
 func Equal(t testing.TB, output any, err error, expected any) {
 	t.Helper()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package http has HTTP exchanges with the hosts on the hook's allow-list.
+// Package http sends HTTP requests to the hosts on the hook's allow-list.
 //
-// The standard library's net/http finds no network in a hook: there are no sockets. This is one exchange, policed by the
-// host.
+// The standard library's net/http does not work in a hook, because a hook has no sockets. Here the host sends the
+// request and applies the grant.
 package http
 
 import (
@@ -12,31 +12,31 @@ import (
 	"github.com/hookbox/hookbox/sdk-guest/go/hook"
 )
 
-// Why an exchange failed. An error status is not a failure: see [Response.Status].
+// Errors of an exchange. An error status is not an error: see [Response.Status].
 var (
 	// ErrDenied: not on the allow-list, a private address, or a redirect that leaves the list.
 	ErrDenied = errors.New("http: denied")
 	// ErrTooLarge: the request or the response is larger than granted.
 	ErrTooLarge = errors.New("http: too large")
-	// ErrTimeout: the hook's deadline came first.
+	// ErrTimeout: the hook's deadline passed.
 	ErrTimeout = errors.New("http: no answer in time")
-	// ErrFailed: no connection, broken exchange, malformed request.
+	// ErrFailed: no connection, broken exchange or malformed request.
 	ErrFailed = errors.New("http: failed")
 )
 
-// Request is what to send.
+// Request is an HTTP request.
 type Request struct {
 	// Method is for example GET.
 	Method string
 	// URL is absolute, http or https.
 	URL string
-	// Header has names and values; a name may be there more than once.
+	// Header has names and values. A name may occur more than once.
 	Header [][2]string
 	// Body is sent unless it is nil.
 	Body []byte
 }
 
-// Response is what came back.
+// Response is an HTTP response.
 type Response struct {
 	Status int
 	Header [][2]string
@@ -58,10 +58,10 @@ func PostJSON(url string, value any) (*Response, error) {
 	return Send(Request{Method: "POST", URL: url, Header: [][2]string{{"content-type", "application/json"}}, Body: body})
 }
 
-// OK is a status from 200 to 299.
+// OK reports whether the status is from 200 to 299.
 func (r *Response) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
-// Get is the first header of this name, whatever its case, or empty.
+// Get returns the first header with this name, or "". Case does not matter.
 func (r *Response) Get(name string) string {
 	for _, header := range r.Header {
 		if strings.EqualFold(header[0], name) {
@@ -71,5 +71,5 @@ func (r *Response) Get(name string) string {
 	return ""
 }
 
-// JSON is the body as JSON.
+// JSON returns the body as JSON.
 func (r *Response) JSON() hook.JSON { return hook.Text(string(r.Body)) }

@@ -1,28 +1,28 @@
-// Package llm has questions to the host's language model, within the hook's budget.
+// Package llm sends requests to the host's language model, within the hook's budget.
 package llm
 
 import "errors"
 
-// Why a question was not answered.
+// Errors of a request.
 var (
-	// ErrBudget: the hook's calls or tokens are used up.
+	// ErrBudget: the hook has used up its calls or tokens.
 	ErrBudget = errors.New("llm: the budget is used up")
-	// ErrTimeout: the hook's deadline came first.
+	// ErrTimeout: the hook's deadline passed.
 	ErrTimeout = errors.New("llm: no answer in time")
-	// ErrFailed: the model could not be asked.
+	// ErrFailed: the request could not be sent.
 	ErrFailed = errors.New("llm: failed")
 )
 
-// Prompt is a question.
+// Prompt is a request to the model.
 type Prompt struct {
-	// Model is the configured one when empty.
+	// Model name. Empty: the configured model.
 	Model string
 	// System prompt, if any.
 	System string
 	User   string
-	// MaxTokens of the answer; 0 leaves it to the host.
+	// MaxTokens limits the answer. 0: the host decides.
 	MaxTokens uint32
 }
 
-// Complete asks and waits for the answer.
+// Complete sends the request and waits for the answer.
 func Complete(prompt Prompt) (string, error) { return complete(prompt) }

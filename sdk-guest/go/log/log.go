@@ -1,5 +1,5 @@
-// Package log has messages for whoever runs the hook. They are never part of the protocol, always granted, and capped in
-// volume. What is printed to stdout and stderr goes there too, as info and warn.
+// Package log writes log messages for the operator. They are never part of the protocol. The package is always granted,
+// up to the `logKiB` limit. Text printed to stdout and stderr is logged too, as info and warn.
 package log
 
 import (
@@ -9,16 +9,16 @@ import (
 	"log/slog"
 )
 
-// Debug is for whoever debugs the hook.
+// Debug logs a message for the author of the hook.
 func Debug(format string, arguments ...any) { write(0, format, arguments) }
 
-// Info is for whoever wants to know what the hook did.
+// Info logs what the hook did.
 func Info(format string, arguments ...any) { write(1, format, arguments) }
 
-// Warn says that something is not as it should be, and the hook goes on.
+// Warn logs a problem that does not stop the hook.
 func Warn(format string, arguments ...any) { write(2, format, arguments) }
 
-// Error says that something is broken.
+// Error logs a failure.
 func Error(format string, arguments ...any) { write(3, format, arguments) }
 
 func write(level uint8, format string, arguments []any) {
@@ -28,7 +28,8 @@ func write(level uint8, format string, arguments []any) {
 	send(level, format)
 }
 
-// Handler writes log/slog records there: slog.SetDefault(slog.New(log.Handler())). The host knows the time.
+// Handler writes log/slog records to this log: slog.SetDefault(slog.New(log.Handler())). It omits the time, which the
+// host knows.
 func Handler() slog.Handler {
 	handler := &handler{text: &bytes.Buffer{}}
 	handler.Handler = slog.NewTextHandler(handler.text, &slog.HandlerOptions{

@@ -10,7 +10,7 @@ import (
 	"github.com/hookbox/hookbox/sdk-guest/go/internal/pretend"
 )
 
-// Time to live is ignored: a test is over sooner.
+// Times to live are ignored, because a test ends sooner.
 
 func get(key string) (string, bool, error) {
 	value, ok := pretend.Current().State[key]

@@ -1,6 +1,6 @@
-// Package state has keys and values that outlive a call, kept apart by tenant, hook and (if so configured) session.
+// Package state has keys and values that outlive a call, separate for each tenant, hook and (if configured) session.
 //
-// A hook starts afresh with every call: what it wants to remember goes here.
+// A hook starts without memory of earlier calls, so values to remember belong here.
 package state
 
 import (
@@ -8,42 +8,42 @@ import (
 	"time"
 )
 
-// Why an operation failed.
+// Errors of an operation.
 var (
 	// ErrQuota: the key or value is too long, or the hook holds too many.
 	ErrQuota = errors.New("state: quota")
-	// ErrNotANumber: Increment met a value that is not a whole number.
+	// ErrNotANumber: Increment found a value that is not a whole number.
 	ErrNotANumber = errors.New("state: the value is not a whole number")
-	// ErrUnavailable: the store is busy or broken; trying again may help.
+	// ErrUnavailable: the store is busy or broken. A retry may help.
 	ErrUnavailable = errors.New("state is unavailable")
 )
 
-// Get is the value of a key, and whether there is one.
+// Get returns the value of a key; ok is false if there is none.
 func Get(key string) (value string, ok bool, err error) { return get(key) }
 
 // Set sets a value.
 func Set(key, value string) error { return set(key, value, nil) }
 
-// SetFor sets a value that is forgotten after a while.
+// SetFor sets a value that expires after ttl.
 func SetFor(ttl time.Duration, key, value string) error { return set(key, value, milliseconds(ttl)) }
 
-// Delete deletes a value, and tells whether there was one.
+// Delete deletes a value, and reports whether there was one.
 func Delete(key string) (bool, error) { return remove(key) }
 
-// Increment adds atomically, a missing value counting as 0, and returns the new value.
+// Increment adds atomically and returns the new value. A missing value counts as 0.
 func Increment(key string, by int64) (int64, error) { return increment(key, by, nil) }
 
-// IncrementFor is Increment, where a new value is forgotten after a while: a count per window.
+// IncrementFor is Increment, but a new value expires after ttl. Use it to count per time window.
 func IncrementFor(ttl time.Duration, key string, by int64) (int64, error) {
 	return increment(key, by, milliseconds(ttl))
 }
 
-// CompareAndSwap sets the value only when it still is expected, where nil is no value, and tells whether it was set.
+// CompareAndSwap sets the value only if it is still expected, where nil means no value. It reports whether it was set.
 func CompareAndSwap(key string, expected *string, value string) (bool, error) {
 	return compareAndSwap(key, expected, value, nil)
 }
 
-// Keys are those that begin with the prefix, in byte order.
+// Keys returns the keys that begin with the prefix, in byte order.
 func Keys(prefix string) ([]string, error) { return keys(prefix) }
 
 func milliseconds(ttl time.Duration) *uint64 {

@@ -112,7 +112,7 @@ func option(number *uint64) (has uint32, value uint64) {
 	return 1, *number
 }
 
-// failure is the error of a result, whose payload begins at payload.
+// failure returns the error in a result whose payload begins at payload, or nil.
 func failure(result abi.Memory, payload uintptr) error {
 	if !result.Bool(0) {
 		return nil

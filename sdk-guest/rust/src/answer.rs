@@ -1,6 +1,6 @@
-//! Shared answers of events: an event that takes comments, a block, a permission.
+//! Macros for the outputs that several events share: effects only, a block decision, a permission decision.
 
-/// An event that can only be commented on.
+/// Implements an event whose output has effects only.
 macro_rules! notice {
     ($input:ident) => {
         impl $crate::output::Decides for $input {
@@ -17,7 +17,7 @@ macro_rules! notice {
     };
 }
 
-/// An event that can be blocked and nothing more.
+/// Implements an event that can be blocked.
 macro_rules! gate {
     ($input:ident) => {
         impl $crate::output::Decides for $input {
@@ -40,7 +40,7 @@ macro_rules! gate {
     };
 }
 
-/// A permission question; its body has a `decision` and an `input`.
+/// Implements a permission request. Its body has the fields `decision` and `input`.
 macro_rules! permission {
     ($input:ident) => {
         impl $crate::output::Decides for $input {

@@ -1,9 +1,9 @@
 //! Generated from the WIT package, one world per event.
 //!
-//! Every event has its own `export` macro, and the custom section that names the export comes with that macro: a hook's
-//! component exports what its author listed and nothing else. Types and capabilities are generated once and shared.
+//! Every event has its own `export` macro, which also writes the custom section for that export. So a hook's component
+//! exports exactly what its author listed. Types and capabilities are generated once and shared.
 
-// Nothing here is written by hand: the canonical ABI is `unsafe`, and the documentation is the WIT's.
+// All code here is generated: the canonical ABI needs `unsafe`, and the documentation is in the WIT.
 #![allow(unsafe_code, missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

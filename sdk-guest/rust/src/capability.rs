@@ -1,6 +1,7 @@
-//! What a hook may call. Calling it imports it, importing it is asking for it, and the configuration grants it.
+//! Capabilities that a hook may call. A call adds an import to the component, the import requests the capability, and
+//! the configuration grants it.
 
-/// The host: the real one in a component, a pretended one in a test.
+/// The host: the real one in a component, a simulated one in a test.
 mod host {
     #[cfg(target_family = "wasm")]
     pub(super) use crate::bindings::shared::hookbox::hooks::{config, event, http, llm, log, state};

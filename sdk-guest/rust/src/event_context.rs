@@ -1,10 +1,10 @@
-//! What every event comes with.
+//! The context of an event.
 
 use crate::bindings::shared::hookbox::hooks::types as wit;
 use crate::wire::input;
 
 input! {
-    /// What every event comes with. Fields a dialect does not send are `None`.
+    /// The context that every event has. Fields that a dialect does not send are `None`.
     ///
     /// In a test, write the fields that matter and take the rest from the default:
     ///

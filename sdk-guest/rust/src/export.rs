@@ -1,9 +1,9 @@
-//! `export!`: the events that a hook handles.
+//! The macro `export!`, which lists the events that a hook handles.
 
 mod events;
 
-/// Exports a hook for the events it handles. What is listed is what the hook is subscribed to, and nothing else ends up
-/// in the component.
+/// Exports a hook for the events it handles. The host calls the hook for exactly the listed events, and the component
+/// contains nothing else.
 ///
 /// ```
 /// use hookbox_guest::prelude::*;
@@ -31,7 +31,7 @@ macro_rules! export {
     ($hook:ident: $($event:ident),+ $(,)?) => {
         $($crate::__export!($hook: $event);)+
 
-        // `hookbox build` calls it once, and the component begins with the memory that there is then.
+        // `hookbox build` calls this once. The component then starts with the memory as this call left it.
         #[cfg(target_family = "wasm")]
         const _: () = {
             #[unsafe(export_name = "hookbox-start")]
@@ -40,7 +40,7 @@ macro_rules! export {
             }
         };
 
-        // An event listed twice would only fail at link time; as an enum it fails here.
+        // An event listed twice would only fail at link time. As an enum it fails at compile time.
         const _: () = {
             #[allow(dead_code)]
             enum Events { $($event),+ }
@@ -51,7 +51,7 @@ macro_rules! export {
     };
 }
 
-/// The event that [`export!`] found by its name.
+/// Exports the event that [`export!`] found by its name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __export_event {

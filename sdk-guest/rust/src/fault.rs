@@ -1,4 +1,4 @@
-//! A hook that could not decide.
+//! The failure of a hook that could not decide.
 
 use std::fmt;
 
@@ -7,26 +7,27 @@ use crate::bindings::shared::hookbox::hooks::types as wit;
 /// `Result` with a [`Fault`].
 pub type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// A hook that could not decide. The host treats it as that hook's failure, never as an answer: under a configuration
-/// that fails open the tool runs, under one that fails closed it does not.
+/// A hook that could not decide. The host treats a fault as a failure of the hook, never as an output. With
+/// `failClosed` the tool does not run; otherwise it runs.
 ///
-/// `?` turns strings, JSON errors and capability errors into it; [`Fault::failed`] takes anything that prints.
+/// `?` converts strings, JSON errors and capability errors into a fault. [`Fault::failed`] takes any value that
+/// implements `ToString`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The event is not of the form this hook reads.
+    /// The event does not have the form that the hook expects.
     BadInput(String),
-    /// Anything else.
+    /// Any other failure.
     Failed(String),
 }
 
 impl Fault {
-    /// The event is not of the form this hook reads.
+    /// Creates a [`Fault::BadInput`].
     #[allow(clippy::needless_pass_by_value)] // so that it can be named in `map_err`
     pub fn bad_input(why: impl ToString) -> Self {
         Self::BadInput(why.to_string())
     }
 
-    /// Anything else: `.map_err(Fault::failed)?`.
+    /// Creates a [`Fault::Failed`]. Example: `.map_err(Fault::failed)?`.
     #[allow(clippy::needless_pass_by_value)] // so that it can be named in `map_err`
     pub fn failed(why: impl ToString) -> Self {
         Self::Failed(why.to_string())
@@ -55,7 +56,7 @@ impl From<String> for Fault {
     }
 }
 
-/// [`Fault::BadInput`]: what a hook parses is the event.
+/// Converts to [`Fault::BadInput`], because the JSON that a hook parses comes from the event.
 impl From<serde_json::Error> for Fault {
     fn from(error: serde_json::Error) -> Self {
         Self::bad_input(error)

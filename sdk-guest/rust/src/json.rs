@@ -1,4 +1,4 @@
-//! JSON as a hook meets it: tool inputs, tool outputs, whole events.
+//! JSON values that a hook reads: tool inputs, tool outputs, whole events.
 
 mod node;
 
@@ -14,11 +14,11 @@ use crate::{Fault, Result};
 
 /// A JSON value, read by [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901).
 ///
-/// A member's plain name works as well: `"command"` is `"/command"`, so that a forgotten slash cannot make a guard
-/// look past what it guards.
+/// The plain name of a member works as well: `"command"` is the same as `"/command"`. So a forgotten slash cannot make
+/// a guard miss a value.
 ///
-/// What the host sends is read as far as it is looked at: a hook that decides by the tool's name alone pays nothing for a
-/// large input, and one that asks for a string does not pay for the values beside it.
+/// The text from the host is parsed only where the hook reads it. A hook that decides by the tool's name alone does not
+/// pay for a large input, and reading one string does not parse the values beside it.
 ///
 /// ```
 /// use hookbox_guest::prelude::*;
@@ -30,27 +30,28 @@ use crate::{Fault, Result};
 /// ```
 #[derive(Clone)]
 pub struct Json {
-    /// As the host sent it, or as it is sent to the host.
+    /// The text that the host sent, or that is sent to the host.
     text: String,
     root: Node,
-    /// Why the text is not JSON, once that was found out.
+    /// The parse error, if one was found.
     unreadable: OnceCell<String>,
 }
 
 static NULL: Value = Value::Null;
 
 impl Json {
-    /// Any value that serializes.
+    /// Converts any value that serializes.
     pub fn of(value: &impl Serialize) -> Result<Self> {
         serde_json::to_value(value).map(Self::from).map_err(Fault::failed)
     }
 
-    /// The value. `null` when the text is not JSON; the call then ends as a fault, whatever the hook answers.
+    /// Returns the value. If the text is not JSON, it returns `null` and the call ends as a fault, whatever the hook
+    /// returns.
     pub fn value(&self) -> &Value {
         self.root.value(&self.source()).unwrap_or(&NULL)
     }
 
-    /// The value at a JSON pointer; `""` is the whole.
+    /// Returns the value at a JSON pointer; `""` is the whole value.
     pub fn get(&self, pointer: &str) -> Option<&Value> {
         match self.root.known() {
             Some(value) if pointer.is_empty() || pointer.starts_with('/') => value.pointer(pointer),
@@ -59,29 +60,29 @@ impl Json {
         }
     }
 
-    /// The string at a JSON pointer.
+    /// Returns the string at a JSON pointer.
     pub fn str(&self, pointer: &str) -> Option<&str> {
         self.at(pointer)?.str(&self.source())
     }
 
-    /// The boolean at a JSON pointer.
+    /// Returns the boolean at a JSON pointer.
     pub fn bool(&self, pointer: &str) -> Option<bool> {
         self.at(pointer)?.scalar(&self.source())?.parse().ok()
     }
 
-    /// The whole number at a JSON pointer.
+    /// Returns the whole number at a JSON pointer.
     pub fn i64(&self, pointer: &str) -> Option<i64> {
         self.at(pointer)?.scalar(&self.source())?.parse().ok()
     }
 
-    /// The value as a type of your own. What does not fit is [`Fault::BadInput`].
+    /// Deserializes the value into a type of the hook. Returns [`Fault::BadInput`] if it does not fit.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         let value = self.value();
         self.unreadable()
             .map_or_else(|| T::deserialize(value).map_err(Fault::bad_input), |why| Err(Fault::bad_input(why)))
     }
 
-    /// A copy with one value replaced or added. Objects missing on the way are made.
+    /// Returns a copy with one value replaced or added. Creates missing objects on the path.
     ///
     /// ```
     /// use hookbox_guest::prelude::*;
@@ -117,7 +118,7 @@ impl Json {
         self.text
     }
 
-    /// Why a text that was looked at is not JSON.
+    /// Returns the parse error, if reading the text found one.
     pub(crate) fn unreadable(&self) -> Option<&str> {
         self.unreadable.get().map(String::as_str)
     }
@@ -131,7 +132,7 @@ impl Json {
     }
 }
 
-/// The members and indices that a pointer, or a plain member name, leads through.
+/// Splits a pointer, or a plain member name, into member names and indices.
 fn steps(pointer: &str) -> Vec<String> {
     match pointer.strip_prefix('/') {
         Some(rest) => rest.split('/').map(unescaped).collect(),
@@ -140,7 +141,7 @@ fn steps(pointer: &str) -> Vec<String> {
     }
 }
 
-/// `~1` is `/`, `~0` is `~`. Not by `str::replace`, which is a tenth of a small hook.
+/// Replaces `~1` by `/` and `~0` by `~`. `str::replace` would add a tenth to the size of a small hook.
 fn unescaped(step: &str) -> String {
     let mut parts = step.split('~');
     let mut name = parts.next().unwrap_or_default().to_owned();
@@ -153,14 +154,14 @@ fn unescaped(step: &str) -> String {
     name
 }
 
-/// `null`.
+/// Returns `null`.
 impl Default for Json {
     fn default() -> Self {
         Self::from_text("null".to_owned())
     }
 }
 
-/// By value, whatever the texts look like.
+/// Compares values; the texts may differ.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.value() == other.value()
@@ -173,7 +174,7 @@ impl fmt::Debug for Json {
     }
 }
 
-/// The JSON text.
+/// Prints the JSON text.
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -205,14 +206,14 @@ impl From<&Json> for Json {
     }
 }
 
-/// A JSON string, not a text to parse.
+/// Creates a JSON string. The text is not parsed.
 impl From<&str> for Json {
     fn from(string: &str) -> Self {
         Self::from(Value::from(string))
     }
 }
 
-/// A JSON string, not a text to parse.
+/// Creates a JSON string. The text is not parsed.
 impl From<String> for Json {
     fn from(string: String) -> Self {
         Self::from(Value::from(string))

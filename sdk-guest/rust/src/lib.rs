@@ -17,13 +17,13 @@
 //! hookbox_guest::export!(Guard: PreToolUse);
 //! ```
 //!
-//! **Exports are subscriptions**: the events listed in [`export!`] are those the hook is called for. **Imports are the
-//! permission request**: a capability that is called ([`state`], [`http`], [`llm`]) is asked for, one that is not does
-//! not appear in the component.
+//! **Exports are subscriptions**: the host calls the hook for the events listed in [`export!`]. **Imports are the
+//! permission request**: a hook requests a capability ([`state`], [`http`], [`llm`]) by calling it. A capability that
+//! is not called does not appear in the component.
 //!
-//! Every event has a module with its input, its decision and its trait. [`Output`] alone is the decision about a tool
-//! that is about to run; the others are [`stop::Output`], [`user_prompt_submit::Output`] and so on. Which answer an
-//! event takes is checked when the hook is compiled: see [`verb`].
+//! Every event has a module with its input, its output and its trait. [`Output`] alone is the output for a tool that is
+//! about to run; the others are [`stop::Output`], [`user_prompt_submit::Output`] and so on. The compiler checks that an
+//! event supports the answer that a hook gives: see [`verb`].
 //!
 //! A hook is tested like any function, see [`testing`].
 #![deny(missing_docs)]
@@ -68,7 +68,7 @@ pub use start::start;
 pub use tool_call::ToolCall;
 pub use verb::{allow, ask, block, deny, pass, respond, skip};
 
-/// All that a hook needs: `use hookbox_guest::prelude::*;`.
+/// Everything that a hook needs: `use hookbox_guest::prelude::*;`.
 pub mod prelude {
     pub use serde_json::{Value, json};
 

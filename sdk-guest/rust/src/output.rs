@@ -1,4 +1,4 @@
-//! What a hook answers.
+//! Outputs of hooks.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use crate::{Json, ToolCall};
 
 pub use wit::{BlockDecision, Denial, Halt, PermissionDecision, Scope};
 
-/// An event that is decided about.
+/// An event that has an output.
 #[diagnostic::on_unimplemented(message = "nothing can be decided about `{Self}`")]
 pub trait Decides {
-    /// What is said about the event itself, beside what may be said about any event.
+    /// The event's own part of the output, in addition to the effects that every event has.
     type Body: Clone + fmt::Debug + Default + PartialEq;
 }
 
-/// What a hook answers about an event `E`; without `E`, about a tool that is about to run.
+/// The output of a hook for an event `E`; without `E`, for a tool that is about to run.
 ///
-/// Made by [`pass`](crate::pass), [`deny`](crate::deny) and the like, refined by the methods here. Which of them an
-/// event has is checked when the hook is compiled.
+/// [`pass`](crate::pass), [`deny`](crate::deny) and similar functions create it, and the methods here refine it. The
+/// compiler checks which of them an event supports.
 ///
 /// ```
 /// use hookbox_guest::prelude::*;
@@ -29,13 +29,13 @@ pub trait Decides {
 /// }
 /// ```
 pub struct Output<E: Decides = ToolCall> {
-    /// What is said about the event itself.
+    /// The event's own part of the output.
     pub body: E::Body,
-    /// What may be said about any event.
+    /// The effects that every event has.
     pub effects: Effects,
 }
 
-/// What a hook may say about any event.
+/// The part of an output that every event has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effects {
     /// Text added to the model's context. claude, blade: `additionalContext`; blade prompts: `contextInjection`.
@@ -86,16 +86,16 @@ impl<E: Decides> Output<E> {
         self
     }
 
-    /// An object merged into the dialect's output, for fields that hookbox does not know. The host drops, and reports,
-    /// a key that it does know.
+    /// Adds an object that is merged into the dialect's output, for fields that hookbox does not know. The host drops
+    /// and reports keys that it knows.
     #[must_use]
     pub fn extra(mut self, object: impl Into<Json>) -> Self {
         self.effects.extra = Some(object.into());
         self
     }
 
-    /// Replaces what the event carries, as a whole: a tool's input or output, a prompt, a model's request or response.
-    /// [`Json::with`] changes one value and keeps the rest.
+    /// Replaces the whole value that the event carries: a tool's input or output, a prompt, a model's request or
+    /// response. [`Json::with`] changes one value and keeps the rest.
     #[must_use]
     pub fn rewrite(mut self, value: impl Into<E::Value>) -> Self
     where
@@ -105,7 +105,8 @@ impl<E: Decides> Output<E> {
         self
     }
 
-    /// The reason, where the word itself takes none: `allow().reason("read-only")`. Nothing on a `pass`.
+    /// Sets the reason of a decision that takes none as an argument: `allow().reason("read-only")`. No effect on a
+    /// `pass`.
     #[must_use]
     pub fn reason(mut self, reason: impl Into<String>) -> Self
     where
@@ -115,7 +116,7 @@ impl<E: Decides> Output<E> {
         self
     }
 
-    /// A `deny` that also ends the turn. claude, blade-callback. Nothing on any other answer.
+    /// Makes a `deny` also end the turn. claude, blade-callback. No effect on other decisions.
     #[must_use]
     pub fn interrupt(mut self) -> Self
     where
@@ -125,7 +126,7 @@ impl<E: Decides> Output<E> {
         self
     }
 
-    /// Another tool to run instead. picoclaw.
+    /// Runs another tool instead. picoclaw.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> Self
     where
@@ -135,7 +136,7 @@ impl<E: Decides> Output<E> {
         self
     }
 
-    /// Permission updates to apply with an `allow`, an array. claude.
+    /// Sets an array of permission updates to apply with an `allow`. claude.
     #[must_use]
     pub fn permissions(mut self, updates: impl Into<Json>) -> Self
     where
@@ -155,7 +156,7 @@ impl<E: Decides> Output<E> {
         self
     }
 
-    /// Nothing to say: `Output::pass()` where [`pass`](crate::pass) alone would leave the event open.
+    /// Returns an output without a decision. Use it where the compiler cannot infer the event of [`pass`](crate::pass).
     pub fn pass() -> Self {
         Self::new(E::Body::default())
     }
@@ -213,7 +214,7 @@ impl<E: Decides> Output<E> {
     }
 }
 
-/// A reason; an empty one is none.
+/// Converts a reason. An empty text becomes `None`.
 pub(crate) fn text(reason: impl Into<String>) -> Option<String> {
     Some(reason.into()).filter(|reason| !reason.is_empty())
 }
@@ -228,7 +229,7 @@ fn add_line(text: &mut Option<String>, line: String) {
     }
 }
 
-// By hand: deriving would ask the same of `E`, which is never part of the value.
+// Implemented by hand, because deriving would require the trait for `E`, which is not part of the value.
 
 impl<E: Decides> Clone for Output<E> {
     fn clone(&self) -> Self {

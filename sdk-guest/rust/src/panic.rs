@@ -1,5 +1,5 @@
-//! A panic ends the call as a trap, and a trap carries no text. With the feature `panic-log` the text goes to the log
-//! first. It is a feature because it makes the hook import `log`: a hook asks for what it uses and nothing more.
+//! A panic ends the call as a trap, and a trap carries no text. With the feature `panic-log` the text is logged first.
+//! This is a feature because it makes the hook import `log`, and a hook should request only what it uses.
 
 #[cfg(all(feature = "panic-log", target_family = "wasm"))]
 pub(crate) fn report() {

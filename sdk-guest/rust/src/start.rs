@@ -1,7 +1,7 @@
-//! What is done once, when the hook is built, instead of at each call.
+//! Code that runs once, when the hook is built, instead of at each call.
 
-/// Takes memory and gives it back: a component that begins with some that is free need not ask the host for more, which
-/// costs more than most hooks' work.
+/// Allocates memory and frees it again. A component that starts with free memory need not request more from the host,
+/// which costs more than the work of most hooks.
 pub fn start() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(60 << 10)));
 }

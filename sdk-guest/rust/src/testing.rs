@@ -1,4 +1,4 @@
-//! A pretended host, so that a hook is tested with plain `cargo test`. Not there in a component.
+//! A simulated host, for testing hooks with plain `cargo test`. It is not part of components.
 //!
 //! ```
 //! use hookbox_guest::prelude::*;
@@ -29,26 +29,26 @@ use crate::http::{Request, Response};
 use crate::llm::Prompt;
 use crate::log::Level;
 
-/// The host of this thread, as new: no configuration, no state, nothing logged, no network and no model.
+/// Resets the host of this thread and returns it: without configuration, state, logs, network and model.
 pub fn host() -> Host {
     HOST.take();
     Host(PhantomData)
 }
 
-/// The pretended host of this thread.
+/// The simulated host of this thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Host(PhantomData<*const ()>);
 
 #[allow(clippy::return_self_not_must_use)] // the value is a handle: nothing is lost with it
 impl Host {
-    /// The hook's configuration.
+    /// Sets the hook's configuration.
     #[allow(clippy::needless_pass_by_value)] // `json!` makes a value
     pub fn config(self, config: Value) -> Self {
         HOST.with_borrow_mut(|host| host.config = Some(config.to_string()));
         self
     }
 
-    /// The event as the client sent it.
+    /// Sets the event as the client sent it.
     #[allow(clippy::needless_pass_by_value)] // `json!` makes a value
     pub fn raw_event(self, event: Value) -> Self {
         HOST.with_borrow_mut(|host| host.raw_event = Some(event.to_string()));
@@ -61,29 +61,29 @@ impl Host {
         self
     }
 
-    /// Responds http requests.
+    /// Sets the function that answers HTTP requests.
     pub fn on_http(self, answer: impl Fn(&Request) -> Result<Response, crate::http::Error> + 'static) -> Self {
         HOST.with_borrow_mut(|host| host.http = Some(Box::new(answer)));
         self
     }
 
-    /// Responds prompts.
+    /// Sets the function that answers prompts.
     pub fn on_llm(self, answer: impl Fn(&Prompt) -> Result<String, crate::llm::Error> + 'static) -> Self {
         HOST.with_borrow_mut(|host| host.llm = Some(Box::new(answer)));
         self
     }
 
-    /// A value in the state.
+    /// Returns a value in the state.
     pub fn state(self, key: &str) -> Option<String> {
         HOST.with_borrow(|host| host.state.get(key).cloned())
     }
 
-    /// The state's keys, in byte order.
+    /// Returns the state's keys, in byte order.
     pub fn keys(self) -> Vec<String> {
         HOST.with_borrow(|host| host.state.keys().cloned().collect())
     }
 
-    /// What was logged.
+    /// Returns the logged messages.
     pub fn logs(self) -> Vec<(Level, String)> {
         HOST.with_borrow(|host| host.logs.clone())
     }
@@ -105,8 +105,8 @@ thread_local! {
     static HOST: RefCell<Pretended> = RefCell::default();
 }
 
-// The capabilities' functions, under the names and with the parameters that the generated ones have. Time to live is
-// ignored: a test is over sooner.
+// The capabilities' functions, with the names and parameters of the generated ones. Times to live are ignored, because
+// a test ends sooner.
 
 pub(crate) mod log {
     use super::{HOST, Level};

@@ -9,17 +9,17 @@ input! {
     ToolCall from wit::ToolCall {
         /// For example `Bash`, `mcp__server__action`; under picoclaw for example `exec`.
         name: String,
-        /// The tool's arguments. `null` where the dialect does not send them.
+        /// The tool's arguments. `null` if the dialect does not send them.
         input: Json,
-        /// claude, codebuddy, blade: ties the events of one call together.
+        /// claude, codebuddy, blade: identifies the call in all its events.
         use_id: Option<String>,
-        /// The arguments before an earlier hook rewrote them, where the dialect knows them.
+        /// The arguments before an earlier hook rewrote them, if the dialect knows them.
         original_input: Option<Json>,
     }
 }
 
 impl ToolCall {
-    /// A call as a test makes it.
+    /// Creates a call, for tests.
     ///
     /// ```
     /// use hookbox_guest::prelude::*;

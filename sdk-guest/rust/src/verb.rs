@@ -1,49 +1,49 @@
-//! Which event takes which answer.
+//! The answers, and the events that support them.
 //!
-//! Each trait stands behind one word of the [`prelude`](crate::prelude); the events that implement it are those where
-//! the word makes sense. Anywhere else the word does not compile.
+//! Each trait stands for one function of the [`prelude`](crate::prelude). The events that support the answer implement
+//! the trait. For any other event the function does not compile.
 
 use crate::event::pre_tool_use::Response;
 use crate::output::{BlockDecision, Decides, PermissionDecision};
 use crate::{Json, Output};
 
-/// Nothing to say: the client goes on as if there were no hook.
+/// No decision: the client continues as if there were no hook.
 pub fn pass<E: Decides>() -> Output<E> {
     Output::pass()
 }
 
-/// Let the tool run without asking the user. A third-party hook needs the authority for it.
+/// Lets the tool run without asking the user. A third-party hook needs the authority for it.
 pub fn allow<E: Permits>() -> Output<E> {
     Output::allow()
 }
 
-/// Ask the user.
+/// Asks the user.
 pub fn ask<E: Permits>(reason: impl Into<String>) -> Output<E> {
     Output::ask(reason)
 }
 
-/// Do not let the tool run. The reason is what the model is told.
+/// Stops the tool. The model gets the reason.
 pub fn deny<E: Permits>(reason: impl Into<String>) -> Output<E> {
     Output::deny(reason)
 }
 
-/// Do not let it happen. On `Stop` and `SubagentStop` this means "keep going"; the reason is what the agent is told.
+/// Blocks the event. On `Stop` and `SubagentStop` this means "keep going", and the agent gets the reason.
 pub fn block<E: Blocks>(reason: impl Into<String>) -> Output<E> {
     Output::block(reason)
 }
 
-/// Leave this tool call out and go on. Where a client cannot skip, it is a deny.
+/// Skips this tool call and continues. It is a deny if the client cannot skip.
 pub fn skip<E: Skips>(reason: impl Into<String>) -> Output<E> {
     Output::skip(reason)
 }
 
-/// Do not run the tool and give this result in its place: a text, or a [`Response`]. Where a client cannot, it is a
-/// deny with the text.
+/// Skips the tool and returns this result in its place: a text, or a [`Response`]. It is a deny with the text if the
+/// client does not support it.
 pub fn respond<E: Responds>(response: impl Into<Response>) -> Output<E> {
     Output::respond(response)
 }
 
-/// Takes `allow`, `ask` and `deny`.
+/// An event that supports `allow`, `ask` and `deny`.
 #[diagnostic::on_unimplemented(
     message = "`allow`, `ask` and `deny` do not answer `{Self}`",
     note = "they answer `PreToolUse`, `PermissionRequest` and `CanUseTool`",
@@ -56,7 +56,7 @@ pub trait Permits: Decides {
     fn explain(body: &mut Self::Body, reason: Option<String>);
 }
 
-/// Takes `block`.
+/// An event that supports `block`.
 #[diagnostic::on_unimplemented(
     message = "`block` does not answer `{Self}`",
     note = "it answers `UserPromptSubmit`, `PostToolUse`, `Stop`, `SubagentStop`, `PreCompact` and `TaskCompleted`",
@@ -67,7 +67,7 @@ pub trait Blocks: Decides {
     fn gate(gate: BlockDecision) -> Self::Body;
 }
 
-/// Takes `skip`.
+/// An event that supports `skip`.
 #[diagnostic::on_unimplemented(
     message = "`skip` does not answer `{Self}`",
     note = "only a tool that is about to run can be skipped: it answers `PreToolUse`"
@@ -77,7 +77,7 @@ pub trait Skips: Decides {
     fn skip(reason: Option<String>) -> Self::Body;
 }
 
-/// Takes `respond`.
+/// An event that supports `respond`.
 #[diagnostic::on_unimplemented(
     message = "`respond` does not answer `{Self}`",
     note = "only a tool that is about to run can be given a result: it answers `PreToolUse`"
@@ -87,20 +87,20 @@ pub trait Responds: Decides {
     fn respond(response: Response) -> Self::Body;
 }
 
-/// Takes `.rewrite(…)`.
+/// An event that supports `.rewrite(…)`.
 #[diagnostic::on_unimplemented(
     message = "`rewrite` has nothing to replace in `{Self}`",
     note = "it replaces a tool's input (`PreToolUse`, `PermissionRequest`, `CanUseTool`) or output (`PostToolUse`), a prompt \
             (`UserPromptSubmit`), a model's request (`BeforeLlm`) or response (`AfterLlm`)"
 )]
 pub trait Rewrites: Decides {
-    /// A prompt is text, everything else is JSON.
+    /// Type of the new value: text for a prompt, and JSON for everything else.
     type Value;
     #[doc(hidden)]
     fn rewrite(body: &mut Self::Body, value: Self::Value);
 }
 
-/// Takes `.interrupt()`.
+/// An event that supports `.interrupt()`.
 #[diagnostic::on_unimplemented(
     message = "`interrupt` is not for `{Self}`",
     note = "it goes with the `deny` of a `PermissionRequest` or `CanUseTool`; any event can `end_turn`"
@@ -110,14 +110,14 @@ pub trait Interrupts: Decides {
     fn interrupt(body: &mut Self::Body);
 }
 
-/// Takes `.tool(…)`.
+/// An event that supports `.tool(…)`.
 #[diagnostic::on_unimplemented(message = "`tool` is not for `{Self}`", note = "only `PreToolUse` can run another tool")]
 pub trait Reroutes: Decides {
     #[doc(hidden)]
     fn reroute(body: &mut Self::Body, tool: String);
 }
 
-/// Takes `.permissions(…)`.
+/// An event that supports `.permissions(…)`.
 #[diagnostic::on_unimplemented(
     message = "`permissions` is not for `{Self}`",
     note = "it goes with the `allow` of a `PermissionRequest`"
@@ -127,7 +127,7 @@ pub trait UpdatesPermissions: Decides {
     fn update_permissions(body: &mut Self::Body, updates: Json);
 }
 
-/// Takes `.env(…)`.
+/// An event that supports `.env(…)`.
 #[diagnostic::on_unimplemented(
     message = "`env` is not for `{Self}`",
     note = "a session's environment is set when it begins: it goes with `SessionStart`"

@@ -1,34 +1,34 @@
-//! Between the generated types, where JSON is text, and what authors see.
+//! Conversions between the generated types, where JSON is text, and the types that authors see.
 
 use crate::bindings::shared::hookbox::hooks::types as wit;
 use crate::{Fault, Json, Result};
 
-/// Something a hook is given. Public as far as the compiler is concerned, since generated signatures name it; out of
-/// reach for everyone else.
+/// An input of a hook. It is public because generated signatures name it, but no path leads to it from outside the
+/// crate.
 pub trait Lift: Sized {
     /// The generated type.
     type Wire;
 
-    /// From the generated type.
+    /// Converts from the generated type.
     fn lift(wire: Self::Wire) -> Self;
 
-    /// Why JSON that the hook looked at could not be read.
+    /// Returns the parse error, if the hook read JSON that is invalid.
     fn unreadable(&self) -> Option<&str> {
         None
     }
 }
 
-/// Something a hook answers.
+/// An output of a hook.
 pub trait Lower {
     /// The generated type.
     type Wire;
 
-    /// To the generated type.
+    /// Converts to the generated type.
     fn lower(self) -> Self::Wire;
 }
 
-/// The answer as the host gets it. A hook that looked at JSON it could not read saw nothing where something was: its
-/// answer does not count.
+/// Converts the output for the host. If the hook read invalid JSON, it saw a missing value in place of an existing one,
+/// so its output becomes a fault.
 pub(crate) fn finish<T: Lower>(
     answer: Result<T>,
     inputs: impl IntoIterator<Item = Option<impl ToString>>,
@@ -91,7 +91,7 @@ impl Lower for Option<Json> {
     }
 }
 
-/// Declares an input with the fields of its WIT record; a field missed out does not compile.
+/// Declares an input with the fields of its WIT record. A missing field does not compile.
 macro_rules! input {
     ($(#[$doc:meta])* $name:ident from $wire:path { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* }) => {
         $(#[$doc])*
@@ -115,7 +115,8 @@ macro_rules! input {
     };
 }
 
-/// Declares an event's trait, and what its export calls. `$event` names the module, the world and the interface alike.
+/// Declares an event's trait and the function that its export calls. `$event` names the module, the world and the
+/// interface.
 macro_rules! event {
     ($(#[$doc:meta])* $name:ident in $event:ident($($arg:ident: $input:ty),+) -> $output:ty) => {
         $(#[$doc])*
@@ -124,7 +125,7 @@ macro_rules! event {
             note = "implement the event's trait, or take the event out of `hookbox_guest::export!`"
         )]
         pub trait $name {
-            /// Responds the event.
+            /// Handles the event.
             fn handle(context: &$crate::EventContext, $($arg: &$input),+) -> $crate::Result<$output>;
         }
 

@@ -1,4 +1,4 @@
-//! The hook as the host sees it: what it is given, and what it gets back.
+//! Tests of hooks from the host's point of view: their inputs and outputs.
 
 use serde_json::json;
 
@@ -95,7 +95,7 @@ fn an_empty_reason_is_none() {
 #[test]
 fn a_hook_that_looked_at_what_cannot_be_read_has_not_answered() {
     assert!(matches!(decide("look", r#"{"command":"#), Err(wit::Fault::BadInput(_))));
-    // It did not look: its answer does not depend on it.
+    // This hook did not read the input, so its output is valid.
     assert_eq!(decide("blind", "{"), Ok(decision(pre::Decision::Pass)));
 }
 

@@ -1,4 +1,4 @@
-//! What must not compile, and what the author is told.
+//! Mistakes that must not compile, and their messages for authors.
 
 #[test]
 fn mistakes_are_told_in_the_authors_terms() {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookbox/hookbox/sdk-guest/go/hook"
 )
 
-// Where a line of stdout or stderr is kept until it is whole: Go writes a panic's text in pieces.
+// Buffer for an incomplete line of stdout or stderr: Go writes a panic's text in pieces.
 var line [4 << 10]byte
 
 //go:wasmimport wasi_snapshot_preview1 hookbox_line_buffer
@@ -19,7 +19,7 @@ func lineBuffer(p *[4 << 10]byte, size int32)
 //go:wasmimport wasi_snapshot_preview1 hookbox_flush
 func flush()
 
-// Answer runs a handler, and makes of its error or panic the fault of the contract, whose layout begins at payload.
+// Answer runs a handler. It converts an error or a panic to the contract's fault, whose layout begins at payload.
 func Answer(result Memory, payload uintptr, handled bool, handle func() error) {
 	lineBuffer(&line, int32(len(line)))
 	defer flush()
@@ -41,8 +41,8 @@ func Answer(result Memory, payload uintptr, handled bool, handle func() error) {
 	result.PutString(payload+4, err.Error()+advice(err))
 }
 
-// advice says what else there is where package net would connect. It knows the errors by name: importing the package would
-// bring it into every hook.
+// advice names the alternative when a handler tries to connect with package net. It compares the errors' type names,
+// because importing the package would add it to every hook.
 func advice(err error) string {
 	for ; err != nil; err = errors.Unwrap(err) {
 		switch fmt.Sprintf("%T", err) {
@@ -68,8 +68,8 @@ func recovered(handle func() error) (err error) {
 	return handle()
 }
 
-// author is the innermost line of the author's that panics, such as " (main.go:12)". A build without paths of its machine
-// names files after their module: what lies beside or below package main is the author's.
+// author returns the innermost line of the author's code that panics, such as " (main.go:12)". A build with trimmed
+// paths names files by their module: files in or below package main are the author's.
 func author() string {
 	var stack [64]uintptr
 	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack[:])])
@@ -93,7 +93,7 @@ func author() string {
 	return ""
 }
 
-// NoSuchDecision refuses a decision that the event does not have.
+// NoSuchDecision panics because the event does not support the decision.
 func NoSuchDecision(event, decision string) {
 	panic(fmt.Sprintf("%s has no decision %q", event, decision))
 }

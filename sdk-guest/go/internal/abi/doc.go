@@ -1,3 +1,3 @@
-// Package abi is the canonical ABI of the component model as far as the contract needs it, and the call of a handler.
-// There is nothing of it outside WebAssembly.
+// Package abi has the part of the component model's canonical ABI that the contract needs, and the call of a handler.
+// It is empty outside WebAssembly.
 package abi

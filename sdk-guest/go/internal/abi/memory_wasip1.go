@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// What the host wrote (arguments, results of imports) and what it is going to read (the result of an export) has to stay
-// where it is until both sides are through with it.
+// Pins for memory that the host wrote (arguments, results of imports) and memory that it will read (the result of an
+// export). Such memory must not move or be freed until both sides have used it.
 var argumentPins, resultPins runtime.Pinner
 
-// The host may ask for memory while Go's own runtime is not up yet; then it comes from here.
+// The host may request memory before Go's runtime has started. That memory comes from here.
 var (
 	ready      bool
 	early      [4 << 10]byte
@@ -32,7 +32,7 @@ func realloc(old unsafe.Pointer, oldSize, align, size uintptr) unsafe.Pointer {
 		earlyTaken = p + size - base
 		return unsafe.Add(unsafe.Pointer(&early), p-base)
 	}
-	// A component may not call out while it is asked for memory, and a garbage collection reads the clock.
+	// A component may not call the host inside cabi_realloc, but a garbage collection reads the clock.
 	pauseClock(1)
 	p := allocate(&argumentPins, size)
 	if old != nil && oldSize > 0 {
@@ -45,7 +45,7 @@ func realloc(old unsafe.Pointer, oldSize, align, size uintptr) unsafe.Pointer {
 //go:wasmimport wasi_snapshot_preview1 hookbox_pause_clock
 func pauseClock(paused int32)
 
-// allocate gives memory aligned to 8, the most the canonical ABI asks for.
+// allocate returns memory aligned to 8 bytes, the largest alignment in the canonical ABI.
 func allocate(pins *runtime.Pinner, size uintptr) unsafe.Pointer {
 	p := unsafe.Pointer(unsafe.SliceData(make([]uint64, (size+7)/8)))
 	pins.Pin(p)
@@ -55,22 +55,22 @@ func allocate(pins *runtime.Pinner, size uintptr) unsafe.Pointer {
 // Memory is a value in the layout of the canonical ABI.
 type Memory struct{ base unsafe.Pointer }
 
-// Arguments are those the host calls an export with.
+// Arguments returns the arguments of an export's call.
 func Arguments(p unsafe.Pointer) Memory { return Memory{p} }
 
-// ArgumentsRead lets go of the arguments; strings read from them live on.
+// ArgumentsRead unpins the arguments. Strings read from them stay valid.
 func ArgumentsRead() { argumentPins.Unpin() }
 
-// NewMemory has room for the result of an export, until ResultRead.
+// NewMemory allocates the result of an export. It stays pinned until ResultRead.
 func NewMemory(size uintptr) Memory { return Memory{allocate(&resultPins, size)} }
 
-// ResultRead lets go of a result.
+// ResultRead unpins a result.
 func ResultRead() { resultPins.Unpin() }
 
-// Pointer is where it is.
+// Pointer returns the address.
 func (m Memory) Pointer() unsafe.Pointer { return m.base }
 
-// At is what is so many bytes into it.
+// At returns the memory at this offset in bytes.
 func (m Memory) At(at uintptr) Memory { return Memory{unsafe.Add(m.base, at)} }
 
 // Byte reads a discriminant or an enum.
@@ -88,7 +88,7 @@ func (m Memory) Uint32(at uintptr) uint32 { return *(*uint32)(unsafe.Add(m.base,
 // Uint64 reads a u64.
 func (m Memory) Uint64(at uintptr) uint64 { return *(*uint64)(unsafe.Add(m.base, at)) }
 
-// Bytes reads a list<u8>, which stays what the host wrote.
+// Bytes reads a list<u8> without copying it.
 func (m Memory) Bytes(at uintptr) []byte {
 	length := m.Uint32(at + 4)
 	if length == 0 {
@@ -188,7 +188,7 @@ func (m Memory) PutPairs(at uintptr, pairs [][2]string) {
 	m.putUint32(at+4, length)
 }
 
-// Lower is a string as an import takes it.
+// Lower returns a string in the form that an import takes.
 func Lower(pins *runtime.Pinner, text string) (uintptr, uint32) {
 	if text == "" {
 		return 1, 0
@@ -198,7 +198,7 @@ func Lower(pins *runtime.Pinner, text string) (uintptr, uint32) {
 	return uintptr(unsafe.Pointer(p)), uint32(len(text))
 }
 
-// LowerPairs is a list<tuple<string, string>> as an import takes it.
+// LowerPairs returns a list<tuple<string, string>> in the form that an import takes.
 func LowerPairs(pins *runtime.Pinner, pairs [][2]string) (uintptr, uint32) {
 	if len(pairs) == 0 {
 		return 4, 0
@@ -215,7 +215,7 @@ func LowerPairs(pins *runtime.Pinner, pairs [][2]string) (uintptr, uint32) {
 	return uintptr(items.base), uint32(len(pairs))
 }
 
-// Import calls an import that writes its result, of at most 32 bytes, into memory, and reads it.
+// Import calls an import, which writes a result of at most 32 bytes into memory, and then reads the result.
 func Import(call func(pins *runtime.Pinner, result unsafe.Pointer), read func(Memory)) {
 	var pins runtime.Pinner
 	defer pins.Unpin()

@@ -2,5 +2,5 @@
 
 package abi
 
-// The runtime has its seed from the start of this call.
+// The runtime seeded itself at the start of this call, so there is nothing to do.
 func reseed() {}

@@ -6,9 +6,9 @@ import _ "unsafe" // for go:linkname
 
 var seeded bool
 
-// `hookbox build` starts the runtime once and keeps its memory, so that a call need not start it again. What the runtime
-// drew from its seed until then is the same in every call: maps that exist already, and nothing else, because the first
-// thing a call does is to draw a new one. `hookboxReseed` is added to the runtime by `hookbox build`.
+// `hookbox build` starts the runtime once and keeps its memory, so that calls need not start it again. Each call draws
+// a new seed before anything else. So only maps that exist already have the same seed in every call. `hookbox build`
+// adds `hookboxReseed` to the runtime.
 func reseed() {
 	if !seeded {
 		seeded = true

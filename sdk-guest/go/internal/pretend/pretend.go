@@ -1,12 +1,12 @@
-// Package pretend is the host of a test: see package hooktest. There is nothing of it in WebAssembly.
+// Package pretend is the simulated host of a test: see package hooktest. It is empty in WebAssembly.
 package pretend
 
 import "errors"
 
-// Log is what was logged.
+// Log is one log message.
 type Log struct{ Level, Message string }
 
-// Host is a pretended host.
+// Host is a simulated host.
 type Host struct {
 	Config, Raw string
 	State       map[string]string
@@ -17,14 +17,14 @@ type Host struct {
 
 var current *Host
 
-// Set is the host from now on; it returns the one before.
+// Set replaces the current host and returns the previous one.
 func Set(host *Host) *Host {
 	before := current
 	current = host
 	return before
 }
 
-// Current is the host of the test.
+// Current returns the host of the test.
 func Current() *Host {
 	if current == nil {
 		panic(errors.New("no host: call hooktest.New(t) first"))

@@ -1,11 +1,12 @@
-//! The hook's own `config` object from the configuration file. Always granted: it was written for this hook.
+//! The hook's own `config` object from the configuration file. Always granted.
 
 use serde::de::DeserializeOwned;
 
 use super::host;
 use crate::{Fault, Json, Result};
 
-/// The object as a type of your own. `{}` when none was written, so give every field a default that has one.
+/// Reads the object as a type of the hook. It is `{}` if the configuration has none, so give fields a default where
+/// possible.
 ///
 /// ```
 /// use hookbox_guest::prelude::*;
@@ -31,7 +32,7 @@ pub fn get<T: DeserializeOwned>() -> Result<T> {
     serde_json::from_str(&host::config::get()).map_err(|error| Fault::Failed(format!("configuration: {error}")))
 }
 
-/// The object as it was written.
+/// Returns the object as it was written.
 pub fn json() -> Json {
     Json::from_text(host::config::get())
 }

@@ -1,10 +1,10 @@
-//! The event as the client sent it. Always granted: the hook was given this event.
+//! The event as the client sent it. Always granted.
 
 use super::host;
 use crate::Json;
 
-/// The whole event as it came over the wire, with rewrites of earlier hooks applied where the dialect chains: for fields
-/// that the contract does not have. The host copies it only for hooks that ask.
+/// Returns the whole event as it came over the wire. Use it for fields that the contract does not have. If the dialect
+/// chains hooks, rewrites of earlier hooks are applied. The host copies the event only for hooks that call this.
 ///
 /// ```
 /// use hookbox_guest::prelude::*;

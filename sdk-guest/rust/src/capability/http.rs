@@ -21,31 +21,31 @@ use crate::{Fault, Json, Result};
 
 pub use wit::{Request, Response};
 
-/// An exchange that failed. An error status is not a failure, see [`Response::is_success`].
+/// A failed exchange. An error status is not a failure: see [`Response::is_success`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Not on the allow-list, a private address, or a redirect that leaves the list.
     Denied(String),
     /// The request or the response is larger than granted.
     TooLarge(String),
-    /// The hook's deadline came first.
+    /// The hook's deadline passed.
     Timeout,
-    /// No connection, broken exchange, malformed request.
+    /// No connection, broken exchange or malformed request.
     Failed(String),
 }
 
 impl Request {
-    /// A request with a method of your own.
+    /// Creates a request with this method.
     pub fn new(method: impl Into<String>, url: impl Into<String>) -> Self {
         Self { method: method.into(), url: url.into(), headers: Vec::new(), body: None }
     }
 
-    /// A `GET`.
+    /// Creates a `GET` request.
     pub fn get(url: impl Into<String>) -> Self {
         Self::new("GET", url)
     }
 
-    /// A `POST`.
+    /// Creates a `POST` request.
     pub fn post(url: impl Into<String>) -> Self {
         Self::new("POST", url)
     }
@@ -57,43 +57,43 @@ impl Request {
         self
     }
 
-    /// The body.
+    /// Sets the body.
     #[must_use]
     pub fn body(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.body = Some(bytes.into());
         self
     }
 
-    /// The body as JSON, with its content type.
+    /// Sets the body to JSON, and the content type.
     #[must_use]
     pub fn json(self, value: &Value) -> Self {
         self.header("content-type", "application/json").body(value.to_string())
     }
 
-    /// Sends it and waits for the response.
+    /// Sends the request and waits for the response.
     pub fn send(&self) -> Result<Response, Error> {
         Ok(host::http::send(self)?)
     }
 }
 
 impl Response {
-    /// A status from 200 to 299.
+    /// Returns true for a status from 200 to 299.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The first header of this name, whatever its case.
+    /// Returns the first header with this name. Case does not matter.
     pub fn header(&self, name: &str) -> Option<&str> {
         let (_, value) = self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name))?;
         Some(value)
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.body).map_err(|error| Fault::Failed(format!("http: the body is not text: {error}")))
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     pub fn json(&self) -> Result<Json> {
         serde_json::from_slice::<Value>(&self.body)
             .map(Json::from)

@@ -1,4 +1,4 @@
-//! Questions to the host's language model, within the hook's budget.
+//! Requests to the host's language model, within the hook's budget.
 //!
 //! ```
 //! use hookbox_guest::prelude::*;
@@ -17,45 +17,45 @@ use crate::bindings::shared::hookbox::hooks::llm as wit;
 
 pub use wit::Prompt;
 
-/// A question that was not answered.
+/// A failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The hook's calls or tokens are used up.
+    /// The hook has used up its calls or tokens.
     Budget(String),
-    /// The hook's deadline came first.
+    /// The hook's deadline passed.
     Timeout,
-    /// The model could not be asked.
+    /// The request could not be sent.
     Failed(String),
 }
 
 impl Prompt {
-    /// A question to the configured model.
+    /// Creates a request to the configured model.
     pub fn new(user: impl Into<String>) -> Self {
         Self { model: None, system: None, user: user.into(), max_tokens: None }
     }
 
-    /// The system prompt.
+    /// Sets the system prompt.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
         self
     }
 
-    /// Another model than the configured one.
+    /// Selects another model than the configured one.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
         self
     }
 
-    /// Tokens of the answer at most.
+    /// Limits the number of tokens in the answer.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// Asks and waits for the answer.
+    /// Sends the request and waits for the answer.
     pub fn complete(&self) -> Result<String, Error> {
         Ok(host::llm::complete(self)?)
     }

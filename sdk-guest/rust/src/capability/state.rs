@@ -1,6 +1,6 @@
-//! Keys and values that outlive a call, kept apart by tenant, hook and (if so configured) session.
+//! Keys and values that outlive a call, separate for each tenant, hook and (if configured) session.
 //!
-//! A hook starts afresh with every call: what it wants to remember goes here.
+//! A hook starts without memory of earlier calls, so values to remember belong here.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,18 +9,18 @@ use super::host;
 use crate::Fault;
 use crate::bindings::shared::hookbox::hooks::state as wit;
 
-/// A state operation that failed.
+/// A failed state operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The key or value is too long, or the hook holds too many.
     Quota(String),
-    /// [`increment`] met a value that is not a whole number.
+    /// [`increment`] found a value that is not a whole number.
     NotANumber,
-    /// The store is busy or broken; trying again may help.
+    /// The store is busy or broken. A retry may help.
     Unavailable(String),
 }
 
-/// The value of a key.
+/// Returns the value of a key.
 pub fn get(key: &str) -> Result<Option<String>, Error> {
     Ok(host::state::get(key)?)
 }
@@ -30,32 +30,32 @@ pub fn set(key: &str, value: impl AsRef<str>) -> Result<(), Error> {
     Ok(host::state::set(key, value.as_ref(), None)?)
 }
 
-/// Sets a value that is forgotten after a while.
+/// Sets a value that expires after `ttl`.
 pub fn set_for(ttl: Duration, key: &str, value: impl AsRef<str>) -> Result<(), Error> {
     Ok(host::state::set(key, value.as_ref(), Some(milliseconds(ttl)))?)
 }
 
-/// Deletes a value. True when there was one.
+/// Deletes a value. Returns true if there was one.
 pub fn delete(key: &str) -> Result<bool, Error> {
     Ok(host::state::delete(key)?)
 }
 
-/// Adds atomically, a missing value counting as 0, and returns the new value.
+/// Adds `by` atomically and returns the new value. A missing value counts as 0.
 pub fn increment(key: &str, by: i64) -> Result<i64, Error> {
     Ok(host::state::increment(key, by, None)?)
 }
 
-/// [`increment`], where a new value is forgotten after a while: a count per window.
+/// As [`increment`], but a new value expires after `ttl`. Use it to count per time window.
 pub fn increment_for(ttl: Duration, key: &str, by: i64) -> Result<i64, Error> {
     Ok(host::state::increment(key, by, Some(milliseconds(ttl)))?)
 }
 
-/// Sets the value only when it still is `expected`, where `None` is no value. Returns whether it was set.
+/// Sets the value only if it is still `expected`, where `None` means no value. Returns true if it was set.
 pub fn compare_and_swap(key: &str, expected: Option<&str>, value: impl AsRef<str>) -> Result<bool, Error> {
     Ok(host::state::compare_and_swap(key, expected, value.as_ref(), None)?)
 }
 
-/// Keys that begin with the prefix, in byte order.
+/// Returns the keys that begin with the prefix, in byte order.
 pub fn keys(prefix: &str) -> Result<Vec<String>, Error> {
     Ok(host::state::keys(prefix)?)
 }

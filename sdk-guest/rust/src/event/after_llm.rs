@@ -7,7 +7,7 @@ use crate::verb::Rewrites;
 use crate::wire::{Lower, event, input};
 
 input! {
-    /// The answer.
+    /// The model's answer.
     Event from wit::Event {
         /// The model's name.
         model: String,
@@ -16,13 +16,13 @@ input! {
     }
 }
 
-/// What a hook answers about a model's answer.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
-/// What is said about the answer.
+/// The decision about the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// The response instead. Members left out keep their value.
+    /// A replacement for the response. Members left out keep their value.
     pub response: Option<Json>,
 }
 

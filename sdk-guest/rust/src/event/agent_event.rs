@@ -1,21 +1,21 @@
-//! Something happened in the agent loop; nobody waits for an answer. picoclaw: `hook.event`, `hook.runtime_event`.
+//! A notification from the agent loop; no answer is expected. picoclaw: `hook.event`, `hook.runtime_event`.
 
 use crate::Json;
 use crate::bindings::agent_event::exports::hookbox::hooks::agent_event as wit;
 use crate::wire::{event, input};
 
 input! {
-    /// What happened.
+    /// The notification.
     Event from wit::Event {
         /// For example `turn_start`, `tool_exec_end`; newer clients: `agent.tool.exec_start`.
         kind: String,
-        /// What happened; its form depends on the kind.
+        /// Details whose form depends on the kind.
         payload: Json,
     }
 }
 
 event! {
-    /// Something happened in the agent loop: take note.
+    /// A notification from the agent loop: record it.
     ///
     /// ```
     /// use hookbox_guest::prelude::*;

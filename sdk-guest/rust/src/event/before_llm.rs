@@ -22,13 +22,13 @@ input! {
     }
 }
 
-/// What a hook answers about a request.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
-/// What is said about the request.
+/// The decision about the request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// The request instead: `model`, `messages`, `tools`, `options`. Members left out keep their value.
+    /// A replacement for the request: `model`, `messages`, `tools`, `options`. Members left out keep their value.
     pub request: Option<Json>,
 }
 

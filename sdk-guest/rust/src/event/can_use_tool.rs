@@ -1,4 +1,4 @@
-//! The permission callback beside the hooks. blade, blade-callback.
+//! The client's permission callback, which it calls in addition to the hooks. blade, blade-callback.
 
 use crate::bindings::can_use_tool::exports::hookbox::hooks::can_use_tool as wit;
 use crate::output::PermissionDecision;
@@ -6,7 +6,7 @@ use crate::wire::{Lower, event, input};
 use crate::{Json, ToolCall};
 
 input! {
-    /// What the client knows about the call.
+    /// The client's information about the call.
     Event from wit::Event {
         /// blade, blade-callback: `readonly`, `write` or `execute`; blade also `mcp`.
         tool_kind: Option<String>,
@@ -15,15 +15,15 @@ input! {
     }
 }
 
-/// What a hook answers the permission callback.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
-/// What is said about the permission.
+/// The decision about the permission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// True if it is granted. `pass` and `ask` leave it to the client's own flow.
+    /// The permission decision. `pass` and `ask` leave it to the client's own flow.
     pub decision: PermissionDecision,
-    /// blade-callback: the whole input the tool gets instead.
+    /// blade-callback: a replacement for the whole input of the tool.
     pub input: Option<Json>,
 }
 

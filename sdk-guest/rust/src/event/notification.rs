@@ -4,7 +4,7 @@ use crate::bindings::notification::exports::hookbox::hooks::notification as wit;
 use crate::wire::{event, input};
 
 input! {
-    /// What the user is told.
+    /// The notification.
     Event from wit::Event {
         /// The text.
         message: Option<String>,
@@ -16,7 +16,7 @@ input! {
     }
 }
 
-/// What a hook answers about a notification.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
 event! {

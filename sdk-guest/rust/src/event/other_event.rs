@@ -1,11 +1,11 @@
-//! Any event that has no module of its own: what clients add later.
+//! Any event without a module of its own, such as one that a client adds later.
 
 use crate::Json;
 use crate::wire::event;
 
 event! {
-    /// Any event that has no trait of its own; `context.event_name` says which. The answer is an output object in the
-    /// dialect's own wire format, or nothing.
+    /// Any event without a trait of its own; `context.event_name` has its name. The output is an object in the
+    /// dialect's own wire format, or `None`.
     ///
     /// ```
     /// use hookbox_guest::prelude::*;

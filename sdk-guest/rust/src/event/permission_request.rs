@@ -7,22 +7,22 @@ use crate::wire::{Lower, event, input};
 use crate::{Json, ToolCall};
 
 input! {
-    /// What comes with the question.
+    /// Details of the permission request.
     Event from wit::Event {
         /// claude: `permission_suggestions`, an array of permission updates.
         suggestions: Option<Json>,
     }
 }
 
-/// What a hook answers in the user's place.
+/// The output of a hook, given in the user's place.
 pub type Output = crate::Output<Event>;
 
-/// What is said about the permission.
+/// The decision about the permission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// True if it is granted.
+    /// The permission decision.
     pub decision: PermissionDecision,
-    /// claude: the whole input the tool gets instead.
+    /// claude: a replacement for the whole input of the tool.
     pub input: Option<Json>,
     /// claude: permission updates to apply with an `allow`.
     pub permissions: Option<Json>,

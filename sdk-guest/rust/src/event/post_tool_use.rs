@@ -7,7 +7,7 @@ use crate::wire::{Lower, event, input};
 use crate::{Json, ToolCall};
 
 input! {
-    /// What came of the call.
+    /// The output of the tool.
     ToolOutput from wit::ToolOutput {
         /// claude, codebuddy: `tool_response`; blade: `tool_output`; blade-callback: `toolOutput`; picoclaw: `result`,
         /// an object with `for_llm`, `for_user`, `silent`, `is_error` and more.
@@ -18,21 +18,21 @@ input! {
 }
 
 impl ToolOutput {
-    /// An output as a test makes it.
+    /// Creates an output, for tests.
     pub fn new(value: impl Into<Json>) -> Self {
         Self { value: value.into(), duration_ns: None }
     }
 }
 
-/// What a hook answers about a tool that ran.
+/// The output of a hook for this event.
 pub type Output = crate::Output<ToolOutput>;
 
-/// What is said about the output.
+/// The decision about the tool's output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// `Block`: the reason is what the model is told.
+    /// The block decision. The model gets the reason of a `Block`.
     pub decision: BlockDecision,
-    /// What the model reads instead.
+    /// A replacement for the output that the model reads.
     pub output: Option<Json>,
 }
 

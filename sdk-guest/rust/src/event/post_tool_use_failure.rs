@@ -5,7 +5,7 @@ use crate::bindings::post_tool_use_failure::exports::hookbox::hooks::post_tool_u
 use crate::wire::{event, input};
 
 input! {
-    /// How it failed.
+    /// The failure.
     Failure from wit::Failure {
         /// The error's text.
         error: String,
@@ -19,13 +19,13 @@ input! {
 }
 
 impl Failure {
-    /// A failure as a test makes it.
+    /// Creates a failure, for tests.
     pub fn new(error: impl Into<String>) -> Self {
         Self { error: error.into(), ..Self::default() }
     }
 }
 
-/// What a hook answers about a tool that failed.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Failure>;
 
 event! {

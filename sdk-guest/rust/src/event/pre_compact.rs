@@ -4,7 +4,7 @@ use crate::bindings::pre_compact::exports::hookbox::hooks::pre_compact as wit;
 use crate::wire::{event, input};
 
 input! {
-    /// Why, and how much.
+    /// The reason for the compaction, and the size of the context.
     Event from wit::Event {
         /// `manual` or `auto`.
         trigger: Option<String>,
@@ -17,7 +17,7 @@ input! {
     }
 }
 
-/// What a hook answers about a compaction.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
 event! {

@@ -8,15 +8,15 @@ use crate::{Json, ToolCall};
 
 pub use wit::{Decision, Response};
 
-/// What a hook answers about a tool that is about to run.
+/// The output of a hook for this event.
 pub type Output = crate::Output<ToolCall>;
 
-/// What is said about the call.
+/// The decision about the call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// True if it may run.
+    /// The permission decision.
     pub decision: Decision,
-    /// The whole input the tool gets instead.
+    /// A replacement for the whole input of the tool.
     pub input: Option<Json>,
     /// picoclaw: another tool to run instead.
     pub tool: Option<String>,
@@ -45,33 +45,33 @@ event! {
 }
 
 impl Response {
-    /// What the model reads.
+    /// Creates a response with the text that the model reads.
     pub fn new(for_llm: impl Into<String>) -> Self {
         Self { for_llm: for_llm.into(), for_user: None, silent: false, is_error: false, extra: None }
     }
 
-    /// What the user reads, when it differs.
+    /// Sets the text that the user reads, if it differs.
     #[must_use]
     pub fn for_user(mut self, text: impl Into<String>) -> Self {
         self.for_user = Some(text.into());
         self
     }
 
-    /// Do not show it to the user.
+    /// Hides the response from the user.
     #[must_use]
     pub fn silent(mut self) -> Self {
         self.silent = true;
         self
     }
 
-    /// An object with further fields of the dialect's own result, such as picoclaw's `media`.
+    /// Adds further fields of the dialect's own result as an object, such as picoclaw's `media`.
     #[must_use]
     pub fn extra(mut self, object: impl Into<Json>) -> Self {
         self.extra = Some(object.into().into_text());
         self
     }
 
-    /// It is an error.
+    /// Marks the response as an error.
     #[must_use]
     pub fn error(mut self) -> Self {
         self.is_error = true;

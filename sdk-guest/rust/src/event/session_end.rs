@@ -4,7 +4,7 @@ use crate::bindings::session_end::exports::hookbox::hooks::session_end as wit;
 use crate::wire::{event, input};
 
 input! {
-    /// How the session ended.
+    /// The reason for the end, and the session's totals.
     Event from wit::Event {
         /// claude: `clear`, `logout`, `prompt_input_exit`, `bypass_permissions_disabled`, `other`; blade also `user_exit`,
         /// `error`, `max_turns`, `idle_timeout`, `ctrl_c`.
@@ -16,11 +16,11 @@ input! {
     }
 }
 
-/// What a hook answers about a session that ends.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
 event! {
-    /// A session ends: take note, quickly; a client does not wait long.
+    /// A session ends. The hook must be quick: clients do not wait long.
     ///
     /// ```
     /// use hookbox_guest::prelude::*;

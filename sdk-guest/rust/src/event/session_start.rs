@@ -6,7 +6,7 @@ use crate::verb::Env;
 use crate::wire::{Lower, event, input};
 
 input! {
-    /// How the session begins.
+    /// The kind of start.
     Event from wit::Event {
         /// `startup`, `resume`, `clear` or `compact`; claude now also `fork`.
         source: Option<String>,
@@ -17,10 +17,10 @@ input! {
     }
 }
 
-/// What a hook answers about a session that begins.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
-/// What is said about the session.
+/// The decision about the session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
     /// blade: environment variables for the whole session.

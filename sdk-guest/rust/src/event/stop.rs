@@ -4,7 +4,7 @@ use crate::bindings::stop::exports::hookbox::hooks::stop as wit;
 use crate::wire::{event, input};
 
 input! {
-    /// With what the agent is done.
+    /// The reason for the stop, and the final response.
     Event from wit::Event {
         /// claude, codebuddy: a stop hook already kept the agent going; do not loop.
         stop_hook_active: Option<bool>,
@@ -15,7 +15,7 @@ input! {
     }
 }
 
-/// What a hook answers about an agent that is done.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
 event! {

@@ -4,7 +4,7 @@ use crate::bindings::subagent_start::exports::hookbox::hooks::subagent_start as 
 use crate::wire::{event, input};
 
 input! {
-    /// Who begins.
+    /// The subagent.
     Event from wit::Event {
         /// claude.
         agent_id: Option<String>,
@@ -17,7 +17,7 @@ input! {
     }
 }
 
-/// What a hook answers about a subagent that begins.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
 event! {

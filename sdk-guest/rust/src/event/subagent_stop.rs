@@ -4,7 +4,7 @@ use crate::bindings::subagent_stop::exports::hookbox::hooks::subagent_stop as wi
 use crate::wire::{event, input};
 
 input! {
-    /// Who is done, and with what.
+    /// The subagent and its result.
     Event from wit::Event {
         /// claude, codebuddy: a stop hook already kept this subagent going; do not loop.
         stop_hook_active: Option<bool>,
@@ -27,7 +27,7 @@ input! {
     }
 }
 
-/// What a hook answers about a subagent that is done.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
 event! {

@@ -6,11 +6,11 @@ use crate::wire::{event, input};
 input! {
     /// The task.
     Event from wit::Event {
-        /// The task.
+        /// Identifier of the task.
         task_id: Option<String>,
-        /// A short name of the task, where a client has one.
+        /// A short name of the task, if the client has one.
         task_subject: Option<String>,
-        /// What was to be done.
+        /// The goal of the task.
         task_description: Option<String>,
         /// blade.
         result_summary: Option<String>,
@@ -19,7 +19,7 @@ input! {
     }
 }
 
-/// What a hook answers about a task that is being marked as done.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
 event! {

@@ -1,4 +1,4 @@
-//! The user sent a prompt that the model has not seen yet. All but picoclaw.
+//! The user sent a prompt that the model has not seen yet. All dialects except picoclaw.
 
 use crate::bindings::user_prompt_submit::exports::hookbox::hooks::user_prompt_submit as wit;
 use crate::output::{BlockDecision, Decides};
@@ -18,21 +18,21 @@ input! {
 }
 
 impl Event {
-    /// A prompt as a test makes it.
+    /// Creates a prompt, for tests.
     pub fn new(prompt: impl Into<String>) -> Self {
         Self { prompt: prompt.into(), ..Self::default() }
     }
 }
 
-/// What a hook answers about a prompt.
+/// The output of a hook for this event.
 pub type Output = crate::Output<Event>;
 
-/// What is said about the prompt.
+/// The decision about the prompt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// `Block`: the reason is what the user is told.
+    /// The block decision. The user gets the reason of a `Block`.
     pub decision: BlockDecision,
-    /// blade: the text the model sees instead.
+    /// blade: a replacement for the text that the model sees.
     pub prompt: Option<String>,
 }
 

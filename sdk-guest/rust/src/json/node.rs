@@ -1,5 +1,5 @@
-//! A JSON text, read as far as somebody looked: a guard that asks for the command of a large input neither copies nor
-//! keeps the rest, and one that never builds a [`Value`] does not carry the code for it.
+//! Lazily parsed JSON. A guard that reads one member of a large input neither copies nor keeps the rest, and one that
+//! never builds a [`Value`] does not contain the code for it.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize as _, Deserializer as _};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
-/// A text, and why it is not JSON, once that was found out.
+/// A text and the parse error, if one was found.
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     pub(super) unreadable: &'a OnceCell<String>,
@@ -30,13 +30,13 @@ pub(super) struct Node {
     value: OnceCell<Option<Value>>,
 }
 
-/// A value without what is in its members and items.
+/// A value; its members and items are not parsed yet.
 #[derive(Clone)]
 enum Read {
     Members(Vec<(String, Node)>),
     Items(Vec<Node>),
     String(String),
-    /// What is short, and read anew whenever somebody asks.
+    /// A short value, which is parsed at each access.
     Scalar,
 }
 
@@ -45,15 +45,15 @@ impl Node {
         Self { at, read: OnceCell::new(), value: OnceCell::new() }
     }
 
-    /// The whole of a text of so many bytes, of which the value is known.
+    /// Creates the root of a text of `size` bytes whose value is known.
     pub(super) fn of(value: Value, size: usize) -> Self {
         Self { value: OnceCell::from(Some(value)), ..Self::new(0..size) }
     }
 
-    /// The value that these members and indices lead to.
+    /// Returns the value at these members and indices.
     pub(super) fn find(&self, source: &Source<'_>, steps: &[String]) -> Option<&Self> {
         steps.iter().try_fold(self, |node, step| match node.read(source) {
-            // Where a name stands twice the last one counts, as in a [`Value`].
+            // If a name occurs twice the last one counts, as in a [`Value`].
             Read::Members(members) => members.iter().rev().find(|(name, _)| name == step).map(|(_, node)| node),
             Read::Items(items) => items.get(index(step)?),
             Read::String(_) | Read::Scalar => None,
@@ -67,7 +67,7 @@ impl Node {
         }
     }
 
-    /// The text of a boolean, a number or `null`.
+    /// Returns the text of a boolean, a number or `null`.
     pub(super) fn scalar<'a>(&self, source: &Source<'a>) -> Option<&'a str> {
         matches!(self.read(source), Read::Scalar).then(|| self.text(source).trim_ascii())
     }
@@ -76,7 +76,7 @@ impl Node {
         self.value.get_or_init(|| source.noted(serde_json::from_str(self.text(source)))).as_ref()
     }
 
-    /// The value, where it is known.
+    /// Returns the value, if it is known.
     pub(super) fn known(&self) -> Option<&Value> {
         self.value.get()?.as_ref()
     }
@@ -89,8 +89,8 @@ impl Node {
         self.read.get_or_init(|| {
             let text = self.text(source);
             let mut reader = Deserializer::from_str(text);
-            // Not by its reader for any value: to one with `arbitrary_precision`, which a program may ask for, a number is
-            // a map.
+            // `deserialize_any` is not used for numbers: with the feature `arbitrary_precision`, which another crate
+            // may enable, it presents a number as a map.
             let read = match text.trim_ascii_start().as_bytes().first() {
                 Some(b'{' | b'[' | b'"') => reader.deserialize_any(Reader(source.text)),
                 _ => IgnoredAny::deserialize(&mut reader).map(|_| Read::Scalar),
@@ -100,16 +100,16 @@ impl Node {
     }
 }
 
-/// A place in an array. Signs and leading zeros are none.
+/// Parses an array index. Signs and leading zeros are not allowed.
 fn index(step: &str) -> Option<usize> {
     let is_plain = step == "0" || step.starts_with(|first| matches!(first, '1'..='9'));
     step.parse().ok().filter(|_| is_plain)
 }
 
-/// Of this whole text.
+/// A visitor that reads one value of this text.
 ///
-/// It says what it does with every kind of value: what `serde` has for the others brings the printing of doubles, a fifth
-/// of a small hook.
+/// It implements the methods for all kinds of values, because serde's defaults contain the printing of doubles, which
+/// would add a fifth to the size of a small hook.
 struct Reader<'a>(&'a str);
 
 impl Reader<'_> {
