@@ -3,10 +3,10 @@ export type Json = any;
 
 export * from "./events.js";
 
-/** What a handler may return. `null` and `undefined` have nothing to say, as `pass()` has. */
+/** The return value of a handler. `null` and `undefined` mean no decision, like `pass()`. */
 export type Answer<Output> = Output | null | undefined | void | Promise<Output | null | undefined | void>;
 
-/** What a hook may say about any event. */
+/** The part of an output that every event has. */
 export interface Effects {
   /** Text added to the model's context. claude, blade: `additionalContext`; blade prompts: `contextInjection`. */
   context?: string;
@@ -43,29 +43,31 @@ export interface Response {
   extra?: Record<string, Json>;
 }
 
-/** Nothing to say: the client goes on as if there were no hook. */
+/** No decision: the client continues as if there were no hook. */
 export function pass(): {};
-/** Let the tool run without asking the user. A hook needs the authority for it. */
+/** Lets the tool run without asking the user. A hook needs the authority for it. */
 export function allow(reason?: string): Allow;
-/** Ask the user. */
+/** Asks the user. */
 export function ask(reason?: string): Ask;
-/** Do not let the tool run. The reason is what the model is told. */
+/** Stops the tool. The model gets the reason. */
 export function deny(reason?: string): Deny;
-/** Do not let it happen. On stop events this means "keep going"; the reason is what the agent is told. */
+/** Blocks the event. On stop events this means "keep going", and the agent gets the reason. */
 export function block(reason?: string): Block;
-/** Leave this tool call out and go on. Where a client cannot skip, it is a deny. */
+/** Skips this tool call and continues. It is a deny if the client cannot skip. */
 export function skip(reason?: string): Skip;
-/** Do not run the tool and give this result in its place. Where a client cannot, it is a deny with the text. */
+/**
+ * Skips the tool and returns this result in its place. It is a deny with the text if the client does not support it.
+ */
 export function respond(response: string | Response): Respond;
-/** End the turn: `{ ...pass(), ...endTurn("enough") }`. The reason is shown to the user. */
+/** Ends the turn: `{ ...pass(), ...endTurn("enough") }`. The reason is shown to the user. */
 export function endTurn(reason?: string): Pick<Effects, "halt">;
-/** End the session or agent loop. */
+/** Ends the session or agent loop. */
 export function endSession(reason?: string): Pick<Effects, "halt">;
 
-/** The event as the client sent it, with fields that hookbox does not know. */
+/** The event as the client sent it. Use it for fields that the contract does not have. */
 export function rawEvent(): Json;
 
-/** Messages for whoever runs the hook. Always granted; the volume is capped. `console` ends here too. */
+/** Log messages for the operator. Always granted, up to the `logKiB` limit. `console` writes to the same log. */
 export namespace log {
   function debug(message: unknown): void;
   function info(message: unknown): void;
@@ -75,38 +77,43 @@ export namespace log {
 
 /** The hook's own `config` object from the configuration file. Always granted. */
 export namespace config {
-  /** The object as it was written; `{}` when none was. */
+  /** The object as it was written, or `{}` if the configuration has none. */
   function get(): Json;
-  /** The object on top of defaults. A key that the defaults have not is an error: a misspelt one is not overlooked. */
+  /**
+   * The object on top of defaults. A key that the defaults do not have is an error, so that misspelt keys are found.
+   */
   function get<Config extends object>(defaults: Config): Config;
 }
 
 export interface StateOptions {
-  /** Forget the value after so many milliseconds. For `increment`: when the key is new. */
+  /** Milliseconds after which the value expires. `increment` uses it only for new keys. */
   ttlMs?: number;
 }
 
-/** Keys and values that outlive a call. A hook starts afresh with every call: what it wants to remember goes here. */
+/**
+ * Keys and values that outlive a call. A hook starts without memory of earlier calls, so values to remember belong
+ * here.
+ */
 export namespace state {
   function get(key: string): string | undefined;
   function set(key: string, value: string, options?: StateOptions): void;
-  /** True when there was something to delete. */
+  /** Deletes a value. Returns true if there was one. */
   function _delete(key: string): boolean;
   export { _delete as delete };
-  /** Adds atomically, a missing value counting as 0, and returns the new value. */
+  /** Adds atomically and returns the new value. A missing value counts as 0. */
   export function increment(key: string, by?: number, options?: StateOptions): number;
-  /** Sets the value only when it still is `expected` (`undefined`: absent). Tells whether it was set. */
+  /** Sets the value only if it is still `expected` (`undefined`: absent). Returns true if it was set. */
   export function compareAndSwap(key: string, expected: string | undefined, value: string, options?: StateOptions): boolean;
   /** Keys that begin with the prefix, in byte order. */
   export function keys(prefix?: string): string[];
   export { get, set };
 }
 
-/** HTTP exchanges with the hosts on the hook's allow-list. Each waits for its response. */
+/** HTTP requests to the hosts on the hook's allow-list. Each call waits for its response. */
 export namespace http {
   type Headers = Record<string, string> | Iterable<readonly [string, string]>;
   interface Request {
-    /** `GET` when left out. */
+    /** Default: `GET`. */
     method?: string;
     /** Absolute, `http` or `https`. */
     url: string;
@@ -115,11 +122,11 @@ export namespace http {
   }
   interface Response {
     readonly status: number;
-    /** A status from 200 to 299. */
+    /** True for a status from 200 to 299. */
     readonly ok: boolean;
     readonly headers: [string, string][];
     readonly body: Uint8Array;
-    /** The first header of this name, whatever its case. */
+    /** Returns the first header with this name. Case does not matter. */
     header(name: string): string | undefined;
     text(): string;
     json(): Json;
@@ -129,34 +136,39 @@ export namespace http {
   function postJson(url: string, value: unknown, headers?: Headers): Response;
 }
 
-/** Questions to the host's language model, within the hook's budget. */
+/** Requests to the host's language model, within the hook's budget. */
 export namespace llm {
   interface Prompt {
     user: string;
     system?: string;
-    /** The configured model when left out. */
+    /** Default: the configured model. */
     model?: string;
-    /** Tokens of the answer at most. */
+    /** Maximum number of tokens in the answer. */
     maxTokens?: number;
   }
-  /** Asks and waits for the answer. */
+  /** Sends the request and waits for the answer. */
   function complete(prompt: string | Prompt): string;
 }
 
-/** Throw it where the event is not of the form this hook reads. Any other error is a failure of the hook itself. */
+/**
+ * Error for an event that does not have the form that the hook expects. Any other error is a failure of the hook
+ * itself.
+ */
 export class BadInput extends Error {}
 
 export class StateError extends Error {
-  /** `quota`: too long or too many; `not-a-number`: what `increment` met; `unavailable`: trying again may help. */
+  /**
+   * `quota`: too long or too many. `not-a-number`: `increment` found another value. `unavailable`: a retry may help.
+   */
   readonly code: "quota" | "not-a-number" | "unavailable";
 }
 
 export class HttpError extends Error {
-  /** `denied`: not on the allow-list; `timeout`: the hook's deadline came first. An error status is not an error. */
+  /** `denied`: not on the allow-list. `timeout`: the hook's deadline passed. An error status is not an error. */
   readonly code: "denied" | "too-large" | "timeout" | "failed";
 }
 
 export class LlmError extends Error {
-  /** `budget`: the hook's calls or tokens are used up. */
+  /** `budget`: the hook has used up its calls or tokens. */
   readonly code: "budget" | "timeout" | "failed";
 }

@@ -1,14 +1,14 @@
 import type { EventContext, Json, ToolCall, llm } from "./index.js";
 
-/** A pretended host. */
+/** A simulated host. */
 export interface Host {
   /** The hook's configuration. */
   config: Json;
   /** The event as the client sent it. */
   rawEvent: Json;
-  /** What package state has. */
+  /** Keys and values of `state`. */
   state: Map<string, string>;
-  /** What was logged so far. */
+  /** Messages logged so far. */
   logs: { level: "debug" | "info" | "warn" | "error"; message: string }[];
   http?: (request: Request) => Response;
   llm?: (prompt: llm.Prompt) => string;
@@ -22,13 +22,13 @@ export interface Request {
 }
 
 export interface Response {
-  /** 200 when left out. */
+  /** Default: 200. */
   status?: number;
   headers?: Record<string, string> | [string, string][];
   body?: string | Uint8Array;
 }
 
-/** The host from now on: no configuration, no state, nothing logged, no network and no model but what is given. */
+/** Sets the host: without configuration, state, logs, network and model, except for the given ones. */
 export function host(given?: {
   config?: Json;
   rawEvent?: Json;
@@ -37,11 +37,11 @@ export function host(given?: {
   llm?: (prompt: llm.Prompt) => string;
 }): Host;
 
-/** The context of a test's event. */
+/** Creates an event's context, for tests. */
 export function context(fields?: Partial<EventContext>): EventContext;
 
-/** A tool call: `toolCall("Bash", { command: "ls" })`. */
+/** Creates a tool call: `toolCall("Bash", { command: "ls" })`. */
 export function toolCall(name: string, input?: Json, fields?: Partial<ToolCall>): ToolCall;
 
-/** For `http` and `llm` of a pretended host: fails as the real one does, `fail("timeout")`. */
+/** Makes `http` or `llm` of a simulated host fail as the real one does: `fail("timeout")`. */
 export function fail(code: string, why?: string): never;

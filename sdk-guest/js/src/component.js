@@ -1,5 +1,5 @@
-// Between the contract and a handler: what comes in becomes plain values, what goes out is checked to the last member. A
-// mistyped `decison` is a failure of the hook; were it ignored, it would open a gate.
+// Conversions between the contract and a handler. Input becomes plain values, and every member of the output is
+// checked: a mistyped `decison` is a failure of the hook, because ignoring it would allow the tool.
 import { BadInput } from "./errors.js";
 import { begin, settle } from "./globals/loop.js";
 import { handlerPosition, position } from "./position.js";
@@ -21,7 +21,7 @@ export function event(name, inputs, output) {
           const parameters = inputs.map((json, index) => lift(values[index], json));
           return lower(name, output, known, settle(name, handler(...parameters, lift(context, []))));
         } catch (error) {
-          // The runtime makes the contract's error of what is thrown here.
+          // The component runtime converts this exception to the contract's error.
           throw fault(error);
         }
       },
@@ -41,7 +41,7 @@ function lift(value, json) {
   return lifted;
 }
 
-/** The members that an output may have. */
+/** Returns the members that an output may have. */
 function membersOf(output) {
   if (typeof output === "string") return output === "effects" ? EFFECTS : {};
   const { decision, fields } = output;
@@ -65,7 +65,7 @@ function lower(name, output, known, answer) {
   return lowered;
 }
 
-/** That there is nothing else in it. */
+/** Throws an error if there are other members. */
 function check(name, given, known) {
   for (const key in given) {
     if (given[key] !== undefined && !Object.hasOwn(known, key)) {
@@ -75,7 +75,7 @@ function check(name, given, known) {
   }
 }
 
-/** These members, checked and as the contract has them; absent ones are none. */
+/** Converts these members to the contract's types and checks them. Absent members stay absent. */
 function members(name, given, kinds) {
   const lowered = {};
   for (const key in kinds) lowered[key] = KINDS[kinds[key]](name, key, given[key]);
@@ -159,7 +159,7 @@ class WrongOutput extends Error {
   }
 }
 
-/** A large input costs nothing unless it is looked at. */
+/** Parses JSON at the first access, so that an unused large input costs nothing. */
 function parsedWhenAsked(lifted, key, text) {
   const set = (value) => Object.defineProperty(lifted, key, { value, writable: true, enumerable: true });
   Object.defineProperty(lifted, key, {

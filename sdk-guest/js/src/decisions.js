@@ -1,4 +1,4 @@
-// An output is an object; these make the common ones. `{ ...deny("why"), context: "more" }` refines one.
+// Functions that create common outputs. An output is an object: `{ ...deny("why"), context: "more" }` refines one.
 
 export const pass = () => ({});
 export const allow = (reason) => decided("allow", reason);
@@ -15,7 +15,7 @@ export const endTurn = (reason) => halted("turn", reason);
 export const endSession = (reason) => halted("session", reason);
 
 function decided(decision, reason) {
-  // Here the author's line is still known.
+  // Check here, while the author's line is still on the stack.
   if (reason !== undefined && reason !== null && typeof reason !== "string") {
     throw new TypeError(`${decision}: the reason is ${typeof reason}, not a string`);
   }

@@ -1,4 +1,4 @@
-// What went wrong outside the hook. Any error that leaves a handler is the hook's failure, never an output.
+// Errors outside the hook. An error that leaves a handler is a failure of the hook, never an output.
 
 export class BadInput extends Error {
   name = "BadInput";
@@ -23,12 +23,12 @@ export class LlmError extends CapabilityError {
   name = "LlmError";
 }
 
-/** Calls a function of the host; what it throws, or an error of the contract it carries, becomes one of ours. */
+/** Calls a host function. An error of the contract in a thrown exception becomes an error of this package. */
 export function call(capability, Type, act) {
   try {
     return act();
   } catch (error) {
-    // As the component's imports throw it, and as the pretended host does.
+    // This is the form that the component's imports throw. The simulated host does the same.
     const { tag, val } = error?.payload ?? {};
     throw tag === undefined ? error : new Type(capability, tag, val);
   }

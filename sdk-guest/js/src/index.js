@@ -1,4 +1,4 @@
-// What a hook imports. A capability is asked for when a function of it is called.
+// The modules that a hook imports. A hook requests a capability by calling one of its functions.
 export * as config from "./capability/config.js";
 export { rawEvent } from "./capability/event.js";
 export * as http from "./capability/http.js";

@@ -1,4 +1,4 @@
-// A pretended host, so that a hook is tested with plain `node --test`.
+// A simulated host, for testing hooks with plain `node --test`.
 import { fail, use } from "./pretended/host.js";
 
 export function host({ config = {}, state = {}, rawEvent = {}, http, llm } = {}) {

@@ -1,4 +1,4 @@
-// What stands between the contract and a handler, on its own: records go in as the host gives them.
+// Tests of the conversions between the contract and a handler, with records as the host passes them.
 import assert from "node:assert/strict";
 import { register } from "node:module";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What a component has in place of Node's: compared with Node's own.
+// Tests of the globals of components, compared with Node's own.
 import assert from "node:assert/strict";
 import { register } from "node:module";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const { Promise: Ours, jobs } = await import("../src/globals/promise.js");
 const { begin, settle } = await import("../src/globals/loop.js");
 await import("../src/globals/index.js");
 const ours = { TextEncoder, TextDecoder, structuredClone, setTimeout, clearTimeout, setInterval, clearInterval, console, crypto };
-// Node's test runner goes on with its own.
+// Node's test runner needs its own Promise.
 globalThis.Promise = node.Promise;
 
 test("text is encoded and decoded as Node does it", () => {
@@ -26,7 +26,7 @@ test("text is encoded and decoded as Node does it", () => {
   assert.throws(() => new ours.TextDecoder("latin1"), RangeError);
 });
 
-/** What happens in which order, with somebody's Promise. */
+/** Records the order of events with the given Promise class. */
 function order(Promise) {
   const seen = [];
   const say = (what) => (value) => (seen.push([what, value instanceof Error ? value.message : value]), value);

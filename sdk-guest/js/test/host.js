@@ -1,4 +1,4 @@
-// Stands in for what only a component has: the system's clock and randomness, and the log.
+// Replacements for the parts that only a component has: the system's clock and randomness, and the log.
 const SYSTEM = {
   "system/clock.js": `
     let at = 0;

@@ -1,4 +1,4 @@
-// Which answer an event takes is checked by the types.
+// Type checks: events accept only the answers that they support.
 import {
   type OnPreToolUse, type OnStop, type OnOtherEvent, type OnSessionStart, type OnPermissionRequest, type OnNotification,
   allow, block, config, deny, endTurn, pass, respond, state,

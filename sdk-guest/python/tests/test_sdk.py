@@ -1,4 +1,4 @@
-"""The SDK without a component: what authors meet in their tests. Run with `python3 -m unittest` or `pytest`."""
+"""Tests of the SDK outside a component, as in authors' own tests. Run with `python3 -m unittest` or `pytest`."""
 
 import dataclasses
 import inspect

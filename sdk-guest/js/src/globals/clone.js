@@ -1,4 +1,4 @@
-// structuredClone, for values that a hook has.
+// structuredClone, for the kinds of values that hooks use.
 
 globalThis.structuredClone = (value) => clone(value, new Map());
 

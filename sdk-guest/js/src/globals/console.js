@@ -1,8 +1,8 @@
-// console goes to the log.
+// The console, which writes to the log.
 import { log } from "../host/log.js";
 import { atBegin, hasHost } from "./loop.js";
 
-/** Said while the hook is built: said in every call, as if the module began with it. */
+/** Messages from the build. They are repeated in every call, as if the module were loaded at its start. */
 const early = [];
 atBegin.push(() => early.forEach((said) => log(...said)));
 

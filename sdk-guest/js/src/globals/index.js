@@ -1,4 +1,4 @@
-// What authors expect of JavaScript and the language alone does not have. In Node this is not needed and not loaded.
+// Standard globals that the engine lacks. Node has them and does not load these files.
 import "./loop.js";
 import "./random.js";
 import "./text.js";

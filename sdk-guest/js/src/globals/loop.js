@@ -1,16 +1,16 @@
-// The event loop. A component's call ends when its function returns, so promises and timers are run here, within it:
-// `hookbox build` compiles `async` to generators over this Promise.
+// The event loop. A component's call ends when its function returns, so promises and timers must run inside the call.
+// `hookbox build` compiles `async` to generators that use this Promise.
 import { now, subscribeDuration } from "../system/clock.js";
 import { Promise, jobs, unhandled } from "./promise.js";
 
 let calls = false;
 let origin;
-/** What is done when the first call begins. */
+/** Actions for the start of the first call. */
 export const atBegin = [];
 const timers = new Map();
 let last = 0;
 
-/** A call begins. Before the first the hook is only being built: there is no host. */
+/** Starts a call. Before the first call the hook is being built and there is no host. */
 export function begin() {
   if (calls) return;
   calls = true;
@@ -20,7 +20,7 @@ export function begin() {
 
 export const hasHost = () => calls;
 
-/** What a handler's answer comes to. */
+/** Runs the event loop until a handler's answer settles, and returns its value. */
 export function settle(name, answer) {
   let outcome;
   if (typeof answer?.then === "function") {
@@ -77,7 +77,7 @@ globalThis.setTimeout = (callback, milliseconds, ...values) => start(callback, m
 globalThis.setInterval = (callback, milliseconds, ...values) => start(callback, milliseconds, values, true);
 globalThis.setImmediate = (callback, ...values) => start(callback, 0, values, false);
 globalThis.clearTimeout = globalThis.clearInterval = globalThis.clearImmediate = (id) => void timers.delete(id);
-// The language's own begins with the build.
+// The engine's own clock starts at the build.
 globalThis.performance = {
   now: () => (calls ? (now() - origin.mono) / 1e6 : 0),
   get timeOrigin() {

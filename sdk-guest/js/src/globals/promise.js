@@ -1,12 +1,12 @@
-// Promise, as ECMAScript has it, over a queue that can be emptied: the engine empties its own only after a call.
+// Promise as in ECMAScript, with a queue that can be emptied. The engine empties its own queue only after a call.
 
 const PENDING = 0;
 const FULFILLED = 1;
 const REJECTED = 2;
 
-/** What `then` left to do. */
+/** Jobs queued by `then`. */
 export const jobs = [];
-/** Rejections nobody has looked at. */
+/** Rejections without a handler. */
 export const unhandled = new Map();
 
 export class Promise {
@@ -24,7 +24,7 @@ export class Promise {
     }
   }
 
-  /** The first call counts. */
+  /** Returns a pair of functions of which only the first call counts. */
   #settlers() {
     let called = false;
     const once = (act) => (value) => {
@@ -148,7 +148,7 @@ export class Promise {
     return this.#every(promises, (keep, resolve) => [resolve, keep], aggregate);
   }
 
-  /** `handlers` of each promise; once all have kept a value, the array of them. */
+  /** Attaches `handlers` to each promise. Resolves with the array of kept values once all promises have one. */
   static #every(promises, handlers, then = (values) => values) {
     return new this((resolve, reject) => {
       const values = [];

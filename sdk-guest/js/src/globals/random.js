@@ -1,8 +1,8 @@
-// Randomness of the host. The engine's own is seeded once, in the build, and would be the same in every call.
+// Randomness from the host. The engine's own generator is seeded in the build, so it would be the same in every call.
 import { getRandomBytes } from "../system/random.js";
 import { hasHost } from "./loop.js";
 
-/** Bytes nobody can foretell; while the hook is built, always the same. */
+/** Returns unpredictable bytes. While the hook is built they are always the same. */
 function bytes(length) {
   return hasHost() ? new Uint8Array(getRandomBytes(length)) : new Uint8Array(length).fill(0x5a);
 }
@@ -10,7 +10,7 @@ function bytes(length) {
 let pool = [];
 let fromHost = false;
 
-/** 53 bits, as the language has it. */
+/** A number with 53 random bits, as in ECMAScript. */
 Math.random = () => {
   if (pool.length === 0 || fromHost !== hasHost()) {
     pool = [...new Uint32Array(bytes(256).buffer)];

@@ -44,13 +44,13 @@ globalThis.TextDecoder = class TextDecoder {
   }
 };
 
-/** The character at an index; without a point, how much of a broken one there is. */
+/** Reads the character at an index. Without `point`, `length` is the length of an invalid sequence. */
 function read(bytes, index) {
   const first = bytes[index];
   if (first < 0x80) return { point: first, length: 1 };
   const more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
   if (first < 0xc2 || first > 0xf4) return { length: 1 };
-  // The second byte's range keeps out what is too long, a surrogate or too large.
+  // The range of the second byte excludes overlong sequences, surrogates and values that are too large.
   const low = { 0xe0: 0xa0, 0xf0: 0x90 }[first] ?? 0x80;
   const high = { 0xed: 0x9f, 0xf4: 0x8f }[first] ?? 0xbf;
   let point = first & (0x3f >> more);

@@ -1,8 +1,8 @@
-// The host of a test: see testing.js. There is nothing of it in a component.
+// The host of a test: see testing.js. It is not part of components.
 
 let current;
 
-/** The host from now on. */
+/** Sets the host. */
 export function use(host) {
   current = host;
 }
@@ -12,7 +12,7 @@ export function host() {
   return current;
 }
 
-/** An error of the contract, as a component's imports throw it. */
+/** Throws an error of the contract, in the same form as a component's imports. */
 export function fail(tag, val) {
   throw Object.assign(new Error(tag), { payload: { tag, val } });
 }

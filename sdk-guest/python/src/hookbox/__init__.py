@@ -55,5 +55,5 @@ __all__ = [
     "respond",
     "skip",
 ]
-# As type checkers read it.
+# Type checkers accept this form.
 __all__ += events.__all__

@@ -30,7 +30,7 @@ _types: Any = import_module("wit_world.imports.types")
 
 
 def exports(hook: str, events: list[str], imports: list[str], preloaded: list[str]) -> dict[str, type]:
-    """Imports the hook, and makes the classes that a component exports."""
+    """Imports the hook, and creates the classes that a component exports."""
     for name in preloaded:
         _import_if_there(name)
     functions = _functions(imports)
@@ -40,7 +40,7 @@ def exports(hook: str, events: list[str], imports: list[str], preloaded: list[st
     logging.root.setLevel(logging.DEBUG)
     logging.raiseExceptions = False
     import_module(hook)
-    # What the standard library imports when it is first needed: in a call there are no files to import from.
+    # The standard library imports these modules on first use, and during a call there are no files to import from.
     for name in ("_strptime", *(f"encodings.{codec.name}" for codec in pkgutil.iter_modules(encodings.__path__))):
         _import_if_there(name)
     _without_sockets()
@@ -48,7 +48,7 @@ def exports(hook: str, events: list[str], imports: list[str], preloaded: list[st
     if missing or len(events) != len(SUBSCRIPTIONS):
         raise RuntimeError(f"{hook} handles other events here than where it was built: {list(SUBSCRIPTIONS)}, not {events}")
     exported = {_pascal(event): _export(SUBSCRIPTIONS[event], functions, logs) for event in events}
-    # What is there now stays to the end of every call: no collection has to look at it.
+    # The objects that exist now live to the end of every call, so garbage collection need not visit them.
     gc.collect()
     gc.freeze()
     return exported
@@ -60,7 +60,7 @@ def _export(subscription: Subscription, functions: dict[str, Any], logs: tuple[_
 
     def handle(self: object, context: Any, *records: Any) -> Any:
         _host.answer(lambda interface, function: functions[interface][function])
-        # The seed in the memory that was kept is the same in every call.
+        # The seed in the kept memory is the same in every call.
         if "random" in sys.modules:
             sys.modules["random"].seed()
         try:
@@ -93,7 +93,7 @@ def _lowering(spec: Spec) -> Callable[[Any], Any]:
     if spec.answers == "effects":
         return lambda output: _effects(output or Pass())
     module: Any = import_module("wit_world.exports." + spec.name.replace("-", "_"))
-    # Words that are decided by several events are shared.
+    # Decision types that several events use are shared.
     holder, prefix = module, "Decision_"
     if spec.decisions and not hasattr(module, "Decision_Pass"):
         holder, prefix = _types, "PermissionDecision_" if "deny" in spec.decisions else "BlockDecision_"
@@ -148,7 +148,7 @@ def _effects(output: Output) -> Any:
 
 
 def _option(text: Any) -> str | None:
-    """An empty text is none."""
+    """Converts an empty text to `None`."""
     return None if text is None or text == "" else _text(text)
 
 
@@ -159,7 +159,7 @@ def _option_json(value: Any) -> str | None:
 def _text(text: Any) -> str:
     if not isinstance(text, str):
         raise TypeError(f"{text!r} is not text")
-    # Half of a surrogate pair has no UTF-8.
+    # Half of a surrogate pair has no UTF-8 encoding.
     return text.encode("utf-8", "replace").decode()
 
 
@@ -177,8 +177,8 @@ def _is_utf8(text: str) -> bool:
 
 
 def _told(error: BaseException, handler: Callable[..., Any]) -> str:
-    """The error as its author would read it: what, and where in the hook. What goes wrong with an output, after the handler,
-    is where the handler begins."""
+    """Formats an error for the author: the error, and its place in the hook. An error in an output is reported at the
+    start of the handler, which has already returned."""
     what = str(error) if isinstance(error, BadInput) else "".join(traceback.format_exception_only(error)).strip()
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = frame.filename
@@ -191,7 +191,7 @@ def _told(error: BaseException, handler: Callable[..., Any]) -> str:
 
 
 def _relative(file: str) -> str:
-    """Folders of the author's are called `/0`, `/1`, … in here."""
+    """Removes the build's folder names: the author's folders are called `/0`, `/1`, … in a component."""
     _, folder, rest = (["", *file.split("/", 2)] if not file.startswith("/") else file.split("/", 2) + [""])[:3]
     return rest if folder.isdigit() else file
 
@@ -200,7 +200,7 @@ def _relative(file: str) -> str:
 
 
 def _functions(imports: list[str]) -> dict[str, Any]:
-    """The functions of the contract that this component imports, and their errors as exceptions of ours."""
+    """The functions of the contract that this component imports. Their errors become exceptions of this package."""
     functions: dict[str, Any] = {}
     for interface in imports:
         module = import_module(f"wit_world.imports.{interface}")
@@ -260,7 +260,7 @@ def _raised(interface: str, error: Any, ours: Any) -> Exception:
 
 
 class _Lines(io.TextIOBase):
-    """Logs what is written to it, line by line. While the component is built, it is shown to whoever builds."""
+    """Logs text line by line. While the component is built, the text goes to the console of the build."""
 
     def __init__(self, log: Any, level: str, before: Any) -> None:
         self._log, self._level, self._before, self._line = log["log"], level, before, ""
@@ -287,7 +287,7 @@ class _Lines(io.TextIOBase):
 
 
 class _Records(logging.Handler):
-    """The records of `logging`, with their level. The host knows the time."""
+    """Logs the records of `logging` with their level, without the time, which the host knows."""
 
     def emit(self, record: logging.LogRecord) -> None:
         from . import log
@@ -300,7 +300,7 @@ _LOGGING = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, 
 
 
 def _without_sockets() -> None:
-    """Nothing is behind the sockets of a component; whoever opens one is told."""
+    """Makes sockets fail with a message, because a component has none."""
     if "socket" in sys.modules:
         socket: Any = sys.modules["socket"]
         socket.socket.__init__ = socket.getaddrinfo = _no_socket

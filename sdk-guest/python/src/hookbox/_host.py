@@ -1,4 +1,4 @@
-"""The way to the host's functions: in a component those of the contract, in a test those of `hookbox.testing`."""
+"""Access to the host's functions: those of the contract in a component, those of `hookbox.testing` in a test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 Call = Callable[..., Any]
 
 _calls: list[Callable[[str, str], Call]] = []
-"""Who answers calls; the last counts."""
+"""Functions that answer calls. The last one is used."""
 
 
 def call(interface: str, function: str, *arguments: Any) -> Any:
@@ -22,15 +22,15 @@ def call(interface: str, function: str, *arguments: Any) -> Any:
 
 
 def is_there() -> bool:
-    """Whether something runs that can be asked."""
+    """Returns true if there is a host."""
     return bool(_calls)
 
 
 def answer(calls: Callable[[str, str], Call]) -> None:
-    """From now on calls go there."""
+    """Sends all calls to this function from now on."""
     _calls.append(calls)
 
 
 def no_more() -> None:
-    """Whoever answered last does so no more."""
+    """Removes the function that was added last."""
     _calls.pop()

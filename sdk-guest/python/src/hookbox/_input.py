@@ -1,4 +1,4 @@
-"""What hooks are given."""
+"""Inputs of hooks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 
 class Input:
-    """A record of an event. JSON in it is parsed when it is first looked at: a hook that decides by the tool's name alone
-    pays nothing for a large input."""
+    """A record of an event. JSON fields are parsed at the first access: a hook that decides by the tool's name alone
+    does not pay for a large input."""
 
     _json: ClassVar[tuple[str, ...]] = ()
 
@@ -17,7 +17,7 @@ class Input:
         if text is None:
             raise AttributeError(f"{type(self).__name__} has no {name}")
         value = json.loads(text)
-        # A tool without arguments has none to look up.
+        # A tool without arguments has an empty object, so that hooks can look up members.
         if value is None and name == "input":
             value = {}
         self.__dict__[name] = value
@@ -25,7 +25,7 @@ class Input:
 
 
 def lifted(kind: type[Input], record: Any) -> Any:
-    """The input, of a record of the contract."""
+    """Converts a record of the contract to an input."""
     value = object.__new__(kind)
     fields = vars(record)
     texts = {name: fields[name] for name in kind._json if fields[name] is not None}

@@ -1,4 +1,4 @@
-"""Which function handles which event, and whether what it returns makes sense there."""
+"""Registration of the functions that handle events, and checks of their return values."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Spec:
-    """What the contract says about an event."""
+    """The contract's definition of an event."""
 
     name: str
     """The interface, for example ``pre-tool-use``."""
     arguments: tuple[tuple[str, Any], ...]
-    """What a handler is called with, and its type; `None`: JSON."""
+    """Names and types of the handler's arguments; `None` means JSON."""
     decisions: tuple[str, ...]
-    """What can be decided; empty where nothing can."""
+    """Decisions that the event supports."""
     updates: tuple[str, ...]
-    """What can be replaced."""
+    """Values that the handler can replace."""
     answers: str
     """``output``, ``effects``, ``json`` or ``nothing``."""
 
@@ -37,17 +37,17 @@ class Spec:
 class Subscription:
     spec: Spec
     handler: Callable[..., Any]
-    """What the author wrote, checked."""
+    """The author's function, with a check of its return value."""
     takes: int
-    """How many of the arguments."""
+    """Number of arguments that the function takes."""
 
 
 SUBSCRIPTIONS: dict[str, Subscription] = {}
-"""The events that are handled, by interface."""
+"""Handlers by interface."""
 
 
 def subscribe(spec: Spec, handler: Handler) -> Handler:
-    """Makes a function the handler of an event. What it returns is checked, in tests too."""
+    """Registers a function as the handler of an event. Its return value is checked, in tests too."""
     name = getattr(handler, "__name__", "the handler")
     if spec.name in SUBSCRIPTIONS:
         raise TypeError(f"@{spec.decorator} is used twice: a hook has one handler per event")
@@ -63,7 +63,7 @@ def subscribe(spec: Spec, handler: Handler) -> Handler:
 
 
 def _takes(spec: Spec, handler: Callable[..., Any], name: str) -> int:
-    """A handler may leave out what it does not look at, from the end."""
+    """Returns the number of arguments that a handler takes. It may leave out trailing arguments."""
     names = ", ".join(argument for argument, _ in spec.arguments)
     least, most = 0, 0
     for parameter in inspect.signature(handler).parameters.values():

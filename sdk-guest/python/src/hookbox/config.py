@@ -9,6 +9,6 @@ from . import _host
 
 
 def get() -> dict[str, Any]:
-    """The whole object; ``{}`` when none was written."""
+    """The whole object, or ``{}`` if the configuration has none."""
     config: dict[str, Any] = json.loads(_host.call("config", "get"))
     return config

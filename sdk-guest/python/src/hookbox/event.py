@@ -9,6 +9,6 @@ from . import _host
 
 
 def raw() -> dict[str, Any]:
-    """The whole event, with the rewrites of earlier hooks where the dialect chains."""
+    """The whole event. If the dialect chains hooks, the rewrites of earlier hooks are applied."""
     event: dict[str, Any] = json.loads(_host.call("event", "raw"))
     return event

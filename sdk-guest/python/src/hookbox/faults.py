@@ -1,5 +1,5 @@
-"""A hook that could not decide. Any exception is one."""
+"""The exception of a hook that could not decide. Any other exception has the same effect."""
 
 
 class BadInput(ValueError):
-    """The event is not of the form this hook reads. Any other exception is a failure of the hook itself."""
+    """The event does not have the form that the hook expects. Any other exception is a failure of the hook itself."""

@@ -1,7 +1,7 @@
-"""HTTP exchanges with the hosts on the hook's allow-list.
+"""HTTP requests to the hosts on the hook's allow-list.
 
-``urllib``, ``requests`` and the like find no network in a hook: there are no sockets. This is one exchange, policed by the
-host. Importing this module asks for it; the configuration grants it.
+``urllib``, ``requests`` and similar modules do not work in a hook, because a hook has no sockets. Here the host sends
+the request and applies the grant. Importing this module requests the capability; the configuration grants it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from . import _host
 
 
 class Error(Exception):
-    """An exchange that failed. An error status is not a failure: see `Response.ok`."""
+    """A failed exchange. An error status is not a failure: see `Response.ok`."""
 
 
 class DeniedError(Error):
@@ -27,16 +27,16 @@ class TooLargeError(Error):
 
 
 class TimeoutError(Error):
-    """The hook's deadline came first."""
+    """The hook's deadline passed."""
 
 
 class FailedError(Error):
-    """No connection, broken exchange, malformed request."""
+    """No connection, broken exchange or malformed request."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to send."""
+    """An HTTP request."""
 
     method: str
     url: str
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """What came back."""
+    """An HTTP response."""
 
     status: int
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -55,11 +55,11 @@ class Response:
 
     @property
     def ok(self) -> bool:
-        """A status from 200 to 299."""
+        """True for a status from 200 to 299."""
         return 200 <= self.status < 300
 
     def header(self, name: str) -> str | None:
-        """The first header of this name, whatever its case."""
+        """Returns the first header with this name. Case does not matter."""
         return next((value for header, value in self.headers if header.lower() == name.lower()), None)
 
     @property
@@ -79,7 +79,7 @@ def send(request: Request) -> Response:
 
 
 def get(url: str, *, headers: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Response:
-    """Gets a URL."""
+    """Sends a GET request."""
     return send(Request("GET", url, _pairs(headers)))
 
 
@@ -90,7 +90,7 @@ def post(
     body: bytes | str | None = None,
     headers: Mapping[str, str] | Iterable[tuple[str, str]] = (),
 ) -> Response:
-    """Posts a value as JSON, or bytes."""
+    """Sends a POST request with a value as JSON, or with bytes."""
     pairs = _pairs(headers)
     if body is None and json is not None:
         body = _json.dumps(json, ensure_ascii=False, separators=(",", ":"))

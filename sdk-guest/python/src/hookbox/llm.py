@@ -1,5 +1,5 @@
-"""Questions to the host's language model, within the hook's budget. Importing this module asks for it; the configuration
-grants it."""
+"""Requests to the host's language model, within the hook's budget. Importing this module requests the capability; the
+configuration grants it."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from . import _host
 
 
 class Error(Exception):
-    """A question that was not answered."""
+    """A failed request."""
 
 
 class BudgetError(Error):
-    """The hook's calls or tokens are used up."""
+    """The hook has used up its calls or tokens."""
 
 
 class TimeoutError(Error):
-    """The hook's deadline came first."""
+    """The hook's deadline passed."""
 
 
 class FailedError(Error):
-    """The model could not be asked."""
+    """The request could not be sent."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A question."""
+    """A request to the model."""
 
     user: str
     system: str | None = None
     model: str | None = None
-    """The configured one when it is left out."""
+    """Default: the configured model."""
     max_tokens: int | None = None
-    """Tokens of the answer at most."""
+    """Maximum number of tokens in the answer."""
 
 
 def complete(
     user: str, *, system: str | None = None, model: str | None = None, max_tokens: int | None = None
 ) -> str:
-    """Asks and waits for the answer."""
+    """Sends the request and waits for the answer."""
     answer: str = _host.call("llm", "complete", Prompt(user, system, model, max_tokens))
     return answer

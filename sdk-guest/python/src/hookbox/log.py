@@ -1,6 +1,7 @@
-"""Messages for whoever runs the hook. They are never part of the protocol, always granted, and capped in volume.
+"""Log messages for the operator. They are never part of the protocol. Always granted, up to the ``logKiB`` limit.
 
-What is printed goes there too, as info, what goes to ``sys.stderr`` as warn, and the records of `logging` with their level.
+Printed text is logged too: ``sys.stdout`` as info, ``sys.stderr`` as warn, and the records of `logging` with their
+level.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ _LEVELS = ("debug", "info", "warn", "error")
 
 
 def debug(message: object) -> None:
-    """For whoever debugs the hook."""
+    """Logs a message for the author of the hook."""
     _log("debug", message)
 
 
 def info(message: object) -> None:
-    """For whoever wants to know what the hook did."""
+    """Logs what the hook did."""
     _log("info", message)
 
 
 def warn(message: object) -> None:
-    """Something is not as it should be, and the hook goes on."""
+    """Logs a problem that does not stop the hook."""
     _log("warn", message)
 
 
 def error(message: object) -> None:
-    """Something is broken."""
+    """Logs a failure."""
     _log("error", message)
 
 

@@ -1,4 +1,4 @@
-"""What a hook answers: one of the words, refined by what may be said beside it.
+"""Outputs of hooks: a decision, and the effects that every event has.
 
 Each method returns a changed copy: ``deny("no").with_context("Read the rules first.")``.
 """
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """What a hook says about an event. Made by `pass_`, `deny` and the like."""
+    """The output of a hook. Created by `pass_`, `deny` and similar functions."""
 
     decision: ClassVar[str] = "pass"
 
@@ -30,10 +30,10 @@ class Output:
     extra: Mapping[str, Any] | None = None
     """An object merged into the dialect's output, for fields that hookbox does not know."""
     updates: Mapping[str, Any] = field(default_factory=dict)
-    """What is replaced, by the contract's names, such as ``updated_input``."""
+    """New values, by the contract's names, such as ``updated_input``."""
 
     def __post_init__(self) -> None:
-        # Here the author's line is still known.
+        # Check here, while the author's line is still on the stack.
         for name in self._TEXTS:
             text = getattr(self, name)
             if text is not None and not isinstance(text, str):
@@ -62,33 +62,33 @@ class Output:
         return replace(self, halt="session", halt_reason=reason)
 
     def with_extra(self, extra: Mapping[str, Any]) -> Self:
-        """Merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and reports,
-        a key that it does know."""
+        """Merges an object into the dialect's output, for fields that hookbox does not know. The host drops and reports
+        keys that it knows."""
         return replace(self, extra=extra)
 
     def with_input(self, value: Any) -> Self:
-        """Another input for the tool, as a whole: ``{**call.input, "timeout": 60}`` changes one value. Pre tool use,
+        """Replaces the tool's whole input: ``{**call.input, "timeout": 60}`` changes one value. Pre tool use,
         permission request, can use tool."""
         return self._update("updated_input", value)
 
     def with_tool(self, name: str) -> Self:
-        """Another tool to run instead. Pre tool use; picoclaw."""
+        """Runs another tool instead. Pre tool use; picoclaw."""
         return self._update("updated_tool", name)
 
     def with_output(self, value: Any) -> Self:
-        """Another output for the model to read, as a whole. Post tool use."""
+        """Replaces the whole output that the model reads. Post tool use."""
         return self._update("updated_output", value)
 
     def with_prompt(self, text: str) -> Self:
-        """Another prompt. User prompt submit."""
+        """Replaces the prompt. User prompt submit."""
         return self._update("updated_prompt", text)
 
     def with_request(self, value: Any) -> Self:
-        """Another request to the model; members left out keep their value. Before llm."""
+        """Replaces the request to the model. Members left out keep their value. Before llm."""
         return self._update("updated_request", value)
 
     def with_response(self, value: Any) -> Self:
-        """Another response of the model; members left out keep their value. After llm."""
+        """Replaces the response of the model. Members left out keep their value. After llm."""
         return self._update("updated_response", value)
 
     def with_env(self, name: str, value: str) -> Self:
@@ -100,11 +100,11 @@ class Output:
 
 
 class Pass(Output):
-    """Nothing to say about the event itself."""
+    """No decision."""
 
 
 class Allow(Output):
-    """Go on without asking the user."""
+    """Continues without asking the user."""
 
     decision = "allow"
 
@@ -114,18 +114,18 @@ class Allow(Output):
 
 
 class Ask(Output):
-    """Ask the user."""
+    """Asks the user."""
 
     decision = "ask"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deny(Output):
-    """Do not let it happen."""
+    """Stops the tool or the permission."""
 
     decision: ClassVar[str] = "deny"
     interrupt: bool = False
-    """Also end the turn. Permission request, can use tool; claude, blade-callback."""
+    """Also ends the turn. Permission request, can use tool; claude, blade-callback."""
 
     def interrupting(self) -> Self:
         """Also ends the turn. Permission request, can use tool; claude, blade-callback."""
@@ -133,14 +133,14 @@ class Deny(Output):
 
 
 class Skip(Output):
-    """Leave this call out and go on."""
+    """Skips this call and continues."""
 
     decision = "skip"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Respond(Output):
-    """Do not run the tool, and give this result instead."""
+    """Skips the tool and returns this result instead."""
 
     decision: ClassVar[str] = "respond"
     for_llm: str = ""
@@ -148,7 +148,7 @@ class Respond(Output):
     for_user: str | None = None
     """What the user reads, when it differs."""
     silent: bool = False
-    """Do not show it to the user."""
+    """Hides the response from the user."""
     is_error: bool = False
     _TEXTS = (*Output._TEXTS, "for_llm", "for_user")
     result_extra: Mapping[str, Any] | None = None
@@ -156,33 +156,34 @@ class Respond(Output):
 
 
 class Block(Output):
-    """Do not let it happen; on stop events: keep going."""
+    """Blocks the event. On stop events this means "keep going"."""
 
     decision = "block"
 
 
 def pass_() -> Pass:
-    """Nothing to say: the client goes on as if there were no hook. The same as returning nothing, and can be refined."""
+    """No decision: the client continues as if there were no hook. Equivalent to returning `None`, but it can be
+    refined."""
     return Pass()
 
 
 def allow(reason: str | None = None) -> Allow:
-    """Let the tool run without asking the user. A hook needs the authority for it."""
+    """Lets the tool run without asking the user. A hook needs the authority for it."""
     return Allow(reason=reason)
 
 
 def ask(reason: str | None = None) -> Ask:
-    """Ask the user."""
+    """Asks the user."""
     return Ask(reason=reason)
 
 
 def deny(reason: str | None = None) -> Deny:
-    """Do not let the tool run. The reason is what the model is told."""
+    """Stops the tool. The model gets the reason."""
     return Deny(reason=reason)
 
 
 def skip(reason: str | None = None) -> Skip:
-    """Leave this call out and go on. Where a client cannot skip, it is a deny."""
+    """Skips this tool call and continues. It is a deny if the client cannot skip."""
     return Skip(reason=reason)
 
 
@@ -194,12 +195,13 @@ def respond(
     is_error: bool = False,
     extra: Mapping[str, Any] | None = None,
 ) -> Respond:
-    """Do not run the tool and give this result in its place. Where a client cannot, it is a deny with the text."""
+    """Skips the tool and returns this result in its place. It is a deny with the text if the client does not support
+    it."""
     return Respond(for_llm=for_llm, for_user=for_user, silent=silent, is_error=is_error, result_extra=extra)
 
 
 def block(reason: str | None = None) -> Block:
-    """Do not let it happen. On stop events this means "keep going"; the reason is what the agent is told."""
+    """Blocks the event. On stop events this means "keep going", and the agent gets the reason."""
     return Block(reason=reason)
 
 

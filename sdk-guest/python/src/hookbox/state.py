@@ -1,7 +1,7 @@
-"""Keys and values that outlive a call, kept apart by tenant, hook and (if so configured) session.
+"""Keys and values that outlive a call, separate for each tenant, hook and (if configured) session.
 
-A hook starts afresh with every call: what it wants to remember goes here. Importing this module asks for it; the
-configuration grants it. Times to live are in seconds.
+A hook starts without memory of earlier calls, so values to remember belong here. Importing this module requests the
+capability; the configuration grants it. Times to live are in seconds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from . import _host
 
 
 class Error(Exception):
-    """A state operation that failed."""
+    """A failed state operation."""
 
 
 class QuotaError(Error):
@@ -18,44 +18,44 @@ class QuotaError(Error):
 
 
 class NotANumberError(Error):
-    """`increment` met a value that is not a whole number."""
+    """`increment` found a value that is not a whole number."""
 
 
 class UnavailableError(Error):
-    """The store is busy or broken; trying again may help."""
+    """The store is busy or broken. A retry may help."""
 
 
 def get(key: str) -> str | None:
-    """The value of a key."""
+    """Returns the value of a key."""
     value: str | None = _host.call("state", "get", key)
     return value
 
 
 def set(key: str, value: str, *, ttl: float | None = None) -> None:
-    """Sets a value, which is forgotten after ``ttl`` seconds."""
+    """Sets a value. With ``ttl`` it expires after that many seconds."""
     _host.call("state", "set", key, value, _milliseconds(ttl))
 
 
 def delete(key: str) -> bool:
-    """Deletes a value. True when there was one."""
+    """Deletes a value. Returns true if there was one."""
     there: bool = _host.call("state", "delete", key)
     return there
 
 
 def increment(key: str, by: int = 1, *, ttl: float | None = None) -> int:
-    """Adds atomically, a missing value counting as 0, and returns the new value. ``ttl`` is used when the key is new."""
+    """Adds atomically and returns the new value. A missing value counts as 0. ``ttl`` applies only to new keys."""
     value: int = _host.call("state", "increment", key, by, _milliseconds(ttl))
     return value
 
 
 def compare_and_swap(key: str, expected: str | None, value: str, *, ttl: float | None = None) -> bool:
-    """Sets the value only when it still is ``expected``, where `None` is no value. Returns whether it was set."""
+    """Sets the value only if it is still ``expected``, where `None` means no value. Returns true if it was set."""
     done: bool = _host.call("state", "compare-and-swap", key, expected, value, _milliseconds(ttl))
     return done
 
 
 def keys(prefix: str = "") -> list[str]:
-    """Keys that begin with the prefix, in byte order."""
+    """Returns the keys that begin with the prefix, in byte order."""
     found: list[str] = _host.call("state", "keys", prefix)
     return found
 

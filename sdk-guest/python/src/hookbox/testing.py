@@ -21,7 +21,7 @@ from . import _host, http, llm, state
 
 
 class Host:
-    """No configuration, no state, nothing logged, no network and no model, unless they are given."""
+    """A simulated host, without configuration, state, logs, network and model, except for the given ones."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Host:
             raise llm.FailedError("the test answers no prompts: Host(llm=…)")
         return self._llm(prompt)
 
-    # Time to live is ignored: a test is over sooner.
+    # Times to live are ignored, because a test ends sooner.
 
     def _state_get(self, key: str) -> str | None:
         return self.state.get(key)
