@@ -12,14 +12,14 @@ var (
 	shells = strings.Fields("sh bash zsh dash ash ksh fish eval")
 	// Words that may stand before a command.
 	keywords = strings.Fields("! { if then elif else while until do coproc")
-	// Devices that swallow or show what is written to them.
+	// Devices that discard or display what is written to them.
 	harmless = strings.Fields("/dev/null /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full")
 )
 
-// How deep strings in strings (`sh -c "sh -c …"`) are followed.
+// Maximum nesting of commands in strings (`sh -c "sh -c …"`).
 const nesting = 8
 
-// find is what is dangerous in a command line, or empty.
+// find returns the first dangerous command of a command line, or "".
 func find(text string, depth int) string {
 	if depth == 0 {
 		return "a command inside so many others"
@@ -51,7 +51,7 @@ func inCommand(command command, depth int) string {
 	return inWords(command.words[start:], depth)
 }
 
-// name is the program: `/bin/rm` is `rm`.
+// name returns the program's name: `/bin/rm` is `rm`.
 func name(word string) string { return word[strings.LastIndexByte(word, '/')+1:] }
 
 func inWords(words []string, depth int) string {
@@ -79,8 +79,8 @@ func inWords(words []string, depth int) string {
 			}
 		}
 	case slices.Contains(runners, program):
-		// Which argument is the program depends on the runner's options: each might be. A runner inside a runner is not
-		// followed twice: the outer one tries its arguments already.
+		// The runner's options determine which argument is the program, so try every argument. Skip a runner inside a runner:
+		// the outer one already tries all arguments.
 		for at := range arguments {
 			if slices.Contains(runners, name(arguments[at])) {
 				continue
@@ -93,7 +93,7 @@ func inWords(words []string, depth int) string {
 	return ""
 }
 
-// isRecursiveAndForced finds `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU takes.
+// isRecursiveAndForced detects `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU accepts.
 func isRecursiveAndForced(arguments []string) bool {
 	recursive, forced := false, false
 	for _, argument := range arguments {
@@ -120,7 +120,7 @@ func isDevice(path string) bool {
 	return strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/dev/fd/") && !slices.Contains(harmless, path)
 }
 
-// resolve makes `/dev/sda` of `/dev/./sda` and `/tmp/../dev//sda`. A relative path keeps its name.
+// resolve normalizes a path: `/dev/./sda` and `/tmp/../dev//sda` become `/dev/sda`. A relative path stays relative.
 func resolve(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, "/") {

@@ -14,8 +14,8 @@ func init() {
 		}
 		return pretooluse.Pass(), nil
 	})
-	// The same gate where the user would be asked: under picoclaw `approve_tool` holds when a hook fails, `before_tool`
-	// does not.
+	// The same check for permission requests. Under picoclaw a failing hook denies in `approve_tool` but not in
+	// `before_tool`.
 	permissionrequest.Handle(func(_ hook.EventContext, call hook.ToolCall, _ permissionrequest.Event) (permissionrequest.Output, error) {
 		if why := objection(call); why != "" {
 			return permissionrequest.Deny(why), nil
@@ -26,7 +26,7 @@ func init() {
 
 func main() {}
 
-// objection looks at `command`, whatever the tool is called (Bash, exec, …).
+// objection checks the string `command` of any tool (Bash, exec, …).
 func objection(call hook.ToolCall) string {
 	if why := find(call.Input.String("/command"), nesting); why != "" {
 		return why + " is not allowed here"

@@ -2,30 +2,29 @@ package main
 
 import "strings"
 
-// command is one simple command: its words, unquoted, and where its output is redirected to.
+// command is one simple command: its unquoted words, and the targets of its output redirections.
 type command struct{ words, targets []string }
 
-// How deep substitutions may be nested: enough for people, little for the stack.
+// Maximum nesting of substitutions. It is enough for people and uses little stack.
 const substitutions = 32
 
-// parse finds the simple commands of a text, with those inside `$(…)` and backticks, as far as the shell's grammar tells
-// commands from arguments. Everything is read as a command that could be one; a text that ends within a quotation is read
-// to its end. why is a reason to refuse the text as a whole.
+// parse returns the simple commands of a text, including those inside `$(…)` and backticks. Text that could be a
+// command counts as one. An unterminated quotation ends with the text. why is a reason to refuse the whole text.
 func parse(text string) (commands []command, why string) {
-	// A common way to write a blank without writing one.
+	// `$IFS` is a common replacement for a blank.
 	text = strings.NewReplacer("${IFS}", " ", "$IFS", " ").Replace(text)
 	parser := parser{text: text}
 	why = parser.list(0, substitutions)
 	return parser.commands, why
 }
 
-// parser reads bytes: every character that means something to a shell is one.
+// parser reads bytes, because all special characters of a shell are single bytes.
 type parser struct {
 	text     string
 	commands []command
 }
 
-// draft is a command while it is read.
+// draft is a command that is being read.
 type draft struct {
 	command
 	word   []byte
@@ -33,13 +32,13 @@ type draft struct {
 	next   next
 }
 
-// next is what the next word is.
+// next is the meaning of the next word.
 type next int
 
 const (
 	word next = iota
 	target
-	// What a command reads from.
+	// The source that a command reads from.
 	source
 )
 
@@ -67,7 +66,7 @@ func (d *draft) endCommand(commands *[]command) {
 	*d = draft{}
 }
 
-// read takes the next byte; 0 is the end of the text.
+// read returns the next byte, or 0 at the end of the text.
 func (p *parser) read() byte {
 	if p.text == "" {
 		return 0
@@ -112,7 +111,7 @@ func (p *parser) list(end byte, depth int) string {
 				p.read()
 			}
 		case c == '>':
-			// `2>` names what is redirected; it is not an argument.
+			// The number in `2>` is a file descriptor and not an argument.
 			if d.inWord && strings.Trim(string(d.word), "0123456789") == "" {
 				d.word, d.inWord = nil, false
 			}
@@ -179,7 +178,7 @@ func (p *parser) quoted(d *draft, depth int) string {
 	return ""
 }
 
-// plainOrSubstitution: what is substituted cannot be known; the commands that produce it can.
+// plainOrSubstitution reads a substitution. Its result is unknown, but the commands that produce it are checked.
 func (p *parser) plainOrSubstitution(c byte, d *draft, depth int) string {
 	switch {
 	case c == '`':

@@ -1,4 +1,4 @@
-// What is dangerous in a command line.
+// Detection of dangerous commands.
 import { Refused, parse } from "./shell.js";
 
 const set = (words) => new Set(words.split(" "));
@@ -9,10 +9,10 @@ const RUNNERS = set("sudo doas env nohup time timeout nice ionice exec command b
 const SHELLS = set("sh bash zsh dash ash ksh fish eval");
 // Words that may stand before a command.
 const KEYWORDS = set("! { if then elif else while until do coproc");
-// Devices that swallow or show what is written to them.
+// Devices that discard or display what is written to them.
 const HARMLESS = set("/dev/null /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full");
 
-/** How deep strings in strings (`sh -c "sh -c …"`) are followed. */
+/** Maximum nesting of commands in strings (`sh -c "sh -c …"`). */
 export const NESTING = 8;
 
 /**
@@ -31,7 +31,7 @@ export function find(text, depth) {
   }
 }
 
-/** The first thing that is found in any of these. */
+/** Returns the first danger found in any of these. */
 function first(items, look) {
   for (const item of items) {
     const found = look(item);
@@ -46,7 +46,7 @@ function inCommand({ words, targets }, depth) {
   if (start >= 0) return inWords(words.slice(start), depth);
 }
 
-/** The program: `/bin/rm` is `rm`. */
+/** Returns the program's name: `/bin/rm` is `rm`. */
 const name = (word) => word.slice(word.lastIndexOf("/") + 1);
 
 function inWords([runs, ...words], depth) {
@@ -59,14 +59,14 @@ function inWords([runs, ...words], depth) {
   }
   if (program === "mkfs" || program.startsWith("mkfs.")) return "`mkfs`";
   if (SHELLS.has(program)) return first(words, (word) => find(word, depth));
-  // Which argument is the program depends on the runner's options: each might be. A runner inside a runner is not followed
-  // twice: the outer one tries its arguments already.
+  // The runner's options determine which argument is the program, so try every argument. Skip a runner inside a runner:
+  // the outer one already tries all arguments.
   if (RUNNERS.has(program)) {
     return first(words.keys(), (at) => (RUNNERS.has(name(words[at])) ? undefined : inWords(words.slice(at), depth)));
   }
 }
 
-/** Finds `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU takes. */
+/** Detects `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU accepts. */
 function isRecursiveAndForced(words) {
   let [recursive, forced] = [false, false];
   for (const word of words) {
@@ -84,7 +84,7 @@ function isRecursiveAndForced(words) {
 
 const isDevice = (path) => path.startsWith("/dev/") && !path.startsWith("/dev/fd/") && !HARMLESS.has(path);
 
-/** Makes `/dev/sda` of `/dev/./sda` and `/tmp/../dev//sda`. A relative path keeps its name. */
+/** Normalizes a path: `/dev/./sda` and `/tmp/../dev//sda` become `/dev/sda`. A relative path stays relative. */
 function resolve(path) {
   const parts = [];
   for (const part of path.split("/")) {

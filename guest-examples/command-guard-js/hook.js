@@ -6,8 +6,8 @@ import { NESTING, find } from "./danger.js";
 /** @type {import("@hookbox/guest").OnPreToolUse} */
 export const onPreToolUse = guard;
 
-// The same gate where the user would be asked: under picoclaw `approve_tool` holds when a hook fails, `before_tool` does
-// not.
+// The same check for permission requests. Under picoclaw a failing hook denies in `approve_tool` but not in
+// `before_tool`.
 /** @type {import("@hookbox/guest").OnPermissionRequest} */
 export const onPermissionRequest = guard;
 

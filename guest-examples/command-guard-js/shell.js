@@ -1,9 +1,9 @@
-// As much of the shell's grammar as tells commands from arguments.
+// A parser for the part of the shell's grammar that separates commands and arguments.
 
-/** How deep substitutions may be nested: enough for people, little for the stack. */
+/** Maximum nesting of substitutions. It is enough for people and uses little stack. */
 const SUBSTITUTIONS = 32;
 
-/** A text that is refused as a whole. */
+/** Error for a text that is refused as a whole. */
 export class Refused extends Error {}
 
 /**
@@ -12,7 +12,7 @@ export class Refused extends Error {}
  * @param {string} text
  */
 export function parse(text) {
-  // A common way to write a blank without writing one.
+  // `$IFS` is a common replacement for a blank.
   const parser = new Parser(text.replaceAll("${IFS}", " ").replaceAll("$IFS", " "));
   parser.list(undefined, SUBSTITUTIONS);
   return parser.commands;
@@ -23,7 +23,7 @@ class Draft {
   targets = [];
   word = "";
   inWord = false;
-  /** What the next word is: a word, a target, or the source of what a command reads. */
+  /** The meaning of the next word: a word, a redirection target, or the source that a command reads from. */
   next = "words";
 
   push(character) {
@@ -82,7 +82,7 @@ class Parser {
       else if (" \t\r".includes(c)) draft.endWord();
       else if (c === "#" && !draft.inWord) while (this.#more() && !this.#startsWith("\n")) this.#at++;
       else if (c === ">") {
-        // `2>` names what is redirected; it is not an argument.
+        // The number in `2>` is a file descriptor and not an argument.
         if (draft.inWord && /^[0-9]*$/.test(draft.word)) [draft.word, draft.inWord] = ["", false];
         draft.endWord();
         this.#skip(">|&");
@@ -118,7 +118,7 @@ class Parser {
     }
   }
 
-  /** What is substituted cannot be known; the commands that produce it can. */
+  /** Reads a substitution. Its result is unknown, but the commands that produce it are checked. */
   #plainOrSubstitution(c, draft, depth) {
     if (c === "`") this.list("`", depth);
     else if (c === "$" && this.#startsWith("(")) {

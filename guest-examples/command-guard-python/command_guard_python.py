@@ -10,7 +10,8 @@ def guard(call: ToolCall):
     return deny(why) if why else None
 
 
-# The same gate where the user would be asked: under picoclaw `approve_tool` holds when a hook fails, `before_tool` does not.
+# The same check for permission requests. Under picoclaw a failing hook denies in `approve_tool` but not in
+# `before_tool`.
 @on_permission_request
 def guard_permission(call: ToolCall):
     why = objection(call)
@@ -18,7 +19,7 @@ def guard_permission(call: ToolCall):
 
 
 def objection(call: ToolCall) -> str | None:
-    """Looks at `command`, whatever the tool is called (Bash, exec, …)."""
+    """Checks the string `command` of any tool (Bash, exec, …)."""
     command = call.input.get("command")
     why = find(command) if isinstance(command, str) else None
     return f"{why} is not allowed here" if why else None

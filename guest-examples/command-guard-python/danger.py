@@ -1,4 +1,4 @@
-"""Which commands are dangerous."""
+"""Detection of dangerous commands."""
 
 import string
 
@@ -12,17 +12,17 @@ RUNNERS = set(
 SHELLS = set("sh bash zsh dash ash ksh fish eval".split())
 # Words that may stand before a command.
 KEYWORDS = set("! { if then elif else while until do coproc".split())
-# Devices that swallow or show what is written to them.
+# Devices that discard or display what is written to them.
 HARMLESS = {f"/dev/{name}" for name in "null stdout stderr tty zero full".split()}
-# What a variable's name is made of.
+# Characters of a variable's name.
 NAME = set(string.ascii_letters + string.digits + "_")
 
-# How deep strings in strings (`sh -c "sh -c …"`) are followed.
+# Maximum nesting of commands in strings (`sh -c "sh -c …"`).
 DEPTH = 8
 
 
 def find(text: str, depth: int = DEPTH) -> str | None:
-    """What is dangerous in a command line."""
+    """Returns the first dangerous command of a command line."""
     if depth == 0:
         return "a command inside so many others"
     try:
@@ -56,8 +56,8 @@ def in_words(words: list[str], depth: int) -> str | None:
     if program in SHELLS:
         return first(find(argument, depth) for argument in arguments)
     if program in RUNNERS:
-        # Which argument is the program depends on the runner's options: each might be. A runner inside a runner is not
-        # followed twice: the outer one tries its arguments already.
+        # The runner's options determine which argument is the program, so try every argument. Skip a runner inside a
+        # runner: the outer one already tries all arguments.
         starts = (at for at, argument in enumerate(arguments) if name(argument) not in RUNNERS)
         return first(in_words(arguments[at:], depth) for at in starts)
     return None
@@ -68,12 +68,12 @@ def first(whys):
 
 
 def name(word: str) -> str:
-    """`/bin/rm` is `rm`."""
+    """Returns the program's name: `/bin/rm` is `rm`."""
     return word.rpartition("/")[2]
 
 
 def is_recursive_and_forced(arguments: list[str]) -> bool:
-    """Finds `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU takes."""
+    """Detects `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU accepts."""
     recursive = forced = False
     for argument in arguments:
         if argument == "--":
@@ -97,7 +97,7 @@ def is_device(path: str) -> bool:
 
 
 def resolve(path: str) -> str:
-    """`/dev/./sda` and `/tmp/../dev//sda` are `/dev/sda`. A relative path keeps its name."""
+    """Normalizes a path: `/dev/./sda` and `/tmp/../dev//sda` become `/dev/sda`. A relative path stays relative."""
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":

@@ -1,39 +1,39 @@
-"""As much of the shell's grammar as tells commands from arguments."""
+"""A parser for the part of the shell's grammar that separates commands and arguments."""
 
 from dataclasses import dataclass, field
 
-# How deep substitutions may be nested: enough for people, little for the stack.
+# Maximum nesting of substitutions. It is enough for people and uses little stack.
 DEPTH = 32
 
 
 class TooDeep(Exception):
-    """A command inside so many others."""
+    """Error for commands that are nested too deeply."""
 
 
 @dataclass
 class Command:
-    """One simple command: its words, unquoted, and where its output is redirected to."""
+    """One simple command: its unquoted words, and the targets of its output redirections."""
 
     words: list[str] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
 
 
 def parse(text: str) -> list[Command]:
-    """The simple commands of a text, with those inside `$(…)` and backticks. Everything is read as a command that could be
-    one; a text that ends within a quotation is read to its end."""
-    # A common way to write a blank without writing one.
+    """Returns the simple commands of a text, including those inside `$(…)` and backticks. Text that could be a command
+    counts as one. An unterminated quotation ends with the text."""
+    # `$IFS` is a common replacement for a blank.
     parser = Parser(text.replace("${IFS}", " ").replace("$IFS", " "))
     parser.list("", DEPTH)
     return parser.commands
 
 
 class Draft:
-    """A command while it is read."""
+    """A command that is being read."""
 
     def __init__(self) -> None:
         self.command = Command()
         self.word: str | None = None
-        # Where the next word goes; what a command reads from goes nowhere.
+        # The list that gets the next word. The source that a command reads from is dropped.
         self.place: list[str] | None = self.command.words
 
     def push(self, character: str) -> None:
@@ -53,7 +53,7 @@ class Parser:
         self.commands: list[Command] = []
 
     def next(self) -> str:
-        """The next character; nothing at the end."""
+        """Returns the next character, or an empty text at the end."""
         character = self.text[self.at : self.at + 1]
         self.at += 1
         return character
@@ -85,7 +85,7 @@ class Parser:
                 while self.at < len(self.text) and not self.is_next("\n"):
                     self.at += 1
             elif character == ">":
-                # `2>` names what is redirected; it is not an argument.
+                # The number in `2>` is a file descriptor and not an argument.
                 if draft.word is not None and all(digit in "0123456789" for digit in draft.word):
                     draft.word = None
                 draft.end_word()
@@ -127,7 +127,7 @@ class Parser:
                 self.plain_or_substitution(character, draft, depth)
 
     def plain_or_substitution(self, character: str, draft: Draft, depth: int) -> None:
-        """What is substituted cannot be known; the commands that produce it can."""
+        """Reads a substitution. Its result is unknown, but the commands that produce it are checked."""
         if character == "`":
             self.list("`", depth)
         elif character == "$" and self.is_next("("):

@@ -1,11 +1,11 @@
-// Tells a web hook (Slack, ntfy, your own) when the agent waits for its user or is done.
+// Notifies a web hook (Slack, ntfy or another one) when the agent waits for its user or has finished.
 import { HttpError, type EventContext, type OnNotification, type OnStop, config, http, log } from "@hookbox/guest";
 
-/** What the hook's `config` has. */
+/** The hook's `config`. */
 interface Settings {
-  /** Where the message is posted, as JSON with a `text`. */
+  /** URL to which the message is posted, as JSON with a `text`. */
   url: string;
-  /** The kinds of notifications that are worth one; all when empty. */
+  /** Kinds of notifications to send. Empty means all. */
   kinds: string[];
 }
 
@@ -27,7 +27,7 @@ function settings(): Settings {
   return written;
 }
 
-/** A message that does not arrive is not a reason to stop the agent. */
+/** Sends a message. A failure must not stop the agent. */
 function tell(context: EventContext, text: string): void {
   const project = context.cwd?.split("/").pop();
   try {

@@ -1,4 +1,4 @@
-// Rate-limit-go limits how often a tool is called, in a window of time.
+// Rate-limit-go limits the number of calls of a tool per time window.
 package main
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 type settings struct {
-	// Max is the calls of one tool in one session in a window.
+	// Max is the number of calls of one tool in one session and window.
 	Max int64 `json:"max"`
-	// Seconds is how long a window is; it begins with the first call.
+	// Seconds is the length of a window, which starts with the first call.
 	Seconds int64 `json:"seconds"`
 	// Tools has other limits for single tools.
 	Tools map[string]int64 `json:"tools"`
@@ -38,7 +38,7 @@ func limit(context hook.EventContext, call hook.ToolCall) (pretooluse.Output, er
 	calls, err := state.IncrementFor(window, "calls/"+context.SessionID+"/"+call.Name, 1)
 	switch {
 	case errors.Is(err, state.ErrQuota):
-		// So many sessions or tools that this one cannot be counted: what cannot be counted is not let through.
+		// Too many sessions or tools: deny a call that cannot be counted.
 		return pretooluse.Deny("there are too many counts to make another"), nil
 	case err != nil:
 		return pretooluse.Output{}, err

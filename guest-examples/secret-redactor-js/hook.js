@@ -1,10 +1,10 @@
-// Takes secrets out of tool outputs before the model reads them: AWS and GitHub keys, private keys, `SECRET_KEY=…`.
+// Removes secrets from tool outputs before the model reads them: AWS and GitHub keys, private keys, `SECRET_KEY=…`.
 
 const SECRET = new RegExp(
   [
     /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])/,
     /(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}/,
-    // To its end, or to the end of the text when that is cut off.
+    // Up to its end mark, or up to the end of the text if there is none.
     /(?<![A-Za-z0-9])-----BEGIN .{0,20}?PRIVATE KEY-----(?:[^]*?-----END [^]*?PRIVATE KEY-----|[^]*$)/,
     // The value alone, quoted or not.
     /(?<=SECRET(?:_ACCESS)?_KEY=["'])[^"'\n]+/,

@@ -1,7 +1,7 @@
-//! Keeps a record of tool calls in the hook's state, and says nothing.
+//! Records tool calls in the hook's state, and decides nothing.
 //!
-//! Entries are `entry/SESSION/NUMBER`, numbered from 1, each a JSON object. There is no clock in a hook: an entry has a
-//! time only where the client sends one.
+//! Entries have the key `entry/SESSION/NUMBER`, numbered from 1. Each is a JSON object. An entry has a time only if the
+//! client sends one.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use hookbox_guest::prelude::*;
 
 struct AuditLog;
 
-/// How long an entry is kept, so that the state does not fill up: 30 days.
+/// Time for which an entry is kept, so that the state does not fill up: 30 days.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// Characters of a tool's input that are kept. Files that are written would fill the state.
+/// Maximum number of characters kept of a tool's input. The contents of written files would fill the state.
 const INPUT: usize = 1024;
 
 impl PreToolUse for AuditLog {
@@ -32,7 +32,7 @@ impl SessionEnd for AuditLog {
 
 hookbox_guest::export!(AuditLog: PreToolUse, SessionEnd);
 
-/// Hooks run at once may append at once: the number is counted atomically, so that no entry overwrites another.
+/// Appends an entry. Hooks may run concurrently, so the number is counted atomically and no entry overwrites another.
 fn append(context: &EventContext, entry: Value) -> Result<()> {
     let session = context.session_id.as_deref().unwrap_or_default();
     let number = state::increment_for(KEPT, &format!("count/{session}"), 1)?;

@@ -1,4 +1,4 @@
-//! Which commands are dangerous.
+//! Detection of dangerous commands.
 
 use crate::shell::{self, Command};
 
@@ -14,13 +14,13 @@ const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "e
 /// Words that may stand before a command.
 const KEYWORDS: [&str; 10] = ["!", "{", "if", "then", "elif", "else", "while", "until", "do", "coproc"];
 
-/// Devices that swallow or show what is written to them.
+/// Devices that discard or display what is written to them.
 const HARMLESS_DEVICES: [&str; 6] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
 
-/// How deep strings in strings (`sh -c "sh -c …"`) are followed.
+/// Maximum nesting of commands in strings (`sh -c "sh -c …"`).
 const DEPTH: usize = 8;
 
-/// What is dangerous in a command line.
+/// Returns the first dangerous command of a command line.
 pub(crate) fn find(text: &str) -> Option<String> {
     find_at(text, DEPTH)
 }
@@ -55,7 +55,7 @@ fn in_words(words: &[String], depth: usize) -> Option<String> {
         }
         _ if program == "mkfs" || program.starts_with("mkfs.") => Some("`mkfs`".to_owned()),
         _ if SHELLS.contains(&program) => args.iter().find_map(|arg| find_at(arg, depth)),
-        // Which argument is the program depends on the runner's options: each might be.
+        // The runner's options determine which argument is the program, so try every argument.
         _ if RUNNERS.contains(&program) => {
             (0..args.len()).filter_map(|at| args.get(at..)).find_map(|rest| in_words_of_runner(rest, depth))
         }
@@ -63,13 +63,13 @@ fn in_words(words: &[String], depth: usize) -> Option<String> {
     }
 }
 
-/// As [`in_words`], but a runner inside a runner is not followed twice: the outer one tries its arguments already.
+/// As [`in_words`], but skips a runner inside a runner: the outer one already tries all arguments.
 fn in_words_of_runner(words: &[String], depth: usize) -> Option<String> {
     let program = words.first()?.rsplit('/').next()?;
     if RUNNERS.contains(&program) { None } else { in_words(words, depth) }
 }
 
-/// `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU takes.
+/// Detects `-rf`, `-r -f`, `-fR`, `--recursive --force`, and the abbreviations that GNU accepts.
 fn is_recursive_and_forced(args: &[String]) -> bool {
     let mut recursive = false;
     let mut forced = false;
@@ -95,7 +95,7 @@ fn is_device(path: &str) -> bool {
     path.starts_with("/dev/") && !path.starts_with("/dev/fd/") && !HARMLESS_DEVICES.contains(&path)
 }
 
-/// `/dev/./sda` and `/tmp/../dev//sda` are `/dev/sda`. A relative path keeps its name.
+/// Normalizes a path: `/dev/./sda` and `/tmp/../dev//sda` become `/dev/sda`. A relative path stays relative.
 fn resolve(path: &str) -> String {
     let mut parts = Vec::new();
     for part in path.split('/') {

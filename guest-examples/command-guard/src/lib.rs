@@ -1,7 +1,6 @@
 //! Refuses shell commands that destroy files or devices: `rm -rf`, `mkfs`, `dd if=`, `> /dev/sda`.
 //!
-//! A list of what is forbidden is a seat belt, not a cage: `$(printf 'r%s' m) -rf /` gets past it. What must not happen
-//! belongs in a sandbox; this stops the mistake.
+//! A deny list prevents mistakes, not attacks: `$(printf 'r%s' m) -rf /` gets past it. Use a sandbox against attacks.
 
 mod danger;
 mod shell;
@@ -16,8 +15,8 @@ impl PreToolUse for CommandGuard {
     }
 }
 
-/// The same gate where the user would be asked: under picoclaw `approve_tool` holds when a hook fails, `before_tool`
-/// does not.
+/// The same check for permission requests. Under picoclaw a failing hook denies in `approve_tool` but not in
+/// `before_tool`.
 impl PermissionRequest for CommandGuard {
     fn handle(_: &EventContext, call: &ToolCall, _: &permission_request::Event) -> Result<permission_request::Output> {
         Ok(objection(call).map_or_else(pass, deny))
@@ -26,7 +25,7 @@ impl PermissionRequest for CommandGuard {
 
 hookbox_guest::export!(CommandGuard: PreToolUse, PermissionRequest);
 
-/// Whatever the tool is called (`Bash`, `exec`, …), its command is a string under `command`.
+/// Checks the string `command` of any tool (`Bash`, `exec`, …).
 fn objection(call: &ToolCall) -> Option<String> {
     let why = danger::find(call.input.str("/command")?)?;
     Some(format!("{why} is not allowed here"))

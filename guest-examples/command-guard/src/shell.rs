@@ -1,4 +1,4 @@
-//! As much of the shell's grammar as tells commands from arguments.
+//! A parser for the part of the shell's grammar that separates commands and arguments.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -6,19 +6,19 @@ use std::str::Chars;
 /// One simple command.
 #[derive(Debug, Default)]
 pub(crate) struct Command {
-    /// Its words, unquoted.
+    /// The command's words, unquoted.
     pub(crate) words: Vec<String>,
-    /// Where its output is redirected to.
+    /// The targets of its output redirections.
     pub(crate) targets: Vec<String>,
 }
 
-/// How deep substitutions may be nested: enough for people, little for the stack.
+/// Maximum nesting of substitutions. It is enough for people and uses little stack.
 const DEPTH: usize = 32;
 
-/// The simple commands of a text, with those inside `$(…)` and backticks. Everything is read as a command that could be
-/// one; a text that ends within a quotation is read to its end.
+/// Returns the simple commands of a text, including those inside `$(…)` and backticks. Text that could be a command
+/// counts as one. An unterminated quotation ends with the text.
 pub(crate) fn parse(text: &str) -> Result<Vec<Command>, &'static str> {
-    // A common way to write a blank without writing one.
+    // `$IFS` is a common replacement for a blank.
     let text = text.replace("${IFS}", " ").replace("$IFS", " ");
     let mut parser = Parser { chars: text.chars().peekable(), commands: Vec::new() };
     parser.list(None, DEPTH)?;
@@ -30,7 +30,7 @@ struct Parser<'a> {
     commands: Vec<Command>,
 }
 
-/// A command while it is read.
+/// A command that is being read.
 #[derive(Default)]
 struct Draft {
     command: Command,
@@ -38,13 +38,13 @@ struct Draft {
     next: Next,
 }
 
-/// What the next word is.
+/// The meaning of the next word.
 #[derive(Default)]
 enum Next {
     #[default]
     Word,
     Target,
-    /// What a command reads from.
+    /// The source that a command reads from.
     Source,
 }
 
@@ -83,7 +83,7 @@ impl Parser<'_> {
                 ' ' | '\t' | '\r' => draft.end_word(),
                 '#' if draft.word.is_none() => while self.chars.next_if(|c| *c != '\n').is_some() {},
                 '>' => {
-                    // `2>` names what is redirected; it is not an argument.
+                    // The number in `2>` is a file descriptor and not an argument.
                     if draft.word.as_ref().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
                         draft.word = None;
                     }
@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What is substituted cannot be known; the commands that produce it can.
+    /// Reads a substitution. Its result is unknown, but the commands that produce it are checked.
     fn plain_or_substitution(&mut self, c: char, draft: &mut Draft, depth: usize) -> Result<(), &'static str> {
         if c == '`' {
             self.list(Some('`'), depth)

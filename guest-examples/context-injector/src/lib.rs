@@ -1,4 +1,4 @@
-//! Gives the model text from the configuration: once per session, or with every prompt.
+//! Adds text from the configuration to the model's context: once per session, or with every prompt.
 
 use hookbox_guest::prelude::*;
 
@@ -7,9 +7,9 @@ struct ContextInjector;
 #[derive(Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// What the model is told when a session begins.
+    /// Text for the model at the start of a session.
     session: Option<String>,
-    /// What the model is told with every prompt.
+    /// Text for the model with every prompt.
     prompt: Option<String>,
 }
 

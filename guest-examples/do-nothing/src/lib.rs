@@ -1,4 +1,4 @@
-//! Handles every event and says nothing: to see that a client's events arrive, and what a call costs at least.
+//! Handles every event and decides nothing. Use it to check that a client's events arrive, and to measure a call.
 
 use hookbox_guest::prelude::*;
 
@@ -50,7 +50,7 @@ impl OtherEvent for DoNothing {
     }
 }
 
-/// The events that differ only in their fields.
+/// Implements the events that differ only in their fields.
 macro_rules! says_nothing_to {
     ($($name:ident in $module:ident,)*) => {
         $(impl $name for DoNothing {

@@ -1,12 +1,12 @@
-//! Keeps an agent from writing `.env`, `.env.*` and anything in `.git/`.
+//! Prevents an agent from writing `.env`, `.env.*` and any file in `.git/`.
 
 use hookbox_guest::prelude::*;
 
-/// The tools that write files: claude's and blade's, then picoclaw's. Reading is none of this hook's business, whatever
-/// the matcher says.
+/// Tools that write files: those of claude and blade, then those of picoclaw. Reading is allowed, whatever the matcher
+/// says.
 const WRITERS: [&str; 7] = ["Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "edit_file", "append_file"];
 
-/// Where they keep the path.
+/// Pointers to the path in the tools' inputs.
 const PATHS: [&str; 4] = ["/file_path", "/filePath", "/notebook_path", "/path"];
 
 struct EnvFileProtector;
@@ -23,7 +23,7 @@ impl PreToolUse for EnvFileProtector {
 
 hookbox_guest::export!(EnvFileProtector: PreToolUse);
 
-/// Letter case is ignored, for some file systems ignore it too.
+/// Ignores letter case, because some file systems ignore it too.
 fn is_protected(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let parts = parts(&path);
@@ -31,7 +31,7 @@ fn is_protected(path: &str) -> bool {
     is_env || parts.contains(&".git")
 }
 
-/// The path's names, with `.` and `..` worked out as far as the path alone tells: `a/../.env` is `.env`.
+/// Splits a path into names and resolves `.` and `..` by name only: `a/../.env` is `.env`.
 fn parts(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for part in path.split(['/', '\\']) {

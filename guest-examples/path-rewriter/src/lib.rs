@@ -1,11 +1,11 @@
-//! Moves what an agent writes into a sandbox directory: `/etc/hosts` becomes `/sandbox/etc/hosts`.
+//! Redirects files that an agent writes to a sandbox directory: `/etc/hosts` becomes `/sandbox/etc/hosts`.
 
 use hookbox_guest::prelude::*;
 
-/// The tools that write a file: claude's and blade's, then picoclaw's.
+/// Tools that write a file: that of claude and blade, then that of picoclaw.
 const WRITERS: [&str; 2] = ["Write", "write_file"];
 
-/// Where they keep its path: claude and blade, then blade-callback, then picoclaw.
+/// Pointers to the path in the tools' inputs: claude and blade, then blade-callback, then picoclaw.
 const PLACES: [&str; 3] = ["/file_path", "/filePath", "/path"];
 
 struct PathRewriter;
@@ -13,7 +13,7 @@ struct PathRewriter;
 #[derive(serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// The directory that everything is written to; absolute.
+    /// Absolute path of the directory that all files are written to.
     prefix: String,
 }
 
@@ -46,7 +46,8 @@ impl PreToolUse for PathRewriter {
 
 hookbox_guest::export!(PathRewriter: PreToolUse);
 
-/// The path below the prefix, or nothing when it is there already. `..` is worked out first: it must not lead out.
+/// Returns the path below the prefix, or `None` if it is already there. Resolves `..` first, because it must not lead
+/// out.
 fn inside(prefix: &str, cwd: Option<&str>, path: &str) -> Option<String> {
     let prefix = parts(prefix);
     let mut target = if path.starts_with('/') { Vec::new() } else { parts(cwd.unwrap_or_default()) };

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-/// Signs of the longest bar.
+/// Characters of the longest bar.
 const WIDTH: f64 = 20.0;
 
-/// A line for each value.
+/// Draws one line per value.
 pub fn text(values: &[f64]) -> String {
     let largest = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let mut text = String::new();

@@ -1,8 +1,8 @@
-//! A command of the hook's own: the model is told of it, and the hook answers where the client would run it. Nothing is
-//! installed, and nothing is registered with the client.
+//! Adds a command of the hook's own: the hook describes it to the model and answers in place of the client. Nothing is
+//! installed or registered with the client.
 //!
-//! The definitions of tools are the client's own: newer versions of it take none from a hook. So the command is one for the
-//! tool that runs commands, and the model hears of it in the message of the user.
+//! Newer versions of the client take no tool definitions from a hook. So the hook uses the tool that runs commands, and
+//! describes its own command in the user's message.
 
 mod chart;
 
@@ -39,7 +39,7 @@ impl PreToolUse for PluginTool {
                 let chart = chart::text(&values);
                 respond(pre_tool_use::Response::new(chart.clone()).for_user(chart))
             }
-            // The model can do better next time.
+            // The error is the result, so that the model can correct its call.
             Err(why) => respond(pre_tool_use::Response::new(why).error()),
         })
     }
@@ -47,7 +47,7 @@ impl PreToolUse for PluginTool {
 
 hookbox_guest::export!(PluginTool: BeforeLlm, PreToolUse);
 
-/// The arguments of our command, where this call is of it and of nothing else.
+/// Returns the arguments if the call runs this hook's command and nothing else.
 fn command(call: &ToolCall) -> Option<&str> {
     let command = call.input.str("/command").filter(|_| call.name == TOOL)?;
     command.trim().strip_prefix(COMMAND).filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))

@@ -1,4 +1,4 @@
-//! Blocks prompts that talk of secrets.
+//! Blocks prompts that mention secrets.
 
 use hookbox_guest::prelude::*;
 
@@ -7,7 +7,7 @@ struct PromptFilter;
 #[derive(serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Beginnings of words, or several words; letter case, `-` and `_` do not matter.
+    /// Word beginnings or phrases. Letter case, `-` and `_` do not matter.
     keywords: Vec<String>,
 }
 
@@ -30,7 +30,8 @@ impl UserPromptSubmit for PromptFilter {
 
 hookbox_guest::export!(PromptFilter: UserPromptSubmit);
 
-/// Lower case, and every run of what is not a letter or digit as one blank: `API_key` is `api key`.
+/// Converts text to lower case, and every run of other characters than letters and digits to one blank: `API_key` is
+/// `api key`.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -40,7 +41,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Both begin every word with a blank, so a keyword is found at the beginning of a word only.
+/// Both texts have a blank before every word, so a keyword matches only at the start of a word.
 fn contains(prompt: &str, keyword: &str) -> bool {
     !keyword.is_empty() && prompt.contains(keyword)
 }

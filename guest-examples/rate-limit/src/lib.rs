@@ -1,4 +1,4 @@
-//! Limits how often a tool is called in a session.
+//! Limits the number of calls of a tool in a session.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,13 +6,13 @@ use hookbox_guest::prelude::*;
 
 struct RateLimit;
 
-/// How long a count is kept: those of sessions that are over must not fill the state.
+/// Time for which a count is kept, so that ended sessions do not fill the state.
 const DAY: Duration = Duration::from_hours(24);
 
 #[derive(serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Calls of one tool in one session.
+    /// Maximum number of calls of one tool in one session.
     max: i64,
     /// Other limits for single tools.
     tools: BTreeMap<String, i64>,
@@ -33,7 +33,7 @@ impl PreToolUse for RateLimit {
         Ok(match state::increment_for(DAY, &format!("calls/{session}/{tool}"), 1) {
             Ok(calls) if calls > max => skip(format!("{tool} is limited to {max} calls per session and day")),
             Ok(_) => pass(),
-            // What cannot be counted is not let through.
+            // Deny a call that cannot be counted.
             Err(state::Error::Quota(_)) => deny("there are too many counts to make another"),
             Err(error) => return Err(error.into()),
         })

@@ -1,4 +1,4 @@
-//! Takes secrets out of tool outputs before the model reads them: AWS and GitHub keys, private keys, `SECRET_KEY=…`.
+//! Removes secrets from tool outputs before the model reads them: AWS and GitHub keys, private keys, `SECRET_KEY=…`.
 
 mod secret;
 
@@ -20,7 +20,7 @@ impl PostToolUse for SecretRedactor {
 
 hookbox_guest::export!(SecretRedactor: PostToolUse);
 
-/// Replaces the secrets in every string of a value, and counts them.
+/// Masks the secrets in every string of a value, and returns their number.
 fn redact(value: &mut Value) -> usize {
     match value {
         Value::String(text) => {

@@ -1,16 +1,16 @@
-//! What a secret looks like.
+//! Detection of secrets.
 
 use std::ops::Range;
 
 const MASK: &str = "***";
 
-/// The text with its secrets masked, and how many there were.
+/// Returns the text with its secrets masked, and their number.
 pub(crate) fn redact(text: &str) -> (String, usize) {
     let mut clean = String::new();
     let mut found = 0;
     let mut kept = 0;
     for (at, byte) in text.bytes().enumerate() {
-        // Inside a secret that is masked already.
+        // This position is inside a secret that is already masked.
         if at < kept {
             continue;
         }
@@ -25,7 +25,8 @@ pub(crate) fn redact(text: &str) -> (String, usize) {
     (clean, found)
 }
 
-/// The secret that begins here, or whose name does. The first byte alone rules most places out: outputs are long.
+/// Returns the secret that starts here, or whose name starts here. The first byte excludes most positions, because
+/// outputs are long.
 fn secret_at(text: &str, at: usize, byte: u8) -> Option<Range<usize>> {
     let find: fn(&str) -> Option<Range<usize>> = match byte {
         b'A' => aws_key_id,
@@ -35,32 +36,32 @@ fn secret_at(text: &str, at: usize, byte: u8) -> Option<Range<usize>> {
         _ => return None,
     };
     let (before, rest) = text.split_at_checked(at)?;
-    // `secret_key` may be the end of a longer name, the others stand for themselves.
+    // `SECRET_KEY` may end a longer name. The other patterns start a word.
     let begins = byte == b'S' || !before.ends_with(|c: char| c.is_ascii_alphanumeric());
     let Range { start, end } = find(rest).filter(|_| begins)?;
     Some(at + start..at + end)
 }
 
-/// `AKIA…`, `ASIA…`: 20 capitals and digits.
+/// Detects `AKIA…` and `ASIA…` with 20 capitals and digits.
 fn aws_key_id(text: &str) -> Option<Range<usize>> {
     let tail = text.strip_prefix("AKIA").or_else(|| text.strip_prefix("ASIA"))?;
     let length = run(tail, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     (length == 16).then_some(0..20)
 }
 
-/// `ghp_…` and its kind, `github_pat_…`.
+/// Detects `ghp_…` and similar prefixes, and `github_pat_…`.
 fn github_token(text: &str) -> Option<Range<usize>> {
     let prefix = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"].into_iter().find(|p| text.starts_with(p))?;
     let length = run(text.get(prefix.len()..)?, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
     (length >= 20).then_some(0..prefix.len() + length)
 }
 
-/// `-----BEGIN … PRIVATE KEY-----` to its end, or to the end of the text when that is cut off.
+/// Detects `-----BEGIN … PRIVATE KEY-----` up to its end mark, or up to the end of the text if there is none.
 fn private_key(text: &str) -> Option<Range<usize>> {
     const MARK: &str = "PRIVATE KEY-----";
     let head = text.strip_prefix("-----BEGIN ")?;
     let label = head.find(MARK)?;
-    // `RSA `, `OPENSSH `, …: a word or two, not the rest of a document.
+    // `RSA `, `OPENSSH `, …: a word or two and not the rest of a document.
     if label > 20 {
         return None;
     }
@@ -68,7 +69,7 @@ fn private_key(text: &str) -> Option<Range<usize>> {
     Some(0..end.unwrap_or(text.len()))
 }
 
-/// The value of `SECRET_KEY=…` or `SECRET_ACCESS_KEY=…`, quoted or not.
+/// Detects the value of `SECRET_KEY=…` or `SECRET_ACCESS_KEY=…`, quoted or not.
 fn secret_key(text: &str) -> Option<Range<usize>> {
     let name = ["SECRET_KEY=", "SECRET_ACCESS_KEY="].into_iter().find(|name| text.starts_with(name))?;
     let value = text.get(name.len()..)?;

@@ -1,12 +1,12 @@
 //! Keeps the agent going until the tests have passed.
 //!
-//! A test command that succeeds is remembered; a file that is changed afterwards takes it back.
+//! The hook remembers a successful test command until a file changes.
 
 use std::time::Duration;
 
 use hookbox_guest::prelude::*;
 
-/// How long it is remembered, so that sessions that are over do not fill the state.
+/// Time for which a success is remembered, so that ended sessions do not fill the state.
 const DAY: Duration = Duration::from_hours(24);
 
 struct StopUntilTestsPass;
@@ -14,7 +14,7 @@ struct StopUntilTestsPass;
 #[derive(serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// A command that contains one of these runs the tests.
+    /// Texts that identify a command as a test run.
     commands: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ impl Default for Config {
     }
 }
 
-/// The tools that change files.
+/// Tools that change files.
 const WRITERS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 impl PostToolUse for StopUntilTestsPass {
@@ -47,7 +47,7 @@ impl PostToolUse for StopUntilTestsPass {
 
 impl Stop for StopUntilTestsPass {
     fn handle(context: &EventContext, event: &stop::Event) -> Result<stop::Output> {
-        // Asked once already: an agent that cannot make the tests pass may say so and stop.
+        // The hook has already blocked once. An agent that cannot make the tests pass may say so and stop.
         if event.stop_hook_active == Some(true) || state::get(&key(context))?.is_some() {
             return Ok(pass());
         }
@@ -61,8 +61,8 @@ fn key(context: &EventContext) -> String {
     format!("tests-passed/{}", context.session_id.as_deref().unwrap_or_default())
 }
 
-/// The event itself says that the tool succeeded; some clients send it for a command that failed, and say so in the
-/// output.
+/// Returns true if the tool succeeded. Some clients send this event for failed commands too, and report the failure in
+/// the output.
 fn succeeded(output: &Json) -> bool {
     let failed = ["/is_error", "/isError", "/interrupted"].into_iter().any(|place| output.bool(place) == Some(true));
     let code = ["/exit_code", "/exitCode"].into_iter().find_map(|place| output.i64(place));

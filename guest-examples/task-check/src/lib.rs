@@ -1,4 +1,4 @@
-//! Does not let a failed or undocumented task count as done.
+//! Blocks the completion of failed or undocumented tasks.
 
 use hookbox_guest::prelude::*;
 
@@ -6,7 +6,7 @@ struct TaskCheck;
 
 impl TaskCompleted for TaskCheck {
     fn handle(_: &EventContext, event: &task_completed::Event) -> Result<task_completed::Output> {
-        // claude and blade-callback tell nothing of the output: there is nothing to check.
+        // claude and blade-callback send no result, so there is nothing to check.
         if event.success.is_none() && event.result_summary.is_none() {
             return Ok(pass());
         }

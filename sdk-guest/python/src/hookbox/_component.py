@@ -1,6 +1,6 @@
-"""What a component calls. Only there: it stands between the contract's types and those of this package.
+"""Code that runs only in a component: conversions between the contract's types and those of this package.
 
-`hookbox build` starts Python once, imports the hook and keeps the memory that this leaves; every call begins with it.
+`hookbox build` starts Python once, imports the hook and keeps the resulting memory. Every call starts with that memory.
 """
 
 from __future__ import annotations
