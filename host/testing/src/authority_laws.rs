@@ -1,4 +1,4 @@
-//! Sets of hooks with random authority, and the laws of decisions.md, "Authority", that must hold of what they come to.
+//! Random sets of hooks, and the laws of decisions.md, "Authority", that their outcome must obey.
 
 use hookbox_protocol::{
     Decision, Dialect, Event, EventKind, Halt, HookOutput, Scope,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::event;
 
-/// One hook. Without an authority it may everything, as a command.
+/// One hook. Without an authority it is a command, which may do everything.
 #[derive(Debug, Clone)]
 pub struct Hook {
     authority: Option<Authority>,
@@ -24,7 +24,7 @@ impl Hook {
     }
 }
 
-/// Reads choices off bytes; 0 when there are no more.
+/// Derives choices from bytes; 0 when no bytes are left.
 struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl Choices<'_> {
@@ -39,14 +39,14 @@ impl Choices<'_> {
     }
 }
 
-/// What every event carries here.
+/// Returns the value that every event carries here.
 fn carried() -> Value {
     json!({ "n": 1, "s": "secret", "o": { "a": "secret", "b": 2 }, "l": [1, "secret"] })
 }
 
 const POINTERS: [&str; 9] = ["", "/n", "/s", "/o", "/o/a", "/o/new", "/l", "/l/1", "/new"];
 
-/// Up to five hooks. Whatever one of them says has its number in it.
+/// Creates up to five hooks. All values from a hook contain its number.
 pub fn hooks(data: &[u8]) -> Vec<Hook> {
     let mut choices = Choices(data.iter());
     let count = 1 + choices.below(5);
@@ -58,7 +58,7 @@ fn hook(number: usize, choices: &mut Choices<'_>) -> Hook {
         decide: Power::ALL.into_iter().filter(|_| choices.below(2) == 1).collect(),
         rewrite: match choices.below(4) {
             0 => Rewrite::All,
-            // The whole of a prompt or a list is a likely grant, but one too many would hide the others.
+            // Granting the whole prompt or list is likely, but too many such grants would hide the others.
             some => Rewrite::Only((0..some).map(|_| choices.of(&POINTERS).to_owned()).collect()),
         },
         context: choices.below(2) == 1,
@@ -93,7 +93,7 @@ fn hook(number: usize, choices: &mut Choices<'_>) -> Hook {
     Hook { authority, said }
 }
 
-/// The carried value with some of it changed, by pointer.
+/// Returns the carried value with some parts changed by pointer.
 fn rewritten(number: usize, choices: &mut Choices<'_>) -> Value {
     let mut value = carried();
     for _ in 0..=choices.below(4) {
@@ -116,7 +116,7 @@ fn rewritten(number: usize, choices: &mut Choices<'_>) -> Value {
     value
 }
 
-/// An event of this row that carries [`carried`].
+/// Creates an event of this row that carries [`carried`].
 fn carrying(spec: &EventSpec) -> Event {
     let mut event = event(spec);
     if let Some(call) = &mut event.call {
@@ -134,7 +134,7 @@ fn carrying(spec: &EventSpec) -> Event {
     event
 }
 
-/// What the client works on in the end.
+/// Returns the final value that the client uses.
 fn value(event: &Event, outcome: &HookOutput) -> Value {
     let original = match (&event.input, &event.call) {
         (Input::PostToolUse(result), _) => result.output.clone().map(Value::from),
@@ -155,8 +155,8 @@ fn value(event: &Event, outcome: &HookOutput) -> Value {
     outcome.updated.clone().or(original).unwrap_or_default()
 }
 
-/// What the hooks come to, as the pipeline has it. The rewrites of those for which `keep` is false are left out, and
-/// nothing else of them.
+/// Returns the outcome of the hooks, as the pipeline computes it. Rewrites of hooks for which `keep` is false are
+/// dropped, and their other output is kept.
 fn outcome(dialect: &dyn Dialect, event: &Event, hooks: &[Hook], keep: impl Fn(usize) -> bool) -> HookOutput {
     let mut seen = event.clone();
     let mut outputs = Vec::new();
@@ -177,7 +177,7 @@ fn outcome(dialect: &dyn Dialect, event: &Event, hooks: &[Hook], keep: impl Fn(u
 
 fn counted(dialect: &dyn Dialect, event: &Event, hook: &Hook) -> HookOutput {
     let mut output = hook.said.clone();
-    // Each kind of event carries a value of another form.
+    // The form of the value depends on the kind of event.
     output.updated = output.updated.map(|updated| match event.kind() {
         EventKind::UserPromptSubmit => updated.to_string().into(),
         EventKind::BeforeLlm => json!({ "messages": ["m"], "options": updated }),
@@ -212,12 +212,12 @@ pub fn changes_only_what_it_may(hooks: &[Hook]) {
                 output.halt.is_some() || matches!(output.decision, Some(Decision::Deny | Decision::Skip))
             };
             if refuses(&with) || refuses(&without) {
-                // Nothing is done with any value. A rewrite that the dialect cannot say is a refusal.
+                // A refusal uses no value. A rewrite that the dialect cannot express is a refusal, too.
                 continue;
             }
             let permission = matches!(event.kind(), EventKind::PermissionRequest | EventKind::CanUseTool);
             if permission && with.decision != without.decision {
-                // Its own allow went with its rewrite, and with the allow all rewrites.
+                // Dropping the rewrite drops the hook's own allow, and all rewrites need that allow.
                 continue;
             }
             let mut places = Vec::new();
@@ -231,7 +231,7 @@ pub fn changes_only_what_it_may(hooks: &[Hook]) {
     });
 }
 
-/// The places at which two values differ.
+/// Collects the paths at which two values differ.
 fn differences(at: &mut Vec<String>, one: Option<&Value>, other: Option<&Value>, found: &mut Vec<String>) {
     let mut below = |key: String, one: Option<&Value>, other: Option<&Value>| {
         at.push(key);

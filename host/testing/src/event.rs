@@ -1,4 +1,4 @@
-//! An event of any row of any dialect.
+//! Events of all rows of all dialects.
 
 use hookbox_protocol::{
     Dialect, Event,
@@ -7,11 +7,11 @@ use hookbox_protocol::{
 };
 use serde_json::{Map, Value, json};
 
-/// An event of this row, with the fields it must have and no others.
+/// Creates an event of this row with its required fields only.
 pub fn event(spec: &EventSpec) -> Event {
     let name = if spec.name.is_empty() { "BrandNewEvent" } else { spec.name };
     let candidates = [json!("x"), json!({}), json!([]), json!(1)];
-    // Which type each required field has, the table does not say: try.
+    // The table does not give the types of required fields, so try all of them.
     (0..candidates.len().pow(u32::try_from(spec.required.len()).unwrap()))
         .find_map(|mut choice| {
             let mut wire = Map::new();
@@ -25,7 +25,7 @@ pub fn event(spec: &EventSpec) -> Event {
         .unwrap_or_else(|| panic!("no event of {name} decodes"))
 }
 
-/// As [`event`], as the dialect's client sends it, envelope and all: what is answered is answered.
+/// As [`event`], with the JSON of the dialect's client, so that its envelope can be answered.
 pub fn sent(dialect: &dyn Dialect, spec: &EventSpec) -> Event {
     let mut event = Event { raw: Raw::default(), ..event(spec) };
     event.raw = dialect.encode_event(&event).into();

@@ -1,4 +1,4 @@
-//! The guest examples, built for real: cargo, then `hookbox build`.
+//! The example hooks, built with cargo and `hookbox build`.
 
 use std::{
     fs,
@@ -7,12 +7,12 @@ use std::{
     sync::OnceLock,
 };
 
-/// The folder of all examples.
+/// Returns the folder of all examples.
 pub fn examples_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-examples")
 }
 
-/// The names of all examples.
+/// Returns the names of all examples.
 pub fn names() -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(examples_dir())
         .expect("guest-examples")
@@ -24,7 +24,7 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// The component of an example. All are built at the first call.
+/// Returns the component of an example. The first call builds all of them.
 pub fn component(name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let path = BUILT.get_or_init(build_all).join(format!("{name}.wasm"));
@@ -32,8 +32,8 @@ pub fn component(name: &str) -> PathBuf {
     path
 }
 
-/// Holds a component to the cases of the example called `of`, with the configuration that `name` is shipped with: they are
-/// laid into `folder` for that.
+/// Runs the cases of the example `of` against a component, with the configuration of the example `name`. The files are
+/// copied to `folder`.
 pub fn holds_its_cases(name: &str, component: &Path, of: &str, folder: &Path) {
     fs::copy(component, folder.join(format!("{name}.wasm"))).expect("copied");
     fs::copy(examples_dir().join(name).join("hooks.json"), folder.join("hooks.json")).expect("copied");
@@ -50,7 +50,7 @@ fn build_all() -> PathBuf {
     fs::create_dir_all(&out).expect("writable");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--profile", "guest", "--target", "wasm32-unknown-unknown"]).arg("--target-dir").arg(&target);
-    // Not what `cargo test` set for this test: the guests are compiled as their authors would.
+    // Ignore the flags that `cargo test` sets, because authors compile guests without them.
     cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").current_dir(examples_dir());
     for name in names() {
         cargo.args(["--package", &name]);
@@ -66,7 +66,7 @@ fn build_all() -> PathBuf {
     out
 }
 
-/// The target directory this test was built into.
+/// Returns the target directory of this test.
 pub fn target_dir() -> PathBuf {
     std::env::current_exe().expect("this test").ancestors().nth(3).expect("target/debug/deps").to_owned()
 }

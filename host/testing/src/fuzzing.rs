@@ -1,4 +1,4 @@
-//! What every dialect must survive, whatever the bytes. The fuzz targets and `tests/total.rs` call these.
+//! Properties that hold for any bytes in every dialect. The fuzz targets and `tests/total.rs` call these functions.
 
 use hookbox_protocol::{
     Dialect, HookOutput,
@@ -9,7 +9,7 @@ use hookbox_protocol::{
 
 use crate::authority_laws;
 
-/// Takes the dialect from the first byte.
+/// Chooses the dialect by the first byte.
 fn choose(data: &[u8]) -> Option<(&'static dyn Dialect, &[u8])> {
     let (first, rest) = data.split_first()?;
     Some((dialect::ALL[usize::from(*first) % dialect::ALL.len()], rest))
@@ -19,7 +19,7 @@ fn specs(dialect: &dyn Dialect) -> impl Iterator<Item = &'static EventSpec> {
     dialect.specs().iter().chain([dialect.other_spec()])
 }
 
-/// Any bytes are an event or an error; an event survives being written and read again.
+/// Checks that any bytes are an event or an error, and that an event survives encoding and decoding.
 pub fn decode(data: &[u8]) {
     let Some((dialect, wire)) = choose(data) else { return };
     let names = specs(dialect).map(|spec| Some(spec.name)).chain([None, Some("BrandNewEvent")]);
@@ -33,7 +33,7 @@ pub fn decode(data: &[u8]) {
     let _ = dialect.fail_closed(wire, None, "reason");
 }
 
-/// Any lines are answers or errors; what they merge to, the event's row can say.
+/// Checks that any lines are outputs or errors, and that the event's row can express their merge.
 pub fn merge(data: &[u8]) {
     let Some((dialect, lines)) = choose(data) else { return };
     for spec in specs(dialect) {
@@ -57,7 +57,7 @@ pub fn merge(data: &[u8]) {
     }
 }
 
-/// Any set of hooks, each within its authority, keeps the laws of authority.
+/// Checks that any set of hooks obeys the laws of authority.
 #[allow(dead_code)] // the tests call the laws one by one
 pub fn authority(data: &[u8]) {
     let hooks = authority_laws::hooks(data);
@@ -66,8 +66,8 @@ pub fn authority(data: &[u8]) {
     authority_laws::says_only_what_it_may(&hooks);
 }
 
-/// Any answer, however a handler wrote it, is written as the dialect has it: no null, and it can be read again. Gives how
-/// many were written.
+/// Checks that any output is encoded as the dialect requires: without null, and so that it can be decoded again.
+/// Returns the number of encoded outputs.
 pub fn encode(data: &[u8]) -> usize {
     let Some((dialect, line)) = choose(data) else { return 0 };
     let mut reached = 0;
@@ -94,7 +94,7 @@ pub fn encode(data: &[u8]) -> usize {
     reached
 }
 
-/// The decision after one more round.
+/// Returns the decision after another round of merging, encoding and decoding.
 fn again(dialect: &dyn Dialect, spec: &EventSpec, output: &HookOutput) -> Option<hookbox_protocol::DecisionKind> {
     let event = crate::sent(dialect, spec);
     let outcome = dialect.merge(&event, std::slice::from_ref(output)).output;
@@ -102,14 +102,15 @@ fn again(dialect: &dyn Dialect, spec: &EventSpec, output: &HookOutput) -> Option
     dialect.decode_output(&event, written.as_object()?).unwrap().0.decision_kind()
 }
 
-/// Any bytes are a component, or are refused, before an engine sees them.
+/// Checks that any bytes are a component or an error before an engine reads them.
 #[cfg(feature = "guest")]
 pub fn component(data: &[u8]) {
     let _ = hookbox_sandbox::component::check_size(data, 64);
     let _ = hookbox_sandbox::component::inspect(data);
 }
 
-/// Any bytes are a configuration or errors with their places, under every dialect. What is read can be asked.
+/// Checks that any bytes are a configuration or errors with their places, under every dialect. A valid configuration
+/// must answer an event.
 #[cfg(feature = "config")]
 pub fn configuration(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -1,4 +1,4 @@
-//! Guests no compiler would produce: core modules written by hand, encoded against `wit/`.
+//! Guests that no compiler would produce: core modules written by hand, encoded with `wit/`.
 
 use std::{
     path::Path,
@@ -13,7 +13,7 @@ use hookbox_sandbox::{
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-/// A component that takes the compiler longer than any client waits.
+/// Returns a component that takes longer to compile than any client waits.
 pub fn bomb() -> Vec<u8> {
     let many = |what: &str| format!("({what} {})", "i32 ".repeat(1000));
     let (zeroes, drops) = ("i32.const 0 ".repeat(1000), "drop ".repeat(1000));
@@ -26,7 +26,7 @@ pub fn bomb() -> Vec<u8> {
 /// A world that handles `PreToolUse` and imports nothing.
 pub const GATE: &str = "export hookbox:hooks/pre-tool-use@0.2.0;";
 
-/// What of WASI has files, as packages for [`encode`].
+/// The parts of WASI that handle files, as packages for [`encode`].
 pub const FILES: &str = "
     package wasi:cli@0.2.3 {
         interface environment {
@@ -64,7 +64,7 @@ pub const FILES: &str = "
         }
     }";
 
-/// Functions of [`FILES`], for the items of a [`gate`].
+/// Imports of functions in [`FILES`], for the items of a [`gate`].
 pub const DIRECTORY: &str = r#"
     (import "wasi:filesystem/preopens@0.2.3" "get-directories" (func $directories (param i32)))
     (import "wasi:filesystem/types@0.2.3" "[method]descriptor.open-at"
@@ -74,7 +74,7 @@ pub const DIRECTORY: &str = r#"
     (import "wasi:filesystem/types@0.2.3" "[method]descriptor.symlink-at"
         (func $symlink (param i32 i32 i32 i32 i32 i32)))"#;
 
-/// Encodes a core module. `world`: its imports and exports; `packages`: WIT packages beside ours, nested.
+/// Encodes a core module. `world` has its imports and exports, `packages` has nested WIT packages besides `wit/`.
 pub fn encode(module: &str, world: &str, packages: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     resolve.push_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit")).unwrap();
@@ -86,8 +86,8 @@ pub fn encode(module: &str, world: &str, packages: &str) -> Vec<u8> {
     ComponentEncoder::default().validate(true).module(&module).unwrap().encode().unwrap()
 }
 
-/// A core module whose `handle` of `PreToolUse` has this body. Address 0 is a result that says nothing; `$say` makes it
-/// say something. `items` are further fields of the module; text at 4096 and later is free to use.
+/// Returns a core module whose `handle` of `PreToolUse` has this body. Address 0 has an empty result, and `$say` adds
+/// texts to it. `items` are further fields of the module. Memory from 4096 on is free for text.
 pub fn gate(body: &str, items: &str) -> String {
     format!(
         r#"(module
@@ -109,7 +109,7 @@ pub fn gate(body: &str, items: &str) -> String {
     )
 }
 
-/// A loaded component that handles `PreToolUse` with this body.
+/// Loads a component that handles `PreToolUse` with this body.
 pub fn load_gate(body: &str, items: &str) -> Component {
     load(&encode(&gate(body, items), GATE, "")).unwrap()
 }
@@ -143,17 +143,17 @@ pub fn context(limits: Limits, timeout: Duration) -> CallContext {
     }
 }
 
-/// One call with these limits and ten seconds.
+/// Makes one call with these limits and a timeout of 10 s.
 pub async fn call(component: &Component, limits: Limits) -> Run {
     component.call(&event(), claude(), context(limits, Duration::from_secs(10))).await
 }
 
-/// The answer of a `PreToolUse` guest with this body.
+/// Returns the output of a `PreToolUse` guest with this body.
 pub async fn output(body: &str, items: &str) -> HookOutput {
     *call(&load_gate(body, items), Limits::default()).await.result.unwrap()
 }
 
-/// The failure of a `PreToolUse` guest with this body.
+/// Returns the failure of a `PreToolUse` guest with this body.
 pub async fn failure(body: &str, items: &str) -> Failure {
     call(&load_gate(body, items), Limits::default()).await.result.unwrap_err()
 }

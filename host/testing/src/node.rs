@@ -1,4 +1,4 @@
-//! Hooks in JavaScript: npm, and what `hookbox build` installs, installed once for all tests.
+//! Hooks in JavaScript: npm, and the packages that `hookbox build` installs. They are installed once for all tests.
 
 use std::{
     fs,
@@ -14,12 +14,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The SDK.
+/// Returns the folder of the SDK.
 pub fn sdk() -> PathBuf {
     root().join("sdk-guest/js").canonicalize().expect("sdk-guest/js")
 }
 
-/// The SDK, with what its own tests need.
+/// Returns the folder of the SDK, with the packages that its own tests need.
 pub fn sdk_installed() -> &'static Path {
     static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
     INSTALLED.get_or_init(|| {
@@ -28,7 +28,7 @@ pub fn sdk_installed() -> &'static Path {
     })
 }
 
-/// Runs npm in a folder; returns what it printed.
+/// Runs npm in a folder and returns its output.
 pub fn npm(folder: &Path, args: &[&str]) -> String {
     let output = Command::new("npm").args(args).arg("--loglevel=error").current_dir(folder).output();
     let output = output.expect("`npm` cannot be run: to install Node.js 20 or later, see https://nodejs.org");
@@ -37,12 +37,12 @@ pub fn npm(folder: &Path, args: &[&str]) -> String {
     stdout.into_owned()
 }
 
-/// Installs the packages of a folder as its lockfile has them.
+/// Installs the packages of a folder from its lockfile.
 pub fn ci(folder: &Path) {
     npm(folder, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
 }
 
-/// Spares a project the installation that `hookbox build` begins with.
+/// Links the build tools into a project, so that `hookbox build` need not install them.
 pub fn lend_tools(project: &Path) {
     static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
     let tools = INSTALLED.get_or_init(install);
@@ -69,7 +69,7 @@ fn install() -> PathBuf {
     tools
 }
 
-/// A project of these files, with the SDK.
+/// Creates a project with these files and the SDK.
 pub fn project(folder: &Path, files: &[(&str, &str)]) {
     fs::create_dir_all(folder.join("node_modules/@hookbox")).expect("writable");
     let manifest = r#"{ "name": "hook", "private": true, "type": "module" }"#;

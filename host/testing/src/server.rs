@@ -7,15 +7,15 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A running server, and the requests it got as text.
+/// A running server, and the text of the requests that it received.
 pub struct Server {
     pub port: u16,
     pub requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// Answers each request with what `answer` makes of it: a whole response, head and body. An output that ends in
-    /// `…` is left unfinished, with the connection open.
+    /// Answers each request with the response that `output` returns, head and body. A response that ends in `…` is left
+    /// unfinished, with the connection open.
     pub async fn start(output: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -38,7 +38,7 @@ impl Server {
     }
 }
 
-/// A whole response.
+/// Returns a complete response.
 pub fn response(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n{body}", body.len())
 }

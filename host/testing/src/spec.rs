@@ -1,11 +1,11 @@
-//! The pages of `docs/spec`, and quotations of them: `PAGE#HEADING: SENTENCE`.
+//! Pages of `docs/spec`, and quotations from them: `PAGE#HEADING: SENTENCE`.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// The text under every heading, up to the next one, by page and heading; white space is one blank each.
+/// The text below each heading, up to the next one, by page and heading. White space is reduced to single blanks.
 pub struct Pages(BTreeMap<String, String>);
 
-/// What is shorter says too little to be looked for.
+/// Minimum length of a quotation. Shorter texts are not specific enough.
 const SHORTEST: usize = 12;
 
 impl Pages {
@@ -28,12 +28,12 @@ impl Pages {
         Self(sections.into_iter().map(|(place, text)| (place, one_line(&text))).collect())
     }
 
-    /// The text under a heading.
+    /// Returns the text below a heading.
     pub fn section(&self, place: &str) -> Option<&str> {
         self.0.get(place).map(String::as_str)
     }
 
-    /// Returns true if a clause is what it should be: a place, and words that stand there once.
+    /// Checks a clause: its heading exists, and its text occurs there exactly once.
     pub fn check(&self, clause: &str) -> Result<(), String> {
         let (place, quoted) = clause.split_once(": ").ok_or("it is not `PAGE#HEADING: SENTENCE`")?;
         let section = self.section(place).ok_or_else(|| format!("docs/spec has no {place}"))?;
@@ -46,8 +46,8 @@ impl Pages {
         }
     }
 
-    /// Checks every place a comment names, and every `PAGE#HEADING: "words"; "more words"`. Words may hold
-    /// quotation marks themselves, so they end at the first mark that makes them words of the page.
+    /// Checks every heading that a comment names, and every `PAGE#HEADING: "words"; "more words"`. Quotations may
+    /// contain quotation marks, so each ends at the first mark that makes it a text of the page.
     pub fn check_comment(&self, comment: &str) -> Result<usize, String> {
         let mut checked = 0;
         for (at, _) in comment.match_indices(".md#") {
@@ -77,7 +77,7 @@ fn ends_there((_, rest): &(&str, &str)) -> bool {
     rest.chars().nth(1).is_none_or(|next| " .,;:)".contains(next))
 }
 
-/// The anchor of a heading, as Git hosts make it.
+/// Returns the anchor of a heading, as Git hosts build it.
 fn anchor(heading: &str) -> String {
     let heading = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
     heading.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()

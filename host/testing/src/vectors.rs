@@ -1,6 +1,6 @@
-//! The merge vectors: what they say, and the configuration each of them is.
+//! The merge vectors, and the configuration that each of them describes.
 //!
-//! Hooks of a vector are real commands, so that the same vector drives the library, the command line and every later
+//! The hooks of a vector are real commands, so that the same vector tests the library, the command line and every other
 //! front end.
 
 use std::{
@@ -13,29 +13,29 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// One line of the specification as a test.
+/// A test of one sentence of the specification.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vector {
     pub name: String,
-    /// The sentence that decides, as `PAGE#HEADING: SENTENCE`, word for word.
+    /// The quoted sentence, as `PAGE#HEADING: SENTENCE`.
     pub clause: String,
     pub profile: Option<String>,
     #[serde(default)]
     pub config: Map<String, Value>,
-    /// What `--event` says, for payloads that do not carry the event's name.
+    /// The value of `--event`, for payloads without the event's name.
     #[serde(rename = "as")]
     pub named: Option<String>,
     pub event: Value,
     #[serde(default)]
     pub hooks: Vec<HookCase>,
     pub expect: Value,
-    /// What `hookbox run` says by exit code 2 and stderr instead.
+    /// The expected stderr, if `hookbox run` answers with exit code 2.
     pub feedback: Option<String>,
-    /// The kinds of all notes there are.
+    /// The kinds of all expected notes.
     #[serde(default)]
     pub notes: BTreeSet<String>,
-    /// The hooks that run; all that can where nothing is said.
+    /// Numbers of the hooks that run. Default: all that can start.
     pub ran: Option<Vec<usize>>,
 }
 
@@ -67,7 +67,7 @@ pub struct File {
     pub vectors: Vec<Vector>,
 }
 
-/// Every vector there is, by file.
+/// Returns all vectors by file.
 pub fn all() -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
     let mut files = Vec::new();
@@ -85,7 +85,7 @@ pub fn all() -> Vec<File> {
 }
 
 impl Vector {
-    /// The numbers of the hooks that run. A command that is not there cannot.
+    /// Returns the numbers of the hooks that run. A missing command cannot run.
     pub fn should_run(&self) -> Vec<usize> {
         let startable = || (0..self.hooks.len()).filter(|number| !self.hooks[*number].missing);
         self.ran.clone().unwrap_or_else(|| startable().collect())
@@ -159,14 +159,14 @@ fn add(hooks: &mut Map<String, Value>, dialect: &str, number: usize, event: &str
     }
 }
 
-/// The event's name, wherever its dialect puts it.
+/// Returns the event's name from the field that its dialect uses.
 fn event_name(event: &Value) -> String {
     let name = ["hook_event_name", "hookName", "event", "method"].iter().find_map(|key| event[*key].as_str());
     name.expect("the vector's event has a name").to_owned()
 }
 
 impl HookCase {
-    /// The handler: a shell command that leaves a mark that it ran, and then does what the case says.
+    /// Returns the handler: a shell command that leaves a mark when it runs, and then does what the case says.
     fn handler(&self, number: usize, dir: &Path) -> Value {
         let put = |name: &str, text: &str| fs::write(dir.join(name), text).expect("writable");
         let mut script = format!(": > ran{number}; ");
@@ -200,14 +200,14 @@ fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// A command that prints the JSON of a file, with `"$SEEN"` replaced by what stdin has at a pointer.
+/// Returns a command that prints the JSON of a file and replaces `"$SEEN"` by the value at a pointer in stdin.
 fn echo_tool() -> String {
     let test = std::env::current_exe().expect("this test");
     let target = test.ancestors().nth(2).expect("target/debug");
     target.join("examples/echo").display().to_string()
 }
 
-/// Which hooks left their mark.
+/// Returns the numbers of the hooks that left their mark.
 pub fn ran(dir: &Path, hooks: usize) -> Vec<usize> {
     (0..hooks).filter(|number| dir.join(format!("ran{number}")).exists()).collect()
 }
