@@ -4,7 +4,7 @@ const SECRET = new RegExp(
   [
     /(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])/,
     /(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}/,
-    // Up to its end mark, or up to the end of the text if there is none.
+    // Up to its end mark, or up to the end of the text if the mark is missing.
     /(?<![A-Za-z0-9])-----BEGIN .{0,20}?PRIVATE KEY-----(?:[^]*?-----END [^]*?PRIVATE KEY-----|[^]*$)/,
     // The value alone, quoted or not.
     /(?<=SECRET(?:_ACCESS)?_KEY=["'])[^"'\n]+/,

@@ -56,7 +56,7 @@ fn github_token(text: &str) -> Option<Range<usize>> {
     (length >= 20).then_some(0..prefix.len() + length)
 }
 
-/// Detects `-----BEGIN … PRIVATE KEY-----` up to its end mark, or up to the end of the text if there is none.
+/// Detects `-----BEGIN … PRIVATE KEY-----` up to its end mark, or up to the end of the text if the mark is missing.
 fn private_key(text: &str) -> Option<Range<usize>> {
     const MARK: &str = "PRIVATE KEY-----";
     let head = text.strip_prefix("-----BEGIN ")?;

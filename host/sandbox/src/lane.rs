@@ -66,7 +66,7 @@ struct Line {
     rest: u64,
 }
 
-/// What the clock remembers of a [`Lane`] from tick to tick.
+/// State of the clock that it keeps from tick to tick.
 #[derive(Default)]
 pub(crate) struct Seen {
     all: Begun,

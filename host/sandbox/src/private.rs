@@ -64,7 +64,7 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// Opens a file in the folder. Returns `None` if there is none.
+    /// Opens a file in the folder. Returns `None` if it is missing.
     ///
     /// # Errors
     /// As [`Folder::open`].
@@ -80,7 +80,7 @@ impl Folder {
         Ok(Some(file.into()))
     }
 
-    /// Reads a file in the folder. Returns `None` if there is none.
+    /// Reads a file in the folder. Returns `None` if it is missing.
     ///
     /// # Errors
     /// As [`Folder::file`].

@@ -54,7 +54,7 @@ func marshal(value any) (string, error) {
 // IsAbsent reports whether there is no JSON, which differs from null.
 func (j JSON) IsAbsent() bool { return j.text == nil }
 
-// String returns the string at a pointer, or "" if there is none. Without a pointer it returns the whole JSON text.
+// String returns the string at a pointer, or "" if it is missing. Without a pointer it returns the whole JSON text.
 func (j JSON) String(pointer ...string) string {
 	if len(pointer) == 0 {
 		if j.text == nil {
@@ -67,14 +67,14 @@ func (j JSON) String(pointer ...string) string {
 	return text
 }
 
-// Bool returns the boolean at a pointer, or false if there is none.
+// Bool returns the boolean at a pointer, or false if it is missing.
 func (j JSON) Bool(pointer string) bool {
 	value, _ := j.Lookup(pointer)
 	is, _ := value.(bool)
 	return is
 }
 
-// Int returns the whole number at a pointer; ok is false if there is none.
+// Int returns the whole number at a pointer; ok is false if it is missing.
 func (j JSON) Int(pointer string) (number int64, ok bool) {
 	value, _ := j.Lookup(pointer)
 	text, is := value.(json.Number)

@@ -18,7 +18,7 @@ var (
 	ErrUnavailable = errors.New("state is unavailable")
 )
 
-// Get returns the value of a key; ok is false if there is none.
+// Get returns the value of a key; ok is false if it is missing.
 func Get(key string) (value string, ok bool, err error) { return get(key) }
 
 // Set sets a value.

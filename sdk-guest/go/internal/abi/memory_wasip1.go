@@ -123,7 +123,7 @@ func (m Memory) Pairs(at uintptr) [][2]string {
 	return list
 }
 
-// OptionString reads an option<string>; none is empty.
+// OptionString reads an option<string>. A missing value becomes "".
 func (m Memory) OptionString(at uintptr) string {
 	if !m.Bool(at) {
 		return ""
@@ -131,7 +131,7 @@ func (m Memory) OptionString(at uintptr) string {
 	return m.String(at + 4)
 }
 
-// OptionBool reads an option<bool>; none is false.
+// OptionBool reads an option<bool>. A missing value becomes false.
 func (m Memory) OptionBool(at uintptr) bool { return m.Bool(at) && m.Bool(at+1) }
 
 // OptionUint32 reads an option<u32>.
@@ -173,7 +173,7 @@ func (m Memory) PutString(at uintptr, text string) {
 	m.putUint32(at+4, length)
 }
 
-// PutOptionString writes an option<string>; empty is none.
+// PutOptionString writes an option<string>. An empty text becomes a missing value.
 func (m Memory) PutOptionString(at uintptr, text string) {
 	m.PutBool(at, text != "")
 	if text != "" {

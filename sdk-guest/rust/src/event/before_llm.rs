@@ -13,9 +13,9 @@ input! {
         model: String,
         /// Array of chat messages.
         messages: Json,
-        /// Array of tool definitions; `null` when there are none.
+        /// Array of tool definitions; `null` if the request has none.
         tools: Json,
-        /// Model parameters such as `temperature`, `max_tokens`; `null` when there are none.
+        /// Model parameters such as `temperature`, `max_tokens`; `null` if the request has none.
         options: Json,
         /// This is the turn's last request.
         graceful_terminal: Option<bool>,
