@@ -16,7 +16,7 @@ const HARMLESS = set("/dev/null /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/
 export const NESTING = 8;
 
 /**
- * What is dangerous in a command line, if anything is.
+ * Returns the first dangerous command of a command line.
  * @param {string} text
  * @param {number} depth
  * @returns {string | undefined}

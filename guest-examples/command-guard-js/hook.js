@@ -12,7 +12,7 @@ export const onPreToolUse = guard;
 export const onPermissionRequest = guard;
 
 /**
- * Looks at `command`, whatever the tool is called (Bash, exec, …).
+ * Checks the string `command` of any tool (Bash, exec, …).
  * @param {import("@hookbox/guest").ToolCall} call
  */
 function guard(call) {

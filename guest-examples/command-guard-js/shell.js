@@ -7,8 +7,9 @@ const SUBSTITUTIONS = 32;
 export class Refused extends Error {}
 
 /**
- * The simple commands of a text, with those inside `$(…)` and backticks: their words, unquoted, and where their output is
- * redirected to. Everything is read as a command that could be one; a text that ends within a quotation is read to its end.
+ * Returns the simple commands of a text, including those inside `$(…)` and backticks: their unquoted words, and the
+ * targets of their output redirections. Text that could be a command counts as one. An unterminated quotation ends with
+ * the text.
  * @param {string} text
  */
 export function parse(text) {

@@ -27,7 +27,7 @@ export function onPostToolUse(_call, output) {
 }
 
 /**
- * The value with every secret in its strings replaced by what `mask` makes of it.
+ * Returns the value with every secret in its strings replaced by the result of `mask`.
  * @param {any} value
  * @param {() => string} mask
  * @returns {any}

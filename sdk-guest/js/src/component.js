@@ -7,8 +7,8 @@ import { handlerPosition, position } from "./position.js";
 const EFFECTS = { context: "text", systemMessage: "text", suppressOutput: "flag", halt: "halt", extra: "object" };
 
 /**
- * How an event is handled. `inputs`: of each parameter the members that are JSON, or that it is JSON as a whole;
- * `output`: what a handler may return.
+ * Creates the export of an event. `inputs` has an entry per parameter: its JSON members, or "json" for a parameter that
+ * is JSON as a whole. `output` describes the handler's return value.
  */
 export function event(name, inputs, output) {
   const known = membersOf(output);

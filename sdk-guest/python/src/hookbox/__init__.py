@@ -7,11 +7,11 @@
         if "rm -rf" in call.input.get("command", ""):
             return deny("`rm -rf` is not allowed here")
 
-The events that a hook has a function for are those it is called for. The capabilities that it imports (``hookbox.state``,
-``hookbox.http``, ``hookbox.llm``) are those it asks for; ``hookbox.log``, ``hookbox.config`` and ``hookbox.event`` everybody
-has. ``hookbox.testing`` pretends a host for tests.
+The host calls a hook for the events that it has functions for. A hook requests a capability (``hookbox.state``,
+``hookbox.http``, ``hookbox.llm``) by importing it. ``hookbox.log``, ``hookbox.config`` and ``hookbox.event`` are always
+granted. ``hookbox.testing`` simulates a host for tests.
 
-An uncaught exception is the hook's failure, with its message; it is never an output.
+An uncaught exception is a failure of the hook with its message. It is never an output.
 """
 
 from . import events

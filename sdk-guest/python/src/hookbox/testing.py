@@ -1,4 +1,4 @@
-"""A pretended host, so that a hook is tested with plain `pytest` or `unittest`.
+"""A simulated host, for testing hooks with plain `pytest` or `unittest`.
 
     def test_once_is_enough():
         call = ToolCall(name="Bash", input={"command": "ls"})
@@ -7,7 +7,7 @@
             assert limit(call) == skip("once is enough")
         assert host.state == {"Bash": "2"}
 
-There is one host at a time; an inner one hides the outer.
+There is one host at a time. A nested one hides the outer one.
 """
 
 from __future__ import annotations
