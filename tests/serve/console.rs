@@ -93,7 +93,7 @@ async fn verdicts_come_as_they_are_made_and_go_on_where_they_were() {
     daemon.verdict("acme", bash("git push")).await;
     let more = streamed(&daemon, "operator", Some(last_id(&first)), "event: verdicts").await;
     assert!(more.contains("\"resumed\":true") && !more.contains("\"deny\""), "{more}");
-    // An id of another daemon is none of this one's.
+    // An id of another daemon does not belong to this one.
     let other = streamed(&daemon, "operator", Some("0-2"), "\"deny\"").await;
     assert!(other.contains("\"resumed\":false"), "{other}");
     let id = last_id(&first);

@@ -1,4 +1,4 @@
-//! The list of what needs somebody's attention, worst first: each entry names its tenant or hook, and since when.
+//! The list of problems for an operator, worst first: each entry names its tenant or hook, and since when.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ const ENOUGH: u32 = 20;
 /// Calls of a monitored hook after which it can be judged.
 const WATCHED: u64 = 20;
 
-/// How urgent an entry is, worst first.
+/// The urgency of an entry, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Urgency {
     Bad,

@@ -49,7 +49,7 @@ pub struct Place {
 }
 
 impl Streams {
-    /// Takes a place; `None` where there is none.
+    /// Takes a place. Returns `None` if all places are taken.
     pub fn enter(&self, viewer: &Viewer) -> Option<Place> {
         let owner = match viewer {
             Viewer::Operator => String::new(),
