@@ -1,8 +1,8 @@
-//! Deflates the files of the console, which `just console` builds.
+//! Compresses the files of the console, which `just console` builds.
 
 use std::{env, error::Error, fs, path::Path};
 
-/// The best that deflate can do; it is done once.
+/// The best compression. It takes time only once per build.
 const LEVEL: u8 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {

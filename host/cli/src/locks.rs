@@ -1,4 +1,4 @@
-//! The lock of a configuration, its components and its approvals, as commands change them together.
+//! The lock of a configuration, its components and its approvals, which commands change together.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,15 +15,15 @@ use hookbox_registry::{Registry, Resolved};
 
 use crate::{exit::Exit, print, registries, report, user_file};
 
-/// A configuration with its lock, the user's approvals and the components that are kept.
+/// A configuration with its lock, the user's approvals and the fetched components.
 pub struct Locks {
     /// The configuration.
     pub config: Config,
     /// The lock's file.
     pub path: PathBuf,
-    /// The lock; empty where the file does not exist yet.
+    /// The lock. Empty if the file does not exist yet.
     pub lock: Lock,
-    /// True if there was a lock.
+    /// True if the lock's file exists.
     pub is_there: bool,
     /// The approvals of the lock.
     pub approval: Approval,
@@ -52,7 +52,8 @@ impl Locks {
         Ok(Self { config, path, lock, is_there, approval, store, kept: Kept::of_user()? })
     }
 
-    /// The references that these words name: the whole reference, its repository or the last word of that. All, without words.
+    /// The references that these words select: by the whole reference, its repository or the last word of that. Without
+    /// words, all.
     pub fn named(&self, words: &[String]) -> anyhow::Result<Vec<Reference>> {
         let all = &self.config.references;
         if words.is_empty() {
@@ -73,7 +74,7 @@ impl Locks {
         Ok(chosen.into_iter().collect())
     }
 
-    /// The component of an entry: as it is kept, or else as its registry has it under the digest of the lock.
+    /// The component of an entry: the fetched one, or else the one in its registry, by the digest in the lock.
     pub async fn component(
         &self,
         registry: &Registry,
@@ -92,19 +93,19 @@ impl Locks {
         Ok(pulled.component)
     }
 
-    /// Keeps a component.
+    /// Stores a component.
     pub fn keep(&self, bytes: &[u8]) -> anyhow::Result<()> {
         Ok(self.kept.put(bytes).map(drop)?)
     }
 
-    /// Takes what was resolved into the lock, as approved.
+    /// Adds a resolved component to the lock, as approved.
     pub fn take(&mut self, reference: &Reference, resolved: &Resolved) -> anyhow::Result<()> {
         self.keep(&resolved.component)?;
         self.enter(reference, resolved.locked.clone());
         Ok(())
     }
 
-    /// Takes an entry into the lock, as approved. The reviewer's note stays.
+    /// Adds an entry to the lock, as approved. Keeps the reviewer's note.
     pub fn enter(&mut self, reference: &Reference, mut locked: Locked) {
         let name = reference.to_string();
         locked.note = self.lock.components.get(&name).and_then(|before| before.note.clone());
@@ -118,8 +119,8 @@ impl Locks {
         self.approval.pending.remove(name);
     }
 
-    /// Writes approvals and lock. In between, the lock as it was and the lock as it will be are both approved, so that hooks
-    /// which run meanwhile find one of the two.
+    /// Writes the approvals and the lock. In between, both the old and the new lock are approved, so that hooks which
+    /// run meanwhile find an approved one.
     pub fn write(&mut self) -> anyhow::Result<()> {
         self.lock.declare(&self.config);
         self.drop_unused();
@@ -131,7 +132,7 @@ impl Locks {
         self.settle()
     }
 
-    /// Writes approvals alone.
+    /// Writes only the approvals.
     pub fn settle(&mut self) -> anyhow::Result<()> {
         let next = std::mem::take(&mut self.approval.next);
         self.approval.components.extend(next);
@@ -141,7 +142,8 @@ impl Locks {
         self.store.put(&self.approval).context("cannot keep the approvals")
     }
 
-    /// Drops entries that no configuration names any more. Where another configuration of the lock cannot be read, all stay.
+    /// Removes entries that no configuration names any more. Keeps all if another configuration of the lock is
+    /// unreadable.
     fn drop_unused(&mut self) {
         let own = self.config.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut used: BTreeSet<String> = self.config.references.iter().map(ToString::to_string).collect();
@@ -163,7 +165,7 @@ impl Locks {
         self.lock.components.retain(|name, _| used.contains(name));
     }
 
-    /// The approvals of this user for the same repository in other locks.
+    /// Returns true if this user approved the same component of the same repository for another lock.
     pub fn approved_elsewhere(&self, reference: &Reference, locked: &Locked) -> bool {
         let all = self.store.all().unwrap_or_default();
         all.iter().filter(|approval| approval.lock != self.approval.lock).any(|approval| {
@@ -175,7 +177,7 @@ impl Locks {
     }
 }
 
-/// Prints what an entry is, in words.
+/// Prints a description of an entry.
 pub fn show(reference: &Reference, locked: &Locked) {
     let version = locked.version.as_deref().map(|version| format!("   version {}", print::name(version)));
     print::out(format_args!("{reference}{}", version.unwrap_or_default()));
@@ -187,7 +189,7 @@ pub fn show(reference: &Reference, locked: &Locked) {
     }
 }
 
-/// The requests of a component, in words.
+/// Descriptions of the interfaces that a component asks for.
 pub fn asks(imports: &BTreeSet<String>) -> Vec<String> {
     let words = BTreeMap::from([
         ("state", "to keep state between events (`state`)"),
@@ -208,7 +210,7 @@ pub fn asks(imports: &BTreeSet<String>) -> Vec<String> {
     lines
 }
 
-/// Checks that the bytes of a component have the power that the lock tells.
+/// Checks that the component's power equals that in the lock.
 pub fn check_power(reference: &Reference, locked: &Locked, bytes: &[u8]) -> anyhow::Result<()> {
     let found = inspect(bytes).map_err(|error| Exit::Forged.error(format!("`{reference}`: {error}")))?;
     if hookbox::artifact::Power::of(&found) == locked.power() {

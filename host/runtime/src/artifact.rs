@@ -1,7 +1,7 @@
-//! Components of registries: their names, the lock that pins them, the folder that keeps them, and who approved them.
+//! Components from registries: references, the lock that pins them, the folder of fetched components, and approvals.
 //!
-//! Nothing here opens a connection. `hookbox lock` resolves names and fetches components (the crate `hookbox-registry`);
-//! what decides on events reads what is locked, kept and approved, and nothing else.
+//! This module opens no connections. `hookbox lock` resolves references and fetches components (the crate
+//! `hookbox-registry`). Deciding on events only uses what is locked, fetched and approved.
 
 mod approval;
 mod kept;

@@ -13,8 +13,8 @@ const LINE: usize = 1000;
 const NAME: usize = 40;
 
 impl Verdict {
-    /// The index in [`Verdict::hooks`] of the hook that decided: the first whose counted output is the outcome, and of
-    /// those the first with the outcome's reason. A hook in monitor mode never decides. `None`: no hook said anything.
+    /// The index in [`Verdict::hooks`] of the hook that decided: the first whose counted output is the outcome,
+    /// preferably with the outcome's reason. A hook in monitor mode never decides. `None`: no hook had an output.
     pub fn decider(&self) -> Option<usize> {
         let output = self.output();
         if output.is_silent() {
@@ -29,7 +29,8 @@ impl Verdict {
         self.hooks.iter().position(|hook| std::ptr::eq(hook, found))
     }
 
-    /// The explanation, a line each: the event, each hook's part, and what decided. The JSON for the client is not in it.
+    /// The lines of the explanation: the event, each hook's part, and what decided. They do not include the JSON for
+    /// the client.
     pub fn explain(&self) -> Vec<String> {
         let profile = if self.dialect.contains('@') { "" } else { " (documented)" };
         let tool = self.tool.as_deref().map(|tool| format!("  {tool}")).unwrap_or_default();
@@ -71,7 +72,7 @@ impl Verdict {
     }
 }
 
-/// The reason of what counts of a hook.
+/// The reason in a hook's counted output.
 fn reason(hook: &HookReport) -> Option<&str> {
     let halt = hook.counted.halt.as_ref().and_then(|halt| halt.reason.as_deref());
     halt.or(hook.counted.reason.as_deref())
@@ -99,12 +100,12 @@ fn said(hook: &HookReport) -> String {
     }
 }
 
-/// A hook's name, short enough for a column.
+/// A hook's name, shortened for a column.
 pub fn short_name(hook: &HookReport) -> String {
     crate::shorten(&hook.name, NAME)
 }
 
-/// A hook's part in a word, marked in monitor mode.
+/// A hook's decision or status, with a mark for monitor mode.
 pub fn word(hook: &HookReport) -> String {
     let watched = if hook.mode == Mode::Monitor { " (monitor)" } else { "" };
     format!("{}{watched}", hook.word())
@@ -118,7 +119,7 @@ pub fn asides(hook: &HookReport) -> Vec<String> {
     notes.chain(logs).collect()
 }
 
-/// A duration in the unit a person would use.
+/// A duration in the unit that a person would use.
 pub fn time(time: Duration) -> String {
     match time.as_micros() {
         micros @ ..1_000 => format!("{micros} µs"),
@@ -127,7 +128,7 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// The first line of a text, with `…` where there are more.
+/// The first line of a text, with `…` if there are more.
 pub fn first_line(text: &str) -> String {
     let first = text.split_once('\n').map_or_else(|| text.to_owned(), |(first, _)| format!("{first} …"));
     crate::shorten(&first, LINE)

@@ -1,7 +1,7 @@
-//! The console: the page that operators and owners of tenants watch the daemon on, and the data behind it.
+//! The console: a page for operators and tenants' owners to watch the daemon, and its data.
 //!
-//! Everything in it is bounded and read-only. A label comes from the configuration or from a request with a token, never
-//! from a stranger, and a viewer gets the strings of its own tenants alone.
+//! All data is bounded and read-only. Labels come from the configuration or from authenticated requests, never from
+//! others. A viewer only gets the strings of its own tenants.
 
 mod assets;
 mod attention;
@@ -34,10 +34,10 @@ use self::{
 pub use self::{row::Seen, serve::routes};
 use crate::app::App;
 
-/// Hashes of tokens whose first use is remembered.
+/// The maximum number of token hashes whose first use is remembered.
 const TOKENS: usize = 10_000;
 
-/// The data behind the page.
+/// The data of the page.
 #[derive(Debug)]
 pub struct Console {
     pub history: History,
@@ -47,12 +47,12 @@ pub struct Console {
     file: File,
     /// The time at which the hash of a token was first seen.
     tokens: Mutex<BTreeMap<String, i64>>,
-    /// The start of the daemon, in milliseconds since 1970.
+    /// The start of the daemon, as Unix time in ms.
     started: i64,
 }
 
 impl Console {
-    /// Goes on from the history that an earlier daemon of this folder of tenants kept.
+    /// Starts with the history that an earlier daemon saved for this folder of tenants.
     pub fn start(tenants: &Path) -> Self {
         let (file, started) = (File::of(tenants), unix_ms());
         let mut saved = file.read();
@@ -68,29 +68,29 @@ impl Console {
         }
     }
 
-    /// Keeps a verdict of a tenant, and counts the parts of its hooks.
+    /// Adds a verdict of a tenant, and counts the parts of its hooks.
     pub fn see(&self, tenant: &str, seen: &Seen) {
         let id = self.feed.add(tenant, |id| seen.texts(id));
         self.hooks.count(tenant, seen.dialect, &seen.parts, &id, &seen.event, unix_ms());
     }
 
-    /// Counts an answer to a request with a tenant's token.
+    /// Counts a response to an authenticated request.
     pub fn count(&self, tenant: &str, counted: &Counted) {
         if !tenant.is_empty() {
             self.history.count(tenant, counted, unix_ms());
         }
     }
 
-    /// Notes the queues, once a second.
+    /// Records the lengths of the queues, once a second.
     pub fn sample(&self, app: &App) {
         let load = app.gate.load();
         let waiting = load.iter().map(|(tenant, (waiting, _))| (tenant.as_str(), *waiting));
         self.history.waiting(waiting, unix_ms());
     }
 
-    /// Forgets tenants and hooks that are gone, and notes tokens that are new.
+    /// Removes data about removed tenants and hooks, and records new tokens.
     pub fn tidy(&self, app: &App) {
-        // Before the first look at the folder every tenant seems to be gone.
+        // Before the folder is first read, every tenant would seem to be removed.
         if !app.tenants.is_ready() {
             return;
         }

@@ -1,4 +1,4 @@
-//! `hookbox approve`: locked hooks that another person locked, and updates that ask for more.
+//! `hookbox approve`: approves hooks that another person locked, and updates that ask for more.
 
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ impl Approve {
                 let message = format!("`{name}` is not in {}", locks.path.display());
                 return Err(Exit::Stale.advised(message, &["run   hookbox lock"]));
             };
-            // An update that waits, or else what the lock says.
+            // A pending update, or else the entry in the lock.
             let wanted = locks.approval.pending.get(&name).cloned().unwrap_or_else(|| locked.clone());
             if wanted == locked && locks.approval.covers(&name, &locked) {
                 continue;

@@ -1,4 +1,4 @@
-//! `hookbox cache`: what is kept on disk, and how to make room.
+//! `hookbox cache`: shows what is cached on disk, and removes it.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -57,7 +57,7 @@ impl Cache {
     }
 }
 
-/// The digests in all locks that this user approved something of, or has waiting.
+/// The digests in all locks for which this user has approved or pending entries.
 fn locked() -> anyhow::Result<BTreeSet<String>> {
     let Some(store) = ApprovalStore::of_user() else { return Ok(BTreeSet::new()) };
     let mut digests = BTreeSet::new();
@@ -70,7 +70,7 @@ fn locked() -> anyhow::Result<BTreeSet<String>> {
     Ok(digests)
 }
 
-/// Compiled code, which stands in the cache folder itself.
+/// Lists or removes compiled code, which is directly in the cache folder.
 fn compiled(folder: &Path, remove: bool) -> anyhow::Result<()> {
     let (mut number, mut bytes) = (0, 0);
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `hookbox info`: a hook in a registry, before it is anywhere else.
+//! `hookbox info`: shows a hook in a registry before it is fetched.
 
 use clap::Args;
 use hookbox_registry::{Seen, resolve};
@@ -31,7 +31,7 @@ impl Info {
             if self.manifest {
                 return Ok((seen, None));
             }
-            // By its digest: a tag may have moved by now.
+            // By its digest, because the tag may have moved since.
             let resolved = resolve(&registry, &reference.at(&seen.digest)).await.map_err(registries::failed)?;
             Ok((seen, Some(resolved)))
         })?;

@@ -1,4 +1,4 @@
-//! `hookbox lock`: pin and fetch what a configuration names.
+//! `hookbox lock`: pins and fetches the hooks that a configuration names.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ impl Lock {
     }
 }
 
-/// Resolves references that the lock lacks.
+/// Resolves references that are missing in the lock.
 async fn lock(locks: &mut Locks, registry: &Registry) -> anyhow::Result<Exit> {
     let mut unapproved = Vec::new();
     for reference in locks.config.references.clone() {
@@ -62,7 +62,7 @@ async fn lock(locks: &mut Locks, registry: &Registry) -> anyhow::Result<Exit> {
     approve_first(&unapproved)
 }
 
-/// Fetches what the lock says, and nothing else.
+/// Fetches what is in the lock, without resolving anything.
 async fn fetch(locks: &mut Locks, registry: &Registry, approve: bool) -> anyhow::Result<Exit> {
     let stale = |why: String| Exit::Stale.advised(why, &["run   hookbox lock"]);
     if !locks.is_there && !locks.config.references.is_empty() {
@@ -92,7 +92,7 @@ async fn fetch(locks: &mut Locks, registry: &Registry, approve: bool) -> anyhow:
     approve_first(&unapproved)
 }
 
-/// Fetches a component of the lock if it is approved, here or for another lock of this user. Returns its name otherwise.
+/// Fetches a component of the lock if this user approved it, here or for another lock. Otherwise returns its name.
 async fn ready(
     locks: &mut Locks,
     registry: &Registry,
@@ -104,7 +104,7 @@ async fn ready(
     locks::check_power(reference, &locked, &bytes)?;
     let known = locks.approval.covers(&name, &locked);
     let before = locks.approval.components.get(&name);
-    // A lock that led to something else before was changed, and its user has to see that.
+    // A changed entry must be shown to the user, even if it is approved elsewhere.
     if !known && (before.is_some() || !locks.approved_elsewhere(reference, &locked)) {
         locks::show(reference, &locked);
         for change in before.map(|before| before.changes(&locked)).unwrap_or_default() {
@@ -119,7 +119,7 @@ async fn ready(
     Ok(None)
 }
 
-/// The end of a command that found what nobody approved.
+/// Ends a command that found unapproved components.
 pub(super) fn approve_first(unapproved: &[String]) -> anyhow::Result<Exit> {
     if unapproved.is_empty() {
         return Ok(Exit::Ok);
@@ -128,12 +128,12 @@ pub(super) fn approve_first(unapproved: &[String]) -> anyhow::Result<Exit> {
     Err(Exit::Unapproved.advised(format!("not approved: {what}"), &["look at it, then   hookbox approve"]))
 }
 
-/// `1 component`, `2 components`
+/// Formats a number of components: `1 component`, `2 components`.
 pub(super) fn count(number: usize) -> String {
     if number == 1 { "1 component".into() } else { format!("{number} components") }
 }
 
-/// The lines of a power diff: what needs approval first.
+/// The lines of a power diff. Changes that need approval come first.
 pub(super) fn diff(changes: &[Change]) -> Vec<String> {
     let (power, other): (Vec<&Change>, Vec<&Change>) = changes.iter().partition(|change| change.needs_approval());
     power.into_iter().chain(other).map(|change| format!("  {change}")).collect()

@@ -9,7 +9,7 @@ use hookbox::sandbox::component::{inspect, read};
 use super::block_on;
 use crate::{exit::Exit, print, registries};
 
-/// Annotations that say where an image comes from, in the words of the OCI.
+/// The prefix of the OCI's annotations about the origin of an image.
 const PREFIX: &str = "org.opencontainers.image";
 
 /// Push a hook to a registry.

@@ -1,4 +1,4 @@
-//! `hookbox update`: newer versions of what is locked, and what they change.
+//! `hookbox update`: finds newer versions of locked hooks, and shows what they change.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Which components of a lock their user approved. Kept in the user's state folder, because a person who can change a
+//! The user's approvals of locked components. They are in the user's state folder, because a person who can change a
 //! checkout must not be able to approve the change.
 
 use std::{
@@ -17,12 +17,12 @@ use crate::folders;
 /// The approval that a locked component needs before it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Approvals {
-    /// The user's: [`ApprovalStore::of_user`].
+    /// The user's approval: [`ApprovalStore::of_user`].
     #[default]
     User,
-    /// That of an approval folder of the caller's.
+    /// An approval in a folder of the embedder.
     Folder(PathBuf),
-    /// None: the caller vouches for the lock as it vouches for the configuration.
+    /// No approval: the caller trusts the lock as much as the configuration.
     Vouched,
 }
 
@@ -32,12 +32,13 @@ pub enum Approvals {
 pub struct Approval {
     /// The lock file.
     pub lock: PathBuf,
-    /// The components that may run, by their references, as they were then.
+    /// The components that may run, by reference, with their entries at the time of approval.
     pub components: BTreeMap<String, Locked>,
-    /// Approved components that the lock is about to name: while it is written, both it and its predecessor may be read.
+    /// Approved components that are about to be written to the lock. Meanwhile a reader may find the old or the new
+    /// lock.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub next: BTreeMap<String, Locked>,
-    /// Components that `hookbox update` found and that wait for `hookbox approve`.
+    /// Components that `hookbox update` found, waiting for `hookbox approve`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pending: BTreeMap<String, Locked>,
 }
@@ -54,20 +55,20 @@ impl Approval {
 pub struct ApprovalStore(PathBuf);
 
 impl ApprovalStore {
-    /// The user's: `$XDG_STATE_HOME/hookbox/approvals`; `None` without a home.
+    /// The user's folder: `$XDG_STATE_HOME/hookbox/approvals`. `None` without a home directory.
     pub fn of_user() -> Option<Self> {
         Some(Self(folders::state()?.join("approvals")))
     }
 
-    /// A folder of the caller's.
+    /// A folder of the embedder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    /// The approved components of a lock.
+    /// Returns the approvals of a lock.
     ///
     /// # Errors
-    /// The folder or the file cannot be read, or is not this user's alone.
+    /// The folder or the file cannot be read, or is not private to this user.
     pub fn get(&self, lock: &Path) -> io::Result<Approval> {
         let lock = place(lock);
         let none = Approval { lock: lock.clone(), ..Approval::default() };
@@ -80,20 +81,20 @@ impl ApprovalStore {
         }
     }
 
-    /// Keeps what is approved of a lock from now on.
+    /// Stores the approvals of a lock.
     ///
     /// # Errors
-    /// As [`ApprovalStore::get`], or it cannot be written.
+    /// Same as [`ApprovalStore::get`], or a write error.
     pub fn put(&self, approval: &Approval) -> io::Result<()> {
         let folder = Folder::open(&self.0)?;
         folder.tidy();
         folder.write(&name(&approval.lock), &[&serde_json::to_vec(approval)?])
     }
 
-    /// All approvals, by lock.
+    /// Returns all approvals, sorted by lock.
     ///
     /// # Errors
-    /// As [`ApprovalStore::get`].
+    /// Same as [`ApprovalStore::get`].
     pub fn all(&self) -> io::Result<Vec<Approval>> {
         if !self.0.exists() {
             return Ok(Vec::new());
@@ -112,7 +113,8 @@ impl ApprovalStore {
     }
 }
 
-/// The place of a lock: in its folder as the system names it, so that a link in a path leads to the approvals of the folder.
+/// The path that identifies a lock. Symlinks of its folder are resolved, so that all paths to a folder share its
+/// approvals.
 fn place(lock: &Path) -> PathBuf {
     let absolute = std::path::absolute(lock).unwrap_or_else(|_| lock.to_owned());
     let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else { return absolute };

@@ -1,4 +1,4 @@
-//! The folder of components that were fetched, each under its digest.
+//! The folder of fetched components, each under its digest.
 
 use std::{
     fs,
@@ -12,32 +12,32 @@ use thiserror::Error;
 
 use crate::folders;
 
-/// Bytes that a folder of components may have, unless its owner says otherwise: 2 GiB.
+/// The default size limit of the folder: 2 GiB.
 pub const KEPT_BYTES: u64 = 2 << 30;
-/// Bytes of one component at most.
+/// The largest component, in bytes.
 const MAX_COMPONENT: u64 = 256 << 20;
 
-/// A folder of components. Each is written once, whole or not at all, and verified whenever it is read: what a power cut or
-/// another program left behind is as if it were not there.
+/// A folder of components. Each is written atomically and verified whenever it is read. A file that a power failure or
+/// another program damaged counts as missing.
 #[derive(Debug, Clone)]
 pub struct Kept {
     folder: PathBuf,
     most: u64,
 }
 
-/// Why a component cannot be kept or read.
+/// The error of storing or reading a component.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// There is no place for the folder.
+    /// The location of the folder is unknown.
     #[error("there is no place to keep components: HOME is not set")]
     NoPlace,
-    /// The folder or a file in it cannot be used.
+    /// The folder or a file in it cannot be read or written.
     #[error("cannot use {}: {error}", path.display())]
     Io {
         /// The folder or the file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         error: io::Error,
     },
     /// The folder is full.
@@ -45,11 +45,11 @@ pub enum KeepError {
     Full {
         /// The folder.
         path: PathBuf,
-        /// Bytes in it.
+        /// The bytes in it.
         used: u64,
-        /// Bytes that it may have.
+        /// The limit in bytes.
         most: u64,
-        /// Bytes of the component.
+        /// The size of the component in bytes.
         needed: u64,
     },
 }
@@ -57,16 +57,16 @@ pub enum KeepError {
 /// A component in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptFile {
-    /// Its digest in hexadecimal, as its file is called.
+    /// The digest in hexadecimal, which is also the file's name.
     pub digest: String,
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The time at which it was fetched.
+    /// The time of the fetch.
     pub fetched: Option<SystemTime>,
 }
 
 impl Kept {
-    /// The user's: `components` in hookbox's cache folder.
+    /// The user's folder: `components` in hookbox's cache folder.
     ///
     /// # Errors
     /// [`KeepError::NoPlace`].
@@ -74,27 +74,27 @@ impl Kept {
         folders::cache().map(|cache| Self::at(cache.join("components"))).ok_or(KeepError::NoPlace)
     }
 
-    /// A folder of the caller's. It has to be this user's alone, and is made when it is first written to.
+    /// A folder of the embedder. It must be private to this user. It is created on the first write.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), most: KEPT_BYTES }
     }
 
-    /// Bounds what it may have, in bytes.
+    /// Sets the size limit in bytes.
     #[must_use]
     pub fn most(mut self, bytes: u64) -> Self {
         self.most = bytes;
         self
     }
 
-    /// Its path.
+    /// The path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The component of a digest, in hexadecimal, if it is there and whole.
+    /// Returns the component with this digest (in hexadecimal), if it exists and is intact.
     ///
     /// # Errors
-    /// [`KeepError::Io`]: also where the folder or the file is not this user's alone.
+    /// [`KeepError::Io`], also if the folder or the file is not private to this user.
     pub fn get(&self, digest: &str) -> Result<Option<Vec<u8>>, KeepError> {
         if !self.folder.exists() {
             return Ok(None);
@@ -109,7 +109,7 @@ impl Kept {
         read().map_err(|error| KeepError::Io { path, error })
     }
 
-    /// Keeps a component under the digest of its bytes, which it returns.
+    /// Stores a component under its digest. Returns the digest.
     ///
     /// # Errors
     /// [`KeepError::Full`], [`KeepError::Io`].
@@ -120,7 +120,7 @@ impl Kept {
         }
         let io = |error| KeepError::Io { path: self.folder.clone(), error };
         let folder = Folder::open(&self.folder).map_err(io)?;
-        // Writers remove what those left behind that were ended while they wrote.
+        // Writers remove stale temporary files.
         folder.tidy();
         let (used, needed) = (self.files()?.iter().map(|file| file.size).sum::<u64>(), bytes.len() as u64);
         if used.saturating_add(needed) > self.most {
@@ -130,7 +130,7 @@ impl Kept {
         Ok(digest)
     }
 
-    /// The components in it, by digest.
+    /// Lists the components, sorted by digest.
     ///
     /// # Errors
     /// [`KeepError::Io`].
@@ -152,7 +152,7 @@ impl Kept {
         Ok(files)
     }
 
-    /// Removes a component; true where there was one.
+    /// Removes a component. Returns true if it existed.
     ///
     /// # Errors
     /// [`KeepError::Io`].
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(kept.files().unwrap(), []);
         let digest = kept.put(b"component").unwrap();
         assert_eq!(kept.get(&digest).unwrap().unwrap(), b"component");
-        // A power cut between the new name and the content.
+        // A power failure between the rename and the write of the content.
         let file = kept.folder().join(format!("{digest}.wasm"));
         fs::remove_file(&file).unwrap();
         fs::write(&file, b"comp").unwrap();
@@ -209,7 +209,7 @@ mod tests {
         let kept = Kept::at(home.path().join("components")).most(10);
         kept.put(b"12345678").unwrap();
         assert!(matches!(kept.put(b"123"), Err(KeepError::Full { used: 8, needed: 3, .. })));
-        // What is there takes no more room.
+        // Storing an existing component needs no space.
         kept.put(b"12345678").unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! `hookbox.lock`: which bytes each reference of the configurations beside it means. See `docs/lock.md`.
+//! `hookbox.lock`: pins each reference in the configurations of its folder to a component. See `docs/lock.md`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,9 +17,9 @@ use crate::config::Config;
 /// The name of the file.
 pub const LOCK_FILE: &str = "hookbox.lock";
 
-/// The version of its form.
+/// The version of the file format.
 const VERSION: u32 = 1;
-/// Bytes of a lock at most.
+/// The largest lock file, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 /// The line at the top of the file.
 const ABOUT: &str =
@@ -29,70 +29,70 @@ const ABOUT: &str =
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
-    /// A line for readers.
+    /// A comment for readers.
     pub about: String,
-    /// The version of the form, 1.
+    /// The version of the file format: 1.
     pub version: u32,
-    /// The digest of the references of each configuration, by its file name: see [`declarations`].
+    /// The digest of the references in each configuration, by its file name. See [`declarations`].
     pub declarations: BTreeMap<String, String>,
-    /// A component for each reference, as it is written in the configurations.
+    /// The component of each reference, by the reference as written.
     pub components: BTreeMap<String, Locked>,
 }
 
-/// A component of a lock.
+/// An entry of a lock: one component.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Locked {
-    /// The component's digest, with `sha256:` before it.
+    /// The component's digest, as `sha256:…`.
     pub digest: String,
-    /// The digest of the manifest that names it.
+    /// The digest of the manifest that contains the component.
     pub manifest: String,
-    /// Bytes of the component.
+    /// The size of the component in bytes.
     pub size: u64,
-    /// The version, as its publisher calls it.
+    /// The version that the publisher gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Events that it handles: [`Power::exports`].
+    /// The events that it handles: [`Power::exports`].
     pub exports: BTreeSet<String>,
-    /// Interfaces that it asks for: [`Power::imports`].
+    /// The interfaces that it asks for: [`Power::imports`].
     pub imports: BTreeSet<String>,
-    /// The publisher whose signature was verified, for example `key:sha256:…`; `None` where none was.
+    /// The publisher whose signature was verified, such as `key:sha256:…`. `None` without a verified signature.
     pub publisher: Option<String>,
     /// True if a signature of the publisher was verified.
     pub attested: bool,
-    /// The registry and the repository that it came from.
+    /// The registry and the repository of the component.
     pub source: String,
-    /// The time at which its reference was resolved, in UTC: `2026-11-24T01:02:03Z`.
+    /// The UTC time when the reference was resolved, such as `2026-11-24T01:02:03Z`.
     pub resolved: String,
-    /// A note of the reviewer's; `hookbox` keeps it.
+    /// A note of the reviewer, which `hookbox` preserves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Why a lock cannot be used.
+/// The error why a lock cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// It does not exist.
+    /// The lock does not exist.
     #[error("{} does not exist", .0.display())]
     Missing(PathBuf),
-    /// It cannot be read.
+    /// The lock cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is not a lock of this version.
+    /// The file is not a valid lock of this version.
     #[error("{} is not a valid lock: {why}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// The part that is wrong.
+        /// The error.
         why: String,
     },
-    /// The references of a configuration are not those that it was made for.
+    /// The references in a configuration changed since the lock was written.
     #[error("{} is stale: the references in {config} have changed since it was written", path.display())]
     Stale {
         /// The file.
@@ -103,16 +103,16 @@ pub enum LockError {
 }
 
 impl Lock {
-    /// A lock of nothing.
+    /// Creates an empty lock.
     pub fn new() -> Self {
         Self { about: ABOUT.to_owned(), version: VERSION, declarations: BTreeMap::new(), components: BTreeMap::new() }
     }
 
-    /// Reads a lock file; `within`: it has to be below this folder.
+    /// Reads a lock file. With `within`, it must be below this folder.
     ///
     /// # Errors
-    /// [`LockError::Missing`], [`LockError::Read`], [`LockError::Invalid`]: also for a key that stands twice and for one that is
-    /// unknown. A link is followed as far as the configuration's own path is: the lock stands beside it.
+    /// [`LockError::Missing`], [`LockError::Read`], or [`LockError::Invalid`], also for duplicate and unknown keys.
+    /// Links are followed as far as in the configuration's own path, because the lock is beside it.
     pub fn read(path: &Path, within: Option<&Beneath>) -> Result<Self, LockError> {
         let open = || match within {
             Some(within) => within.file(path),
@@ -136,10 +136,10 @@ impl Lock {
         Self::parse(&bytes).map_err(|why| LockError::Invalid { path: path.to_owned(), why })
     }
 
-    /// Reads the text of a lock.
+    /// Parses the text of a lock.
     ///
     /// # Errors
-    /// The part of it that is wrong.
+    /// A description of the error.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let value = json::parse(bytes).map_err(|error| error.to_string())?;
         let lock: Self = serde_json::from_value(value).map_err(|error| error.to_string())?;
@@ -163,13 +163,13 @@ impl Lock {
         Ok(lock)
     }
 
-    /// The text of the file: members in a fixed order, one on each line.
+    /// Formats the lock: members in a fixed order, one per line.
     pub fn text(&self) -> String {
-        // Maps with keys of text and no failing implementation: there is nothing to fail.
+        // This cannot fail: all keys are text, and no implementation returns an error.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Checks that it was written for the references that a configuration has now.
+    /// Checks that the lock was written for the current references of a configuration.
     ///
     /// # Errors
     /// [`LockError::Stale`].
@@ -181,7 +181,7 @@ impl Lock {
         Err(LockError::Stale { path: lock_file(config), config: name })
     }
 
-    /// Notes the references that a configuration has now.
+    /// Records the current references of a configuration.
     pub fn declare(&mut self, config: &Config) {
         self.declarations.insert(file_name(config), declarations(config));
     }
@@ -194,17 +194,17 @@ impl Default for Lock {
 }
 
 impl Locked {
-    /// The hexadecimal digits of the component's digest.
+    /// The component's digest in hexadecimal, without prefix.
     pub fn hex(&self) -> &str {
         hex_of(&self.digest).unwrap_or_default()
     }
 
-    /// The power of the component, as the lock says.
+    /// The component's power according to the lock.
     pub fn power(&self) -> Power {
         Power { exports: self.exports.clone(), imports: self.imports.clone() }
     }
 
-    /// The differences to a later one.
+    /// The differences to a later entry.
     pub fn changes(&self, after: &Self) -> Vec<Change> {
         let mut found = changes(&self.power(), &after.power());
         if self.publisher != after.publisher {
@@ -224,13 +224,13 @@ impl Locked {
     }
 }
 
-/// The digest of the references in a configuration: of the sorted references, each once, divided by newlines.
+/// The digest of the references in a configuration: sorted, without duplicates, joined by newlines.
 pub fn declarations(config: &Config) -> String {
     let lines: Vec<String> = config.references.iter().map(ToString::to_string).collect();
     format!("sha256:{}", sha256(lines.join("\n")))
 }
 
-/// The lock of a configuration: the file beside it.
+/// The path of a configuration's lock, which is in the same folder.
 pub fn lock_file(config: &Config) -> PathBuf {
     config.file.with_file_name(LOCK_FILE)
 }

@@ -1,4 +1,4 @@
-//! From a reference of a configuration to the bytes that may run for it.
+//! Resolves a reference in a configuration to the bytes of its component.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use thiserror::Error;
 use super::{ApprovalStore, Approvals, KeepError, Kept, Lock, LockError, Locked, Power, Reference, lock_file};
 use crate::config::Config;
 
-/// Why the component of a reference does not run. What a lock, a folder or an approval lacks is never looked for in a
-/// registry: that takes `hookbox lock`.
+/// The reason why the component of a reference does not run. A missing entry, file or approval never causes a request
+/// to a registry: that requires `hookbox lock`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NotLocked {
     /// The lock cannot be used.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The lock does not have the reference.
+    /// The lock does not contain the reference.
     #[error("`{reference}` is not in {}", lock.display())]
     Absent {
         /// The reference.
@@ -24,20 +24,20 @@ pub enum NotLocked {
         /// The lock.
         lock: std::path::PathBuf,
     },
-    /// Its user has not approved it.
+    /// The user has not approved the entry.
     #[error("`{reference}` is locked to {digest}, which is not approved{}", list(changes))]
     NotApproved {
         /// The reference.
         reference: String,
         /// The digest of the component.
         digest: String,
-        /// The differences to what was approved before.
+        /// The differences to the approved entry.
         changes: Vec<String>,
     },
     /// The approvals cannot be read.
     #[error("cannot read the approvals: {0}")]
     Approvals(std::io::Error),
-    /// The component is not there.
+    /// The component is not fetched.
     #[error("`{reference}` is locked to {digest}, which is not fetched")]
     NotFetched {
         /// The reference.
@@ -45,7 +45,7 @@ pub enum NotLocked {
         /// The digest of the component.
         digest: String,
     },
-    /// The lock tells of other power than the component has.
+    /// The power in the lock differs from the component's.
     #[error("the lock says that `{reference}` {said}, and the component {found}")]
     Lies {
         /// The reference.
@@ -61,7 +61,7 @@ pub enum NotLocked {
 }
 
 impl NotLocked {
-    /// Advice, in one line.
+    /// The advice, in one line.
     pub fn help(&self) -> String {
         match self {
             Self::Lock(_) | Self::Absent { .. } | Self::Lies { .. } => "run   hookbox lock".into(),
@@ -76,17 +76,17 @@ fn list(changes: &[String]) -> String {
     if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) }
 }
 
-/// The places of locked components and approvals.
+/// The locations of approvals and components.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) approvals: Approvals,
-    /// `None`: the user's.
+    /// The folder of components. `None`: the user's.
     pub(crate) kept: Option<Kept>,
-    /// The lock has to be below this folder.
+    /// The folder that must contain the lock.
     pub(crate) within: Option<Arc<Beneath>>,
 }
 
-/// The entry of a reference, once it is known that the lock is current and the component approved.
+/// The entry of a reference. Checks that the lock is current and the entry approved.
 pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Result<Locked, NotLocked> {
     let (path, name) = (lock_file(config), reference.to_string());
     let lock = Lock::read(&path, place.within.as_deref())?;
@@ -109,15 +109,15 @@ pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Re
     Err(NotLocked::NotApproved { reference: name, digest: locked.digest.clone(), changes })
 }
 
-/// The entry of a reference in the lock of a configuration, and its bytes: approved, kept and verified.
+/// Returns the entry of a reference in the lock of a configuration, and its verified bytes.
 ///
 /// # Errors
-/// Why it does not run.
+/// The reason why the component does not run.
 pub fn component(config: &Config, reference: &Reference, approvals: Approvals) -> Result<(Locked, Vec<u8>), NotLocked> {
     fetch(config, reference, &Place { approvals, kept: None, within: None })
 }
 
-/// The bytes of a reference: locked, approved, kept, and verified.
+/// The entry of a reference and its bytes: locked, approved, fetched and verified.
 pub(crate) fn fetch(config: &Config, reference: &Reference, place: &Place) -> Result<(Locked, Vec<u8>), NotLocked> {
     let locked = entry(config, reference, place)?;
     let kept = place.kept.clone().map_or_else(Kept::of_user, Ok)?;
@@ -128,12 +128,13 @@ pub(crate) fn fetch(config: &Config, reference: &Reference, place: &Place) -> Re
     Ok((locked, bytes))
 }
 
-/// Checks that these are the bytes of the lock, and that it tells their power, because people review the lock.
+/// Checks that the bytes have the digest in the lock, and that their power equals that in the lock, which people
+/// review.
 pub(crate) fn verify(reference: &Reference, locked: &Locked, bytes: &[u8]) -> Result<(), NotLocked> {
     if sha256(bytes) != locked.hex() {
         return Err(NotLocked::NotFetched { reference: reference.to_string(), digest: locked.digest.clone() });
     }
-    // What is not a component at all fails when it is loaded.
+    // An invalid component fails later, when it is loaded.
     let Ok(found) = inspect(bytes) else { return Ok(()) };
     let (said, found) = (locked.power(), Power::of(&found));
     if said == found {

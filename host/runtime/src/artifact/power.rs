@@ -1,17 +1,16 @@
-//! The power of a component as its bytes tell it, and what an update changes of that.
+//! The power of a component according to its bytes, and its changes in an update.
 
 use std::{collections::BTreeSet, fmt};
 
 use hookbox_sandbox::component::Inspection;
 
-/// The events that a component handles and the interfaces that it asks for. A component brings no grants: what it asks for
-/// it gets only where the configuration grants it.
+/// The events that a component handles and the interfaces that it asks for. It gets an interface only if the
+/// configuration grants it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Power {
-    /// Events that it handles, by the names of the contract's interfaces.
+    /// The events that it handles, by the names of the contract's interfaces.
     pub exports: BTreeSet<String>,
-    /// `state`, `http`, `llm`, and interfaces of others by their names without versions, for example
-    /// `wasi:filesystem/types`.
+    /// `state`, `http`, `llm`, and other interfaces by their names without versions, such as `wasi:filesystem/types`.
     pub imports: BTreeSet<String>,
 }
 
@@ -27,30 +26,30 @@ impl Power {
     }
 }
 
-/// One difference between a component as it was approved and as it is now.
+/// A difference between the approved and the current component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It asks for an interface that it did not ask for.
+    /// It asks for a new interface.
     Asks(String),
-    /// It asks for an interface no more.
+    /// It no longer asks for an interface.
     AsksNoMore(String),
-    /// It handles another event.
+    /// It handles a new event.
     Handles(String),
-    /// It handles an event no more.
+    /// It no longer handles an event.
     HandlesNoMore(String),
-    /// Its publisher is another one, or unknown now.
+    /// Its publisher changed, or is unknown now.
     Publisher(Option<String>, Option<String>),
-    /// It was attested, and is not any more.
+    /// It is no longer attested.
     AttestationLost,
     /// Its size in bytes.
     Size(u64, u64),
-    /// Its version, as its publisher calls it.
+    /// The version that the publisher gave it.
     Version(String, String),
 }
 
 impl Change {
-    /// Returns true if the change has to be approved: more power, or less that is known of where the component came from. A
-    /// gate that no longer handles an event is less of a gate, so that has to be approved too.
+    /// Returns true if the change needs approval: more power, or less information about the component's origin. A gate
+    /// that no longer handles an event protects less, so that needs approval too.
     pub fn needs_approval(&self) -> bool {
         matches!(
             self,

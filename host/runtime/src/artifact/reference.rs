@@ -1,18 +1,18 @@
-//! Names of components in registries: `oci://registry.example/acme/guard:1.2`.
+//! References to components in registries: `oci://registry.example/acme/guard:1.2`.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Begins the name of a component that is in a registry.
+/// The prefix of a reference.
 pub const SCHEME: &str = "oci://";
 
-/// Characters of a repository's path at most, as registries have it.
+/// The maximum length of a repository's path in characters, as in registries.
 const MAX_REPOSITORY: usize = 255;
-/// Characters of a tag at most (OCI distribution specification, section "Pulling manifests").
+/// The maximum length of a tag in characters (OCI distribution specification, section "Pulling manifests").
 const MAX_TAG: usize = 128;
 
-/// A component in a registry: `oci://HOST[:PORT]/REPOSITORY[:TAG][@sha256:DIGEST]`.
+/// A reference to a component in a registry: `oci://HOST[:PORT]/REPOSITORY[:TAG][@sha256:DIGEST]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reference {
     host: String,
@@ -21,21 +21,21 @@ pub struct Reference {
     digest: Option<String>,
 }
 
-/// Why a text is not a reference.
+/// The error of an invalid reference.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("invalid reference `{text}`: {why}")]
 pub struct ReferenceError {
     /// The text.
     pub text: String,
-    /// The part that is wrong.
+    /// The invalid part.
     pub why: &'static str,
 }
 
 impl Reference {
-    /// Reads a reference.
+    /// Parses a reference.
     ///
     /// # Errors
-    /// The first part that is wrong. Nothing is guessed: a host, a repository and a tag or a digest have to be written.
+    /// The first invalid part. There are no defaults: a host, a repository, and a tag or a digest are required.
     pub fn parse(text: &str) -> Result<Self, ReferenceError> {
         let wrong = |why| ReferenceError { text: hookbox_protocol::json::shorten(text, MAX_REPOSITORY), why };
         let rest = text.strip_prefix(SCHEME).ok_or_else(|| wrong("it does not begin with `oci://`"))?;
@@ -73,7 +73,7 @@ impl Reference {
         })
     }
 
-    /// The registry's host, with its port where one is written.
+    /// The registry's host, with its port if there is one.
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -83,22 +83,22 @@ impl Reference {
         &self.repository
     }
 
-    /// The tag, where one is written.
+    /// The tag, if there is one.
     pub fn tag(&self) -> Option<&str> {
         self.tag.as_deref()
     }
 
-    /// The digest of the manifest, with `sha256:` before it, where one is written.
+    /// The digest of the manifest as `sha256:…`, if there is one.
     pub fn digest(&self) -> Option<&str> {
         self.digest.as_deref()
     }
 
-    /// The name that a registry is asked for: the digest, or else the tag.
+    /// The name to request from a registry: the digest, or else the tag.
     pub fn wanted(&self) -> &str {
         self.digest.as_deref().or(self.tag.as_deref()).unwrap_or_default()
     }
 
-    /// The registry's host and the repository, without tag and digest: what stays the same through every update.
+    /// The registry's host and the repository, without tag and digest. It stays the same in updates.
     pub fn name(&self) -> String {
         format!("{}/{}", self.host, self.repository)
     }
@@ -108,7 +108,7 @@ impl Reference {
         self.repository.rsplit('/').next().unwrap_or(&self.repository)
     }
 
-    /// The same component by the digest of its manifest.
+    /// The same component, referenced by the digest of its manifest.
     #[must_use]
     pub fn at(&self, digest: &str) -> Self {
         Self { tag: None, digest: Some(digest.to_owned()), ..self.clone() }
@@ -123,14 +123,15 @@ impl fmt::Display for Reference {
     }
 }
 
-/// The hexadecimal digits of a digest such as `sha256:…`; `None` for any other text.
+/// The hexadecimal part of a digest such as `sha256:…`. `None` for other texts.
 pub(super) fn hex_of(digest: &str) -> Option<&str> {
     let hex = digest.strip_prefix("sha256:")?;
     let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     (hex.len() == 64 && hex.bytes().all(digit)).then_some(hex)
 }
 
-/// A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. Nothing that a URL could read as more.
+/// Returns true for a name, an IPv4 address or an IPv6 address in brackets, with an optional port. Rejects anything
+/// else that a URL could contain.
 fn is_host(text: &str) -> bool {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, rest)) if address.parse::<std::net::Ipv6Addr>().is_ok() => (None, rest),

@@ -1,4 +1,4 @@
-//! A callback as an embedder in another language describes it: in the words of a configuration file.
+//! The options of a callback, as embedders in other languages pass them: in the words of a configuration file.
 
 use std::time::Duration;
 
@@ -11,8 +11,9 @@ use super::{
     resolve::handler::no_variable,
 };
 
-/// All that a [`Callback`](crate::Callback) has beside its closure; see [`Callback::described`](crate::Callback::described). Keys and words are
-/// those of a handler in a configuration file, with the `event` and the `matcher` that stand around it there.
+/// The options of a [`Callback`](crate::Callback) without its closure. See
+/// [`Callback::described`](crate::Callback::described). The keys are those of a handler in a configuration file, and
+/// the `event` and `matcher` of its group.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct CallbackEntry {
@@ -27,7 +28,7 @@ pub struct CallbackEntry {
 }
 
 impl CallbackEntry {
-    /// The wire name of its event; `canUseTool` for the permission callback.
+    /// The wire name of its event. `canUseTool` for the permission callback.
     pub fn event(&self) -> &str {
         &self.event
     }
@@ -39,7 +40,7 @@ struct Written {
     event: String,
     matcher: Option<String>,
     name: Option<String>,
-    /// Seconds.
+    /// The timeout in seconds.
     timeout: Option<f64>,
     on_failure: Option<OnFailure>,
     on_timeout: Option<OnFailure>,

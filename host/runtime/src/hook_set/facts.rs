@@ -1,4 +1,4 @@
-//! The facts of a hook, for programs that show it to people.
+//! Facts about hooks, for programs that display them.
 
 use hookbox_protocol::authority::{Authority, Rewrite};
 use hookbox_sandbox::permission::{HttpGrant, LlmGrant, Permissions, StateGrant};
@@ -10,37 +10,37 @@ use crate::{
     hooks::Entry,
 };
 
-/// A hook of a [`HookSet`]: what runs, when, and what it may do, in words.
+/// Facts about a hook of a [`HookSet`]: its handler, its events and its rights.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HookFacts {
-    /// Its name.
+    /// The hook's name.
     pub hook: String,
     /// Its JSON pointer in the configuration.
     pub pointer: String,
     /// The type of its handler: `wasm`, `command`, …
     pub kind: String,
-    /// Names of the events it is for; empty: all that it handles.
+    /// The names of its events. Empty: all that it handles.
     pub events: Vec<String>,
     /// The matcher as written; `None`: everything.
     pub matcher: Option<String>,
-    /// True in monitor mode: it decides nothing.
+    /// True in monitor mode, in which it decides nothing.
     pub monitored: bool,
-    /// SHA-256 of the component, in hexadecimal, where it is loaded.
+    /// The SHA-256 of the component in hexadecimal, if it is loaded.
     pub digest: Option<String>,
     /// The timeout, in ms.
     pub timeout_ms: u64,
-    /// The fuel of one call at most, for components.
+    /// The maximum fuel of one call, for components.
     pub fuel: Option<u64>,
-    /// The things it may reach.
+    /// Descriptions of what it may access.
     pub grants: Vec<String>,
-    /// The things it may decide and change.
+    /// Descriptions of what it may decide and change.
     pub authority: Vec<String>,
 }
 
 impl HookSet {
-    /// The facts of each hook, in configuration order.
+    /// The facts about each hook, in configuration order.
     pub fn facts(&self) -> Vec<HookFacts> {
         self.hooks.entries().iter().map(facts).collect()
     }
@@ -67,7 +67,7 @@ fn facts(entry: &Entry) -> HookFacts {
     }
 }
 
-/// The things that a handler may reach. A command line and a URL may hold secrets, so they are not quoted.
+/// Descriptions of what a handler may access. Command lines and URLs are not quoted, because they may contain secrets.
 fn grants(handler: &Handler) -> Vec<String> {
     let text = match handler {
         Handler::Wasm(wasm) => return permissions(&wasm.permissions),

@@ -1,4 +1,4 @@
-//! The files of the page. They are built by `just console`, and are in the program deflated.
+//! The files of the page. `just console` builds them, and the program contains them compressed.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,7 +13,7 @@ use hookbox::sha256;
 
 use crate::app::App;
 
-/// Its own files and nothing else; nothing in it is ever taken for code.
+/// The content security policy: only the page's own files, and no dynamic code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
@@ -23,7 +23,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 struct Asset {
     path: &'static str,
     kind: &'static str,
-    /// As `Content-Encoding: deflate` has it.
+    /// The content for `Content-Encoding: deflate`.
     deflated: &'static [u8],
 }
 
@@ -40,10 +40,10 @@ const ASSETS: [Asset; 4] = [
     asset!("/ui/icon.svg", "icon.svg", "image/svg+xml"),
 ];
 
-/// The page and its parts.
+/// The routes of the page's files.
 pub fn routes() -> Router<Arc<App>> {
     ASSETS.into_iter().fold(Router::new(), |router, asset| {
-        // A browser asks each time, and gets the file when it is another one.
+        // A browser revalidates each time, and gets the file only if it changed.
         let tag = format!("\"{}\"", sha256(asset.deflated).get(..16).unwrap_or_default());
         router.route(asset.path, get(move |headers: HeaderMap| async move { asset.answer(&headers, &tag) }))
     })
@@ -92,7 +92,7 @@ impl Asset {
 mod tests {
     use super::ASSETS;
 
-    /// Bytes of all files together, as they are in the program.
+    /// The limit of all compressed files together, in bytes.
     const MOST: usize = 150 << 10;
 
     #[test]

@@ -9,17 +9,17 @@ use super::{
 };
 use crate::{app::App, tenants::Overview};
 
-/// Entries at most.
+/// The maximum number of entries.
 const ENTRIES: usize = 100;
-/// Milliseconds for which a refusal counts as present.
+/// The time for which a rejection counts as current, in ms.
 const PRESENT: i64 = 5 * 60_000;
-/// Milliseconds before a certificate's end.
+/// The time before a certificate expires from which it is listed, in ms.
 const SOON: i64 = 21 * 24 * 3_600_000;
-/// Time of a tenant's slowest hundredth, in µs, from which it is slow.
+/// The 99th percentile of a tenant's time from which it counts as slow, in µs.
 const SLOW: u64 = 100_000;
-/// Events from which that means something.
+/// The number of events from which that percentile is meaningful.
 const ENOUGH: u32 = 20;
-/// Calls of a monitored hook after which it can be judged.
+/// The number of calls after which a monitored hook can be evaluated.
 const WATCHED: u64 = 20;
 
 /// The urgency of an entry, worst first.

@@ -1,4 +1,4 @@
-//! The last verdicts: a row of each for the list, and its record.
+//! The most recent verdicts: a row for the list and the record of each.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -7,25 +7,25 @@ use std::{
 
 use tokio::sync::watch;
 
-/// Verdicts that are kept of all tenants.
+/// The maximum number of verdicts, for all tenants together.
 pub const KEPT: usize = 10_000;
-/// Bytes of them.
+/// The maximum size of them in bytes.
 const BYTES: usize = 48 << 20;
 
-/// The last verdicts, numbered from 1.
+/// The most recent verdicts, numbered from 1.
 #[derive(Debug)]
 pub struct Feed {
-    /// The daemon's start: part of an id, so that no id of an earlier daemon is taken for one of this.
+    /// The daemon's start. It is part of each id, so that ids of an earlier daemon are not mistaken for current ones.
     epoch: String,
     state: Mutex<State>,
-    /// The number of the last one.
+    /// The number of the latest verdict.
     last: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     kept: BTreeMap<u64, Arc<Entry>>,
-    /// The numbers of each tenant's verdicts, oldest first, and their bytes.
+    /// The numbers of each tenant's verdicts, oldest first, and their size in bytes.
     owners: HashMap<Arc<str>, (VecDeque<u64>, usize)>,
     bytes: usize,
 }
@@ -40,39 +40,40 @@ pub struct Entry {
     pub record: String,
 }
 
-/// Rows since a number.
+/// Rows after a given number.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// The number of the last one that was looked at.
+    /// The number of the last verdict that was considered.
     pub last: u64,
     pub entries: Vec<Arc<Entry>>,
-    /// Rows that are not kept any more, of all tenants.
+    /// The number of rows that are no longer kept, for all tenants.
     pub lost: u64,
 }
 
 impl Feed {
-    /// An empty one of a daemon that started then, in milliseconds since 1970.
+    /// Creates an empty feed. `started` is the start of the daemon, as Unix time in ms.
     pub fn new(started: i64) -> Self {
         Self { epoch: format!("{started:x}"), state: Mutex::default(), last: watch::Sender::new(0) }
     }
 
-    /// The part of an id that all of this daemon's have.
+    /// The common part of this daemon's ids.
     pub fn epoch(&self) -> &str {
         &self.epoch
     }
 
-    /// The id of a number.
+    /// The id for a number.
     pub fn id(&self, number: u64) -> String {
         format!("{}-{number}", self.epoch)
     }
 
-    /// The number of an id of this daemon.
+    /// The number of one of this daemon's ids.
     pub fn number(&self, id: &str) -> Option<u64> {
         let (epoch, number) = id.split_once('-')?;
         (epoch == self.epoch).then(|| number.parse().ok())?
     }
 
-    /// Keeps a verdict. `make` gets its id. The oldest of the tenant with the most bytes makes room.
+    /// Adds a verdict. `make` gets its id. If there is no room, the oldest one of the tenant with the most bytes is
+    /// dropped.
     pub fn add(&self, tenant: &str, make: impl FnOnce(&str) -> (String, String)) -> String {
         let mut state = self.lock();
         let number = *self.last.borrow() + 1;
@@ -95,7 +96,7 @@ impl Feed {
         id
     }
 
-    /// The rows after a number that `may_see` lets through, so many at most.
+    /// The rows after a number for which `may_see` returns true, at most `most`.
     pub fn since(&self, number: u64, most: usize, may_see: impl Fn(&str) -> bool) -> Rows {
         let state = self.lock();
         let first = state.kept.first_key_value().map_or(0, |(first, _)| *first);
@@ -112,17 +113,17 @@ impl Feed {
         found
     }
 
-    /// One verdict by its id.
+    /// The verdict with this id.
     pub fn find(&self, id: &str) -> Option<Arc<Entry>> {
         self.lock().kept.get(&self.number(id)?).cloned()
     }
 
-    /// Tells of new verdicts.
+    /// Notifies of new verdicts.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
     }
 
-    /// Verdicts and bytes that are kept.
+    /// The number of verdicts and their size in bytes.
     pub fn size(&self) -> (usize, usize) {
         let state = self.lock();
         (state.kept.len(), state.bytes)
@@ -134,7 +135,7 @@ impl Feed {
 }
 
 impl State {
-    /// Drops the oldest verdict of the tenant with the most bytes: none pushes out those of its neighbours.
+    /// Drops the oldest verdict of the tenant with the most bytes, so that no tenant displaces the verdicts of others.
     fn drop_one(&mut self) -> bool {
         let Some(owner) = self.owners.iter().max_by_key(|(_, (_, bytes))| *bytes).map(|(owner, _)| Arc::clone(owner))
         else {
@@ -195,7 +196,7 @@ mod tests {
         let large = "x".repeat(BYTES / 4);
         (0..10).for_each(|_| drop(add(&feed, "large", &large)));
         assert!(feed.size().1 <= BYTES && feed.find(&quiet).is_some());
-        // A reader that comes late learns that rows are gone.
+        // A late reader learns that rows were dropped.
         assert_eq!(feed.since(0, 1, |_| true).lost, 0);
         (0..KEPT + 100).for_each(|_| drop(add(&feed, "quiet", "x")));
         assert!(feed.since(1, 1, |_| true).lost > 0);

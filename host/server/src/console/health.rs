@@ -1,4 +1,4 @@
-//! The daemon's health: what it is, how full it is, and what does not work.
+//! The health of the daemon: its version, load and errors.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::{feed::KEPT, history::unix_ms, viewer::Viewer};
 use crate::app::{App, Phase};
 
-/// Time for the store's answer.
+/// The timeout of the store.
 const STORE: Duration = Duration::from_secs(2);
 
-/// The daemon by its name.
+/// The daemon's identity.
 pub fn daemon(app: &App) -> Value {
     let console = app.console.as_ref();
     json!({
@@ -26,21 +26,21 @@ fn host_name() -> String {
     name.unwrap_or_else(|| "hookbox".into())
 }
 
-/// Resident memory of this process in bytes, where the operating system tells.
+/// The resident memory of this process in bytes, if the operating system reports it.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().split(' ').next()?.parse::<u64>();
     kib.ok()?.checked_mul(1024)
 }
 
-/// Asks the store something.
+/// Checks that the store responds.
 pub async fn store(app: &App) -> Result<(), String> {
     // No tenant has this name.
     let asked = app.runtime.state_bytes("", Instant::now() + STORE).await;
     asked.map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// The health as JSON. An owner learns about the version and that the daemon works, an operator everything.
+/// The health as JSON. An owner gets the version and the readiness, an operator everything.
 pub async fn json(app: &App, viewer: &Viewer) -> Value {
     let phase = *app.phase.borrow();
     let ready = phase == Phase::Serving && app.tenants.is_ready();

@@ -1,7 +1,7 @@
 //! The history of decisions: for all tenants together and for each of them, over 15 minutes, 24 hours and 7 days.
 //!
-//! A point of the total is made in every step while the daemon runs, a tenant's point only where it had events. So a step
-//! without a point of the total is a gap: the daemon was not there.
+//! While the daemon runs, the total gets a point in every step, a tenant only in steps with events. So a step without a
+//! point of the total is a gap in which the daemon did not run.
 
 mod file;
 mod point;
@@ -21,21 +21,21 @@ pub use self::{
 };
 use super::outcome::Counted;
 
-/// Tenants that have a history of their own; the events of more count for the total alone.
+/// The maximum number of tenants with a history of their own. Events of further tenants only count for the total.
 const TENANTS: usize = 1000;
 
-/// A span of time that is kept.
+/// A period of time with its resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// Its name.
     pub name: &'static str,
-    /// Milliseconds of one point.
+    /// The duration of one point, in ms.
     pub step: i64,
-    /// Points.
+    /// The number of points.
     pub length: i64,
 }
 
-/// The spans, finest first.
+/// The windows, finest first.
 pub const WINDOWS: [Window; 3] = [
     Window { name: "15m", step: 5_000, length: 180 },
     Window { name: "24h", step: 300_000, length: 288 },
@@ -43,7 +43,7 @@ pub const WINDOWS: [Window; 3] = [
 ];
 
 impl Window {
-    /// The window with this name; the finest one otherwise.
+    /// The window with this name. Default: the finest.
     pub fn by_name(name: &str) -> Self {
         let [finest, ..] = WINDOWS;
         WINDOWS.into_iter().find(|window| window.name == name).unwrap_or(finest)
@@ -54,7 +54,7 @@ impl Window {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     rings: [VecDeque<(i64, Point)>; 3],
-    /// Problems by their name: how many, and the time of the last.
+    /// The number of problems by name, and the time of the latest.
     #[serde(skip)]
     problems: BTreeMap<&'static str, (u64, i64)>,
 }
@@ -63,7 +63,7 @@ impl Series {
     fn at(&mut self, now: i64, change: impl Fn(&mut Point)) {
         for (ring, window) in self.rings.iter_mut().zip(WINDOWS) {
             let slot = now.div_euclid(window.step);
-            // A clock that goes back adds to the last point.
+            // If the clock goes back, the last point is used.
             if ring.back().is_none_or(|(last, _)| *last < slot) {
                 ring.push_back((slot, Point::default()));
             }
@@ -95,15 +95,15 @@ pub struct History {
 struct State {
     total: Series,
     tenants: HashMap<String, Series>,
-    /// The starts of daemons, in milliseconds since 1970.
+    /// The start times of daemons, as Unix time in ms.
     starts: VecDeque<i64>,
 }
 
-/// Starts that are remembered.
+/// The maximum number of remembered starts.
 const STARTS: usize = 50;
 
 impl History {
-    /// A history that goes on from what was saved, with a start at this time.
+    /// Continues a saved history, and adds a start at this time.
     pub fn from(saved: Saved, now: i64) -> Self {
         let Saved { total, tenants, starts, .. } = saved;
         let mut starts: VecDeque<i64> = starts.into_iter().filter(|start| *start <= now).collect();
@@ -115,7 +115,7 @@ impl History {
         Self { state: Mutex::new(State { total, tenants, starts }) }
     }
 
-    /// The part that outlives the daemon.
+    /// The part to save.
     pub fn to_save(&self) -> Saved {
         let state = self.lock();
         let (total, starts) = (state.total.clone(), state.starts.iter().copied().collect());
@@ -127,7 +127,7 @@ impl History {
         self.change(tenant, now, |point| point.count(counted), counted.problem);
     }
 
-    /// Notes how many events wait now, of each tenant that has any.
+    /// Records the number of waiting events, for each tenant that has any.
     pub fn waiting<'a>(&self, tenants: impl Iterator<Item = (&'a str, usize)>, now: i64) {
         let mut all = 0_u32;
         for (tenant, waiting) in tenants.filter(|(_, waiting)| *waiting > 0) {
@@ -153,12 +153,13 @@ impl History {
         }
     }
 
-    /// Forgets the tenants for which this is false.
+    /// Removes the tenants for which `keep` returns false.
     pub fn retain(&self, keep: impl Fn(&str) -> bool) {
         self.lock().tenants.retain(|name, _| keep(name));
     }
 
-    /// The points of a window until now, of one tenant or of all, as columns; `null` where the daemon was not there.
+    /// The points of a window until now as columns, for one tenant or all. `null` for steps in which the daemon did not
+    /// run.
     pub fn columns(&self, tenant: Option<&str>, window: Window, now: i64) -> Value {
         let state = self.lock();
         let last = now.div_euclid(window.step);
@@ -188,19 +189,19 @@ impl History {
         })
     }
 
-    /// The sum of a window's points until now; `None` for all tenants.
+    /// The sum of a window's points until now, for one tenant or all (`None`).
     pub fn sum(&self, tenant: Option<&str>, window: Window, now: i64) -> Point {
         self.since(tenant, window, now - window.step * window.length)
     }
 
-    /// The sum of the points since then.
+    /// The sum of the points after a time.
     pub fn since(&self, tenant: Option<&str>, window: Window, then: i64) -> Point {
         let state = self.lock();
         let series = tenant.map_or(Some(&state.total), |tenant| state.tenants.get(tenant));
         series.map(|series| series.sum(window, then.div_euclid(window.step) + 1)).unwrap_or_default()
     }
 
-    /// Decisions of a tenant over a window, in so many parts.
+    /// The number of decisions of a tenant over a window, divided into `parts`.
     pub fn shape(&self, tenant: &str, window: Window, parts: i64, now: i64) -> Vec<u32> {
         let state = self.lock();
         let per_part = (window.length / parts.max(1)).max(1);
@@ -215,14 +216,14 @@ impl History {
         shape
     }
 
-    /// Problems of one tenant or of all since the start, by name: how many, and the time of the last.
+    /// The problems of one tenant or of all since the start, by name: their number, and the time of the latest.
     pub fn problems(&self, tenant: Option<&str>) -> BTreeMap<&'static str, (u64, i64)> {
         let state = self.lock();
         let series = tenant.map_or(Some(&state.total), |tenant| state.tenants.get(tenant));
         series.map(|series| series.problems.clone()).unwrap_or_default()
     }
 
-    /// Starts of daemons since then, the last one this daemon's.
+    /// The starts of daemons after a time. The last is this daemon's.
     pub fn starts(&self, since: i64) -> Vec<i64> {
         self.lock().starts.iter().copied().filter(|start| *start >= since).collect()
     }
@@ -232,7 +233,7 @@ impl History {
     }
 }
 
-/// The series of a tenant, which is made where there is room for it.
+/// The series of a tenant. Creates it if the limit allows.
 fn own<'a>(tenants: &'a mut HashMap<String, Series>, name: &str) -> Option<&'a mut Series> {
     if !tenants.contains_key(name) && (name.is_empty() || tenants.len() >= TENANTS) {
         return None;
@@ -240,7 +241,7 @@ fn own<'a>(tenants: &'a mut HashMap<String, Series>, name: &str) -> Option<&'a m
     Some(tenants.entry(name.to_owned()).or_default())
 }
 
-/// Milliseconds since 1970.
+/// The current Unix time in ms.
 pub fn unix_ms() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

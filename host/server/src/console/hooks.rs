@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use super::{outcome::Part, scale::Scale};
 
-/// Hooks of a tenant that are counted.
+/// The maximum number of counted hooks per tenant.
 const PER_TENANT: usize = 500;
-/// Hooks of all tenants that are counted.
+/// The maximum number of counted hooks of all tenants.
 const ALL: usize = 20_000;
-/// Examples that are kept of a hook in monitor mode.
+/// The maximum number of examples per hook in monitor mode.
 const EXAMPLES: usize = 5;
-/// Milliseconds without a failure after which the next one begins anew.
+/// The time without a failure after which the next one starts a new series, in ms.
 const PAUSE: i64 = 15 * 60_000;
-/// Milliseconds of one point of a hook's day, and points.
+/// The duration of a point in a hook's daily chart in ms, and the number of points.
 const STEP: i64 = 15 * 60_000;
 const STEPS: i64 = 96;
 
@@ -47,13 +47,13 @@ struct Counters {
     last: i64,
     failing: Option<Failing>,
     examples: VecDeque<Value>,
-    /// The component, and since when.
+    /// The component's digest, and the time since when it is used.
     digest: Option<(Arc<str>, i64)>,
     monitored: bool,
     day: VecDeque<Quarter>,
 }
 
-/// Failures that follow each other.
+/// Consecutive failures.
 #[derive(Debug)]
 struct Failing {
     since: i64,
@@ -74,7 +74,7 @@ struct Quarter {
 }
 
 impl Hooks {
-    /// Counts the parts of a verdict with this id.
+    /// Counts the parts of the verdict with this id.
     pub fn count(&self, tenant: &str, dialect: &'static str, parts: &[Part], verdict: &str, event: &Value, now: i64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { tenants, hooks } = &mut *state;
@@ -91,14 +91,14 @@ impl Hooks {
         }
     }
 
-    /// The counters of a hook; `null` before its first call.
+    /// The counters of a hook. `null` before its first call.
     pub fn json(&self, tenant: &str, dialect: &'static str, pointer: &str, now: i64) -> Value {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let found = state.tenants.get(tenant).and_then(|own| own.get(&(dialect, Arc::from(pointer))));
         found.map_or(Value::Null, |counters| counters.json(now))
     }
 
-    /// Forgets hooks that no hook set has any more. `known`: tenants with dialects and pointers.
+    /// Removes hooks that are in no hook set any more. `known` has the dialects and pointers of each tenant's hooks.
     pub fn retain(&self, known: &HashMap<String, HashSet<Key>>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { tenants, hooks } = &mut *state;
@@ -116,7 +116,7 @@ impl Counters {
         self.calls += 1;
         self.last = now;
         if self.monitored != part.monitored {
-            // What it would have done and what it did are different counts.
+            // Effects in monitor mode and enforced ones are counted separately.
             *self =
                 Self { calls: 1, last: now, digest: self.digest.take(), monitored: part.monitored, ..Self::default() };
         }

@@ -44,7 +44,7 @@ fn failures_that_follow_each_other_have_a_beginning() {
     let now = NOW + 60 * 60_000;
     let failing = &told(&hooks, "/0", now)["failing"];
     assert_eq!((&failing["since"], &failing["count"], &failing["cause"]), (&json!(NOW), &json!(60), &json!("fuel")));
-    // After a pause it is not failing, and the next failure begins anew.
+    // After a pause it is not failing, and the next failure starts a new series.
     assert!(told(&hooks, "/0", now + PAUSE)["failing"].is_null());
     fail(now + 2 * PAUSE);
     assert_eq!(told(&hooks, "/0", now + 2 * PAUSE)["failing"]["since"], now + 2 * PAUSE);
@@ -64,7 +64,7 @@ fn a_monitored_hook_has_examples() {
     let examples = told["examples"].as_array().unwrap();
     assert_eq!(examples.len(), EXAMPLES);
     assert_eq!((&examples[4]["id"], &examples[4]["event"]), (&json!("v18"), &json!("PreToolUse")));
-    // Enforced, it begins anew.
+    // The counters restart when it is enforced.
     hooks.count("acme", "claude", &[part("/0")], "v", &json!({}), NOW);
     assert_eq!(self::told(&hooks, "/0", NOW)["calls"], 1);
 }

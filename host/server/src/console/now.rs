@@ -1,4 +1,4 @@
-//! The numbers of the first view: of a window, of the last minute, and of each tenant.
+//! The numbers of the start page: of a window, of the last minute, and of each tenant.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::app::App;
 
 /// The last minute, in milliseconds.
 const MINUTE: i64 = 60_000;
-/// Parts of a tenant's small chart.
+/// The number of points in a tenant's small chart.
 const PARTS: i64 = 60;
 
 /// The numbers of one tenant or of all.
@@ -41,7 +41,7 @@ pub fn json(app: &App, viewer: &Viewer, scope: Option<&str>, window: Window, now
     })
 }
 
-/// The counts of the last minute, with the seconds of it that the daemon was there.
+/// The counts of the last minute, and the seconds of it in which the daemon ran.
 fn minute(app: &App, tenant: Option<&str>, now: i64) -> Value {
     let Some(console) = &app.console else { return Value::Null };
     let [finest, ..] = WINDOWS;

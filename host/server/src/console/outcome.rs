@@ -1,4 +1,4 @@
-//! The counted facts of one answer, and of each hook's part in it.
+//! The facts that are counted about a response and about each hook's part in it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,28 +6,28 @@ use hookbox::{DecisionKind, HookOutput, HookReport, Mode, Verdict};
 
 use crate::decide::Answer;
 
-/// The facts of one answer that the history counts.
+/// The facts about a response for the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is counted on its own")]
 pub struct Counted {
     /// There is a verdict.
     pub decided: bool,
-    /// It blocks.
+    /// The verdict blocks.
     pub denied: bool,
     /// The user is asked.
     pub asked: bool,
     /// An enforced hook failed.
     pub failed: bool,
-    /// It would be another one if monitored hooks were enforced.
+    /// The verdict would differ if monitored hooks were enforced.
     pub would: bool,
-    /// The problem that kept the hooks from being asked, by its name.
+    /// The name of the problem that prevented the hooks from running.
     pub problem: Option<&'static str>,
-    /// Time until the verdict, in µs.
+    /// The time until the verdict, in µs.
     pub us: u64,
 }
 
 impl Counted {
-    /// The facts of an answer that took this long.
+    /// The facts about an answer that took this long.
     pub fn of(answer: &Answer, took: Duration) -> Self {
         let problem = answer.problem().map(crate::problem::Problem::name);
         let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -49,12 +49,12 @@ impl Counted {
     }
 }
 
-/// Returns true if a hook that decides failed.
+/// Returns true if an enforced hook failed.
 pub fn any_enforced_failed(verdict: &Verdict) -> bool {
     verdict.hooks.iter().any(|hook| hook.mode == Mode::Enforce && matches!(hook.outcome(), Some(Err(_))))
 }
 
-/// Returns true if the verdict would be another one if monitored hooks were enforced.
+/// Returns true if the verdict would differ if monitored hooks were enforced.
 pub fn would_differ(verdict: &Verdict) -> bool {
     verdict.would_be.as_ref().is_some_and(|would_be| would_be.output.word() != verdict.output().word())
 }
@@ -66,19 +66,19 @@ pub fn is_degraded(verdict: &Verdict) -> bool {
     notes.into_iter().any(|note| note.kind == hookbox::NoteKind::Degraded)
 }
 
-/// A hook's part in a verdict, as far as it is counted.
+/// The counted facts about a hook's part in a verdict.
 #[derive(Debug, Clone)]
 pub struct Part {
     pub pointer: Arc<str>,
     pub monitored: bool,
-    /// It blocked, or would have in monitor mode.
+    /// True if it blocked, or would have in monitor mode.
     pub denied: bool,
-    /// It asked, or would have in monitor mode.
+    /// True if it asked, or would have in monitor mode.
     pub asked: bool,
-    /// The word of its decision, or of what would count of it in monitor mode.
+    /// The word of its counted output. In monitor mode, of the output that would count.
     pub word: &'static str,
     pub reason: Option<String>,
-    /// The cause of its failure and the message.
+    /// The cause and the message of its failure.
     pub failure: Option<(&'static str, String)>,
     pub us: u64,
     pub fuel: Option<u64>,

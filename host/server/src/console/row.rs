@@ -1,20 +1,20 @@
-//! A verdict as the console keeps it: a short row for the list, and the whole record with its explanation.
+//! The console's form of a verdict: a short row for the list, and the record with its explanation.
 
 use hookbox::{HookReport, HookSet, Response};
 use serde_json::{Map, Value, json};
 
 use super::outcome::{Part, any_enforced_failed, is_degraded, parts, would_differ};
 
-/// Bytes of a record at most; a longer one loses its long texts.
+/// The largest record, in bytes. Long texts of a larger one are shortened.
 const BYTES: usize = 16 << 10;
-/// The longest text of a row, in characters.
+/// The maximum length of a text in a row, in characters.
 const TEXT: usize = 200;
-/// The longest name in a row, in characters.
+/// The maximum length of a name in a row, in characters.
 const NAME: usize = 80;
-/// Names of hooks in a row at most.
+/// The maximum number of hook names in a row.
 const NAMES: usize = 20;
 
-/// A verdict before it has its id.
+/// A verdict without an id.
 #[derive(Debug)]
 pub struct Seen {
     pub dialect: &'static str,
@@ -23,16 +23,17 @@ pub struct Seen {
     pub event: Value,
     flags: Vec<&'static str>,
     explain: Vec<String>,
-    /// The row and the record, from [`Seen::finish`].
+    /// The row and the record, set by [`Seen::finish`].
     row: Map<String, Value>,
     record: Value,
 }
 
 impl Seen {
-    /// The parts of a response that its record does not have. `refused`: a problem kept the hooks from being asked.
+    /// The parts of a response that are not in its record. `refused` is true if a problem prevented the hooks from
+    /// running.
     pub fn of(set: &HookSet, response: &Response, refused: bool) -> Self {
         let verdict = response.verdict();
-        // A hook that was not asked did not fail.
+        // A hook that did not run did not fail.
         let asked = verdict.filter(|_| !refused);
         let flag = |yes: bool, name| yes.then_some(name);
         let flags = [
@@ -53,7 +54,7 @@ impl Seen {
         }
     }
 
-    /// Takes the record, which has the tenant's name.
+    /// Sets the record, which includes the tenant's name.
     pub fn finish(mut self, record: Value) -> Self {
         let text = |key: &str, most| record.get(key).and_then(Value::as_str).map(|text| hookbox::shorten(text, most));
         self.event = json!({ "event": text("event", NAME), "tool": text("tool", NAME) });
@@ -78,7 +79,7 @@ impl Seen {
         self
     }
 
-    /// The texts of the row and the record with this id.
+    /// The row and the record as text, with this id.
     pub fn texts(&self, id: &str) -> (String, String) {
         let with_id = |fields: &Map<String, Value>| {
             let id = std::iter::once(("id".to_owned(), Value::from(id)));
@@ -89,7 +90,7 @@ impl Seen {
     }
 }
 
-/// The facts of a row that are in no field of a record.
+/// The facts of a row that are not in a record.
 fn row(verdict: &hookbox::Verdict) -> Map<String, Value> {
     let name = |hook: &HookReport| Value::from(hookbox::shorten(&hook.name, NAME));
     let ran = || verdict.hooks.iter().filter_map(|hook| Some((hook, hook.run()?)));
@@ -102,7 +103,7 @@ fn row(verdict: &hookbox::Verdict) -> Map<String, Value> {
     row
 }
 
-/// Leaves the words of a record and takes its long texts out.
+/// Shortens the long texts of a record.
 fn shorten(value: &mut Value) {
     match value {
         Value::String(text) => *text = hookbox::shorten(text, TEXT),

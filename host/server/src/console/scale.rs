@@ -1,11 +1,11 @@
-//! Counts on a logarithmic scale, from which percentiles are told to within a fifth.
+//! A histogram with a logarithmic scale. Percentiles are accurate to 20 %.
 
 use serde::{Deserialize, Serialize};
 
-/// Steps of the scale at most; the last one takes all that is larger.
+/// The number of steps. The last one includes all larger values.
 const STEPS: u8 = 64;
 
-/// Values by their step of √2. A step takes memory when it has a value.
+/// The number of values per step of √2. Only steps with values take memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scale(Vec<(u8, u32)>);
@@ -16,7 +16,7 @@ impl Scale {
         self.count(step(value), 1);
     }
 
-    /// Counts the values of another scale.
+    /// Adds the values of another scale.
     pub fn merge(&mut self, other: &Self) {
         other.0.iter().for_each(|(step, count)| self.count(*step, *count));
     }
@@ -32,7 +32,7 @@ impl Scale {
         }
     }
 
-    /// The value that this part of all values does not exceed, such as 0.99. `None`: there is no value.
+    /// The value that this fraction of all values (such as 0.99) does not exceed. `None` without values.
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let all: u64 = self.0.iter().map(|(_, count)| u64::from(*count)).sum();
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -44,18 +44,18 @@ impl Scale {
         })
     }
 
-    /// The steps that have values, each with its upper bound and count.
+    /// The upper bound and the count of each step with values.
     pub fn steps(&self) -> impl Iterator<Item = (u64, u32)> {
         self.0.iter().map(|(step, count)| (bound(*step), *count))
     }
 
-    /// Returns true if every step is one of the scale, in order: a file may say anything.
+    /// Returns true if all steps are valid and in order, because the scale may come from a file.
     pub fn is_valid(&self) -> bool {
         self.0.iter().all(|(step, _)| *step < STEPS) && self.0.is_sorted_by(|(one, _), (other, _)| one < other)
     }
 }
 
-/// The step of a value: step 0 has 0 and 1, and each one above √2 times as much.
+/// The step of a value. Step 0 contains 0 and 1; each further step is √2 times as large.
 fn step(value: u64) -> u8 {
     (0..STEPS - 1).find(|step| value <= bound(*step)).unwrap_or(STEPS - 1)
 }

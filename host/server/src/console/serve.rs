@@ -1,4 +1,4 @@
-//! The paths of the console.
+//! The routes of the console.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,10 +21,10 @@ use super::{
 };
 use crate::{app::App, idle::Line, problem::Problem, token::Token};
 
-/// The header by which a client goes on with a stream.
+/// The header with which a client resumes a stream.
 const LAST: HeaderName = HeaderName::from_static("last-event-id");
 
-/// The page, its parts, and the data that it asks for.
+/// The routes of the page, its files and its data.
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
         .merge(assets::routes())
@@ -38,7 +38,7 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/ui/api/stream", get(verdicts))
 }
 
-/// Time for the first look at the folder of tenants.
+/// The maximum time to wait until the folder of tenants is first read.
 const FIRST_LOOK: Duration = Duration::from_secs(5);
 
 type Connection = Option<Extension<Arc<Line>>>;
@@ -49,9 +49,9 @@ struct Asked {
     window: Option<String>,
 }
 
-/// The rights of a request, which is noted on its connection. A stranger waits for the answer.
+/// The rights of a request. Marks its connection as authenticated. Delays the response to an unknown token.
 async fn viewer(app: &App, headers: &HeaderMap, line: Connection) -> Result<(Viewer, Token), Problem> {
-    // Before the first look at the folder no token of a tenant is known, and no owner may be turned away for that.
+    // Until the folder is first read, no tenant's token is known, so no owner must be rejected.
     let _ = tokio::time::timeout(FIRST_LOOK, app.tenants.known("")).await;
     match Viewer::of(app, headers) {
         Ok(viewer) => {
@@ -159,7 +159,7 @@ async fn verdict(
 ) -> Response<Body> {
     let found = viewer(&app, &headers, line).await.and_then(|(viewer, _)| {
         let found = app.console.as_ref().and_then(|console| console.feed.find(&id));
-        // A verdict that exists and one that does not are the same to others.
+        // A viewer must not learn if another tenant's verdict exists.
         found.filter(|entry| viewer.may_see(&entry.tenant)).ok_or_else(|| {
             Problem::Unknown("this verdict is not kept any more: `records` in serve.json keeps all of them".into())
         })
@@ -187,7 +187,7 @@ async fn verdicts(State(app): State<Arc<App>>, line: Connection, headers: Header
     let kind = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
-        // nginx would keep the messages until it has many.
+        // Otherwise nginx would buffer the messages.
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     (kind, body).into_response()

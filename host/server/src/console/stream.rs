@@ -1,4 +1,4 @@
-//! Verdicts as server-sent events. A client that lost its connection goes on where it was by `Last-Event-ID`.
+//! Streams verdicts as server-sent events. A client resumes a broken stream with `Last-Event-ID`.
 
 use std::{
     collections::HashMap,
@@ -24,24 +24,24 @@ use crate::{
     token::Token,
 };
 
-/// Streams at once.
+/// The maximum number of streams.
 const ALL: usize = 64;
-/// Streams at once of one tenant's owners.
+/// The maximum number of streams of one tenant's owners.
 const PER_TENANT: usize = 8;
-/// Rows of one message at most.
+/// The maximum number of rows per message.
 const ROWS: usize = 500;
-/// The least time from one message to the next, so that rows are sent together.
+/// The minimum time between messages, so that rows are sent together.
 const PACE: Duration = Duration::from_millis(100);
-/// A comment is sent after this time without a row, so that both ends know the connection is there.
+/// The time without rows after which a comment is sent, so that both ends notice a broken connection.
 const QUIET: Duration = Duration::from_secs(10);
-/// The time after which the token is looked at again.
+/// The interval of checking the token.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// The streams there are, by tenant; those of operators under no name.
+/// The number of open streams by tenant. Operators' streams have an empty name.
 #[derive(Debug, Default)]
 pub struct Streams(Arc<Mutex<HashMap<String, usize>>>);
 
-/// The place of one stream.
+/// The permit of one stream.
 #[derive(Debug)]
 pub struct Place {
     all: Arc<Mutex<HashMap<String, usize>>>,
@@ -57,7 +57,7 @@ impl Streams {
         };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (used, own) = (all.values().sum::<usize>(), all.get(&owner).copied().unwrap_or_default());
-        // Owners leave a half to operators.
+        // Half of the permits are reserved for operators.
         let full = if owner.is_empty() { used >= ALL } else { own >= PER_TENANT || used >= ALL / 2 };
         if full {
             return None;
@@ -66,7 +66,7 @@ impl Streams {
         Some(Place { all: Arc::clone(&self.0), owner })
     }
 
-    /// The number of streams.
+    /// The number of open streams.
     pub fn open(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
@@ -89,12 +89,12 @@ struct Reader {
     app: Arc<App>,
     viewer: Viewer,
     token: Token,
-    /// The number of the last verdict that was looked at.
+    /// The number of the last verdict that was considered.
     number: u64,
-    /// The first message was sent.
+    /// True if the first message was sent.
     greeted: bool,
     resumed: bool,
-    /// Its next rows are due.
+    /// The time from which the next rows may be sent.
     due: Instant,
     checked: Instant,
     changes: watch::Receiver<u64>,
@@ -102,7 +102,7 @@ struct Reader {
     _place: Place,
 }
 
-/// The stream of what a viewer may see, after the event with this id.
+/// The stream of the verdicts that a viewer may see, after the one with this id.
 pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, place: Place) -> Option<Body> {
     let console = app.console.as_ref()?;
     let number = last.and_then(|id| console.feed.number(id));
@@ -128,7 +128,7 @@ pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, pla
 }
 
 impl Reader {
-    /// The next message; `None` at the end.
+    /// The next message. `None` at the end.
     async fn next(&mut self) -> Option<String> {
         if !self.greeted {
             self.greeted = true;
@@ -148,7 +148,7 @@ impl Reader {
         loop {
             tokio::time::sleep_until(self.due).await;
             if self.checked.elapsed() > AGAIN {
-                // A token that was taken back sees nothing more.
+                // A revoked token ends the stream.
                 self.viewer = Viewer::with(&self.app, &self.token).ok()?;
                 self.checked = Instant::now();
             }
@@ -165,7 +165,7 @@ impl Reader {
             if Instant::now() >= quiet {
                 return Some(":\n\n".into());
             }
-            // Until there is more, and not longer than until the token is looked at again.
+            // Waits for more rows, but no longer than until the next check of the token.
             let more = timeout(AGAIN, self.changes.changed()).await;
             if matches!(more, Ok(Err(_))) {
                 sleep(QUIET).await;

@@ -1,4 +1,4 @@
-//! Tenants and their hooks: what is loaded, what they may use and do use, and what is wrong.
+//! Tenants and their hooks: their state, quotas, usage and errors.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::viewer::Viewer;
 use crate::{app::App, tenants::Overview};
 
-/// Time for the store to tell the sizes of all tenants.
+/// The timeout for the state sizes of all tenants.
 const SIZES: Duration = Duration::from_secs(1);
-/// Tenants whose state is measured for one answer.
+/// The maximum number of tenants whose state is measured for one response.
 const MEASURED: usize = 200;
 
-/// The tenants that a viewer sees, of these one or all.
+/// The tenants that a viewer may see: all of them, or only `scope`.
 fn seen(app: &App, viewer: &Viewer, scope: Option<&str>) -> Vec<Overview> {
     let mut tenants = app.tenants.overview();
     tenants.retain(|tenant| viewer.may_see(&tenant.name) && scope.is_none_or(|scope| scope == tenant.name));
@@ -45,7 +45,7 @@ pub async fn json(app: &App, viewer: &Viewer, scope: Option<&str>, now: i64) -> 
     json!({ "now": now, "tenants": list })
 }
 
-/// The beginnings of the tokens' hashes, by which their owner can tell them apart, and since when each is known.
+/// The start of each token's hash, by which its owner can identify it, and the time since when it is known.
 fn tokens(app: &App, tenant: &Overview) -> Vec<Value> {
     let tokens = tenant.tokens.iter().map(ToString::to_string);
     tokens

@@ -1,4 +1,4 @@
-//! The person who looks: an operator sees everything, a tenant's owner what is the tenant's.
+//! The viewer of the console: an operator sees everything, a tenant's owner only that tenant.
 
 use axum::http::HeaderMap;
 
@@ -17,16 +17,16 @@ impl Viewer {
     /// The rights of a request's token.
     ///
     /// # Errors
-    /// [`Problem::Token`]: it brings none, or an unknown one.
+    /// [`Problem::Token`] if the token is missing or unknown.
     pub fn of(app: &App, headers: &HeaderMap) -> Result<(Self, Token), Problem> {
         let token = bearer(headers).map(Token::of).ok_or(Problem::Token)?;
         Ok((Self::with(app, &token)?, token))
     }
 
-    /// The rights that a token has now.
+    /// The current rights of a token.
     ///
     /// # Errors
-    /// [`Problem::Token`]: it is unknown.
+    /// [`Problem::Token`] if the token is unknown.
     pub fn with(app: &App, token: &Token) -> Result<Self, Problem> {
         if token.is_among(&app.settings.operators) {
             return Ok(Self::Operator);
@@ -36,12 +36,12 @@ impl Viewer {
         if own.is_empty() { Err(Problem::Token) } else { Ok(Self::Owner(own)) }
     }
 
-    /// Returns true if it sees everything.
+    /// Returns true if the viewer sees everything.
     pub fn is_operator(&self) -> bool {
         *self == Self::Operator
     }
 
-    /// Returns true if the strings of this tenant are for its eyes.
+    /// Returns true if the viewer may see the strings of this tenant.
     pub fn may_see(&self, tenant: &str) -> bool {
         match self {
             Self::Operator => true,
@@ -49,10 +49,10 @@ impl Viewer {
         }
     }
 
-    /// The tenant that a question is about; `None`: all of them, which only an operator may ask about.
+    /// The tenant of a request. `None`: all tenants, which only an operator may request.
     ///
     /// # Errors
-    /// [`Problem::Unknown`]: it may not see that tenant, whether it exists or not.
+    /// [`Problem::Unknown`] if the viewer may not see that tenant, even if it exists.
     pub fn scope<'a>(&'a self, asked: Option<&'a str>) -> Result<Option<&'a str>, Problem> {
         match (self, asked.filter(|tenant| !tenant.is_empty())) {
             (_, Some(tenant)) if self.may_see(tenant) => Ok(Some(tenant)),

@@ -1,28 +1,28 @@
-//! Tenants for people who look.
+//! The state of tenants, for display.
 
 use std::sync::Arc;
 
 use super::slot::{LoadError, Slot, Standing};
 use crate::{tenant::Tenant, token::Token};
 
-/// A tenant for people who look.
+/// The state of a tenant, for display.
 #[derive(Debug)]
 pub struct Overview {
     pub name: String,
     /// `loading`, `serving`, `refused` or `gone`.
     pub standing: &'static str,
-    /// Its hooks, where they are loaded.
+    /// The loaded tenant.
     pub tenant: Option<Arc<Tenant>>,
     pub error: Option<LoadError>,
-    /// The time of the last load, in milliseconds since 1970.
+    /// The time of the last load, as Unix time in ms.
     pub loaded: Option<i64>,
     pub tokens: Arc<[Token]>,
-    /// True when failures block.
+    /// True if failures block.
     pub closed: bool,
 }
 
 impl Overview {
-    /// The present state of a tenant.
+    /// The current state of a tenant.
     pub fn of(name: &str, slot: &Slot) -> Self {
         let found = slot.found();
         let (standing, tenant) = match found.standing {

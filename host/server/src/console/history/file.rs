@@ -1,4 +1,4 @@
-//! The history in a file of the user's state folder, so that it survives a restart.
+//! Saves the history to a file in the user's state folder, so that it survives a restart.
 
 use std::{
     collections::BTreeMap,
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Point, Series};
 
-/// Bytes of the file at most. A tenant that has events all the time takes about 60 KiB.
+/// The largest file in bytes. A tenant with continuous events needs about 60 KiB.
 const MAX_BYTES: usize = 64 << 20;
-/// The version of the file. One of another version is not read.
+/// The version of the file. Files of other versions are ignored.
 const VERSION: u32 = 1;
 
 /// The content of the file.
@@ -22,13 +22,13 @@ pub struct Saved {
     pub version: u32,
     pub total: Series,
     pub tenants: BTreeMap<String, Series>,
-    /// Starts of daemons, in milliseconds since 1970.
+    /// The start times of daemons, as Unix time in ms.
     pub starts: Vec<i64>,
     /// The time at which the hash of a token was first seen.
     pub tokens: BTreeMap<String, i64>,
 }
 
-/// The file of the history. Two daemons of one folder of tenants and one user have the same.
+/// The file of the history. Daemons of the same user and folder of tenants share it.
 #[derive(Debug)]
 pub struct File {
     folder: Option<PathBuf>,
@@ -36,14 +36,14 @@ pub struct File {
 }
 
 impl File {
-    /// Names the file of a folder of tenants, in the user's state folder.
+    /// Determines the file for a folder of tenants, in the user's state folder.
     pub fn of(tenants: &Path) -> Self {
         let place = tenants.canonicalize().or_else(|_| std::path::absolute(tenants));
         let digest = sha256(place.unwrap_or_else(|_| tenants.to_owned()).as_os_str().as_encoded_bytes());
         Self { folder: folders::state(), name: format!("console-{}.json", digest.get(..16).unwrap_or_default()) }
     }
 
-    /// Reads the file. One that is missing or invalid is an empty history.
+    /// Reads the file. A missing or invalid file is an empty history.
     pub fn read(&self) -> Saved {
         let Some(path) = &self.folder else { return Saved::default() };
         let read = Folder::open(path).and_then(|folder| {
@@ -61,7 +61,7 @@ impl File {
         if is_valid { saved } else { Saved::default() }
     }
 
-    /// Writes the file. Where the history is too large, the points of tenants are left out.
+    /// Writes the file. If the history is too large, the tenants are left out.
     pub fn write(&self, saved: Saved) {
         let Some(path) = &self.folder else { return };
         let mut saved = Saved { version: VERSION, ..saved };

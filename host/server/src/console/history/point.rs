@@ -12,25 +12,25 @@ pub struct Point {
     /// Events with a verdict.
     #[serde(rename = "n")]
     pub decisions: u32,
-    /// Those that were blocked.
+    /// Events that were blocked.
     #[serde(rename = "d", skip_serializing_if = "is_zero")]
     pub denied: u32,
-    /// Those that the user was asked about.
+    /// Events about which the user was asked.
     #[serde(rename = "a", skip_serializing_if = "is_zero")]
     pub asked: u32,
-    /// Those on which an enforced hook failed.
+    /// Events on which an enforced hook failed.
     #[serde(rename = "f", skip_serializing_if = "is_zero")]
     pub failed: u32,
-    /// Those that would have come out otherwise if monitored hooks were enforced.
+    /// Events whose outcome would differ if monitored hooks were enforced.
     #[serde(rename = "w", skip_serializing_if = "is_zero")]
     pub would: u32,
-    /// Requests that met a problem before any hook was asked.
+    /// Requests with a problem before any hook ran.
     #[serde(rename = "r", skip_serializing_if = "is_zero")]
     pub refused: u32,
-    /// The most events that waited at once.
+    /// The maximum number of waiting events.
     #[serde(rename = "q", skip_serializing_if = "is_zero")]
     pub queue: u32,
-    /// Times until the verdict, in µs.
+    /// The times until the verdict, in µs.
     #[serde(rename = "t")]
     pub times: Scale,
 }
@@ -41,7 +41,7 @@ const fn is_zero(count: &u32) -> bool {
 }
 
 impl Point {
-    /// Counts one answer.
+    /// Counts one response.
     pub fn count(&mut self, counted: &Counted) {
         let add = |to: &mut u32, yes: bool| *to = to.saturating_add(yes.into());
         add(&mut self.decisions, counted.decided);
