@@ -46,11 +46,11 @@ pub enum Exit {
     Config,
     /// The lock is missing or stale.
     Stale,
-    /// A component has to be approved.
+    /// A component is not approved.
     Unapproved,
-    /// A component is not the one that was locked.
+    /// A component differs from the locked one.
     Forged,
-    /// A registry could not be used.
+    /// A request to a registry failed.
     Registry,
 }
 

@@ -309,11 +309,11 @@ pub enum Mode {
 pub struct Wasm {
     /// The component's path or name, as written.
     pub name: String,
-    /// Where it is when that is a file: an absolute path. The lock beside the configuration when it is a reference.
+    /// The absolute path of the component's file. For a reference, the path of the lock beside the configuration.
     pub component: PathBuf,
-    /// The component in a registry that it is.
+    /// The reference, if the component is in a registry.
     pub reference: Option<Reference>,
-    /// True if that it cannot be loaded blocks: a reference without an `onFailure` of its own.
+    /// True if a failure to load it blocks: for a reference without its own `onFailure`.
     pub must_load: bool,
     /// The owner of the component's state within the configuration: the hook's own name if the file sets one, otherwise
     /// the component's path as written. The file name is chosen by the component's author, and the digest changes with

@@ -48,7 +48,7 @@ pub enum HookLoadError {
     /// Its component cannot be loaded.
     #[error(transparent)]
     Component(#[from] LoadError),
-    /// Its reference is not locked, approved and fetched.
+    /// The component of its reference is not locked, not approved or not fetched.
     #[error(transparent)]
     NotLocked(#[from] NotLocked),
     /// A permission in the configuration cannot be granted.

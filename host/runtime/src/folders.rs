@@ -8,7 +8,8 @@ pub fn state() -> Option<PathBuf> {
     user("XDG_STATE_HOME", ".local/state")
 }
 
-/// hookbox's folder for what its user configures: `$XDG_CONFIG_HOME/hookbox`, or `~/.config/hookbox`; `None` without a home.
+/// The folder of the user's settings: `$XDG_CONFIG_HOME/hookbox`, or `~/.config/hookbox`. `None` without a home
+/// directory.
 pub fn config() -> Option<PathBuf> {
     user("XDG_CONFIG_HOME", ".config")
 }

@@ -166,7 +166,7 @@ impl Loader {
         Ok(handler::Component::new(component, context, !wasm.limits_given.contains_key("fuel")))
     }
 
-    /// The bytes of a component of a registry, as the lock pins them.
+    /// The bytes of a component from a registry, which the lock pins.
     async fn locked(
         &self,
         config: &Config,

@@ -45,7 +45,7 @@ pub struct Record {
     pub would_be: Option<Cow<'static, str>>,
     /// The sentence of the specification that decided.
     pub clause: Cow<'static, str>,
-    /// The hook that decided, as an index into `hooks`. It is never one in monitor mode.
+    /// The index in `hooks` of the hook that decided. A hook in monitor mode never decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<usize>,
     /// The reason of the outcome.

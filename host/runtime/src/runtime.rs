@@ -91,10 +91,11 @@ impl Runtime {
         self.inner.engine.get().map_or(0, Engine::running)
     }
 
-    /// Bytes of state that a tenant keeps in the runtime's store. `None`: it has no store, or the store does not count.
+    /// Returns the bytes of a tenant's state in the runtime's store. `None`: there is no store, or it does not count
+    /// bytes.
     ///
     /// # Errors
-    /// [`StateError`]: the store does not answer by then.
+    /// [`StateError`] if the store does not respond in time.
     pub async fn state_bytes(&self, tenant: &str, by: Instant) -> Result<Option<u64>, StateError> {
         match &self.inner.store {
             Some(store) => store.size(tenant, by).await,
@@ -120,7 +121,7 @@ impl Runtime {
         &self.inner.approvals
     }
 
-    /// Where fetched components are, if it is not the user's folder.
+    /// The folder of fetched components, unless it is the user's.
     pub(crate) fn kept(&self) -> Option<&Kept> {
         self.inner.kept.as_ref()
     }

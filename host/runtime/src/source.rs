@@ -11,12 +11,12 @@ use crate::artifact::Locked;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Wanted<'a> {
-    /// `component`, as it is written in the configuration.
+    /// The value of `component` in the configuration.
     pub name: &'a str,
-    /// Where that would be as a file; the lock, for a reference.
+    /// The path that it would have as a file. For a reference, the path of the lock.
     pub file: &'a Path,
-    /// The entry of the lock, for a reference (`oci://…`): its digest, version and publisher. It is current and approved. The
-    /// bytes are verified after they were fetched.
+    /// For a reference (`oci://…`), its entry in the lock, with digest, version and publisher. The entry is current and
+    /// approved. The fetched bytes are verified afterwards.
     pub locked: Option<&'a Locked>,
 }
 
@@ -42,9 +42,9 @@ pub struct Wanted<'a> {
 /// ```
 #[async_trait]
 pub trait ComponentSource: Send + Sync {
-    /// Finds the bytes of a component. The future is dropped when the client's time ends.
+    /// Fetches the bytes of a component. The future is dropped at the end of the client's timeout.
     ///
     /// # Errors
-    /// [`LoadError::Read`], as a rule.
+    /// Usually [`LoadError::Read`].
     async fn fetch(&self, wanted: &Wanted<'_>) -> Result<Vec<u8>, LoadError>;
 }

@@ -32,8 +32,8 @@ impl Tenant {
         Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None, folder: None, kept: None }
     }
 
-    /// The tenant of a configuration that is its own operator: the one that the file names, or else one whose components each
-    /// keep their state for this file alone.
+    /// The tenant of a configuration that may contain the operator's settings: the configured one, or else a default
+    /// whose components keep separate state for this file.
     pub fn of(config: &Config) -> Self {
         Self { named: config.settings.tenant.is_some(), ..Self::new(config.tenant()) }
     }
@@ -64,7 +64,7 @@ impl Tenant {
         self
     }
 
-    /// Keeps the components that it takes from registries in a folder of its own, apart from those of other tenants.
+    /// Sets a separate folder for the tenant's components from registries.
     pub fn kept(mut self, kept: Kept) -> Self {
         self.kept = Some(kept);
         self

@@ -36,9 +36,9 @@ use crate::{
 const LOOK: Duration = Duration::from_secs(1);
 /// The interval of removing metric series without a tenant or hook.
 const UPKEEP: Duration = Duration::from_secs(5);
-/// Between two looks at the queues.
+/// The interval of sampling the queues.
 const SAMPLE: Duration = Duration::from_secs(1);
-/// Samples after which the console's history is written.
+/// The number of samples after which the console's history is saved.
 const SAVE: u64 = 60;
 /// The maximum number of connections of a separate `admin` listener.
 const ADMIN_CONNECTIONS: u32 = 64;
@@ -88,7 +88,7 @@ pub struct App {
     pub bodies: Bodies,
     pub processor: Processor,
     pub metrics: Metrics,
-    /// The data behind the page, where there is somebody to look at it.
+    /// The data of the console, if it is enabled.
     pub console: Option<Console>,
     pub tls: Option<Arc<Tls>>,
     records: Option<Records>,
@@ -294,10 +294,10 @@ impl Server {
     }
 }
 
-/// Writes the console's history to its file.
+/// Saves the console's history to its file.
 async fn save(app: &Arc<App>) {
     let app = Arc::clone(app);
-    // A disk that does not answer keeps no event waiting.
+    // On a thread that may block, so that a slow disk does not delay events.
     let _ = tokio::task::spawn_blocking(move || app.console.iter().for_each(Console::save)).await;
 }
 

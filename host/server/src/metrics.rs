@@ -108,7 +108,7 @@ impl Metrics {
         self.0.retain_histograms(|key, _| keep(key));
     }
 
-    /// The sum of all counters and gauges of a name.
+    /// The sum of all counters and gauges with this name.
     pub fn value(&self, name: &str) -> f64 {
         let mut sum = 0.0;
         #[expect(clippy::cast_precision_loss, reason = "a count for people")]
@@ -125,7 +125,7 @@ impl Metrics {
         sum
     }
 
-    /// The sums of all counters of a name, by the value of a label.
+    /// The sums of all counters with this name, by the value of a label.
     pub fn by_label(&self, name: &str, label: &str) -> BTreeMap<String, u64> {
         let mut sums = BTreeMap::new();
         self.0.visit_counters(|key, cell| {

@@ -44,7 +44,7 @@ impl Bucket {
         self.with(now, |level| *level -= amount);
     }
 
-    /// The rate, and what there is now; less than 0 while it is in debt.
+    /// The rate and the current level, which is negative while the bucket is in debt.
     pub fn level(&self, now: Instant) -> (f64, f64) {
         (self.per_second, self.with(now, |level| *level))
     }

@@ -39,8 +39,8 @@ pub struct Told {
 }
 
 impl Wanted {
-    /// Creates a record in the needed forms. Calls `make` only if there is one.
-    /// `seen`: the parts of the response for the console, where it wants them.
+    /// Creates a record in the needed forms. Calls `make` only if a form is needed. `seen`
+    /// has the parts of the response for the console, if it needs them.
     pub fn tell(self, tenant: &str, seen: Option<Seen>, make: impl FnOnce() -> Value) -> Told {
         if !self.line && seen.is_none() {
             return Told::default();

@@ -338,14 +338,14 @@ impl Hooks {
         answer
     }
 
-    /// Counts an answer for the console. A request without a token has no tenant there.
+    /// Counts an answer for the console. Requests without a valid token are not counted.
     fn count(&self, app: &App, answer: &Answer, took: Duration) {
         if let (Some(console), Some(tenant)) = (&app.console, &self.admitted) {
             console.count(tenant, &Counted::of(answer, took));
         }
     }
 
-    /// The answer to a request whose events were never looked at.
+    /// The answer to a request whose events were not read.
     fn undecided(&self, app: &App, problem: Problem) -> Answer {
         let answer = Answer::Problem(problem);
         self.count(app, &answer, Duration::ZERO);

@@ -69,10 +69,10 @@ pub struct Settings {
     /// The state store: a `SQLite` file, `redis://…` or `rediss://…`. Default: a file in the user's state folder.
     #[serde(default)]
     pub state: Option<String>,
-    /// The daemon's name in the console; the machine's unless given.
+    /// The daemon's name in the console. Default: the machine's name.
     #[serde(default)]
     pub name: Option<String>,
-    /// Hashes of the operators' tokens. Without one there is no `/ui`.
+    /// Hashes of the operators' tokens. Without any, there is no `/ui`.
     #[serde(default)]
     pub operators: Tokens,
     /// The output of records, one line of JSON per verdict: `stdout`, `stderr`, or a file.

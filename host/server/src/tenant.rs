@@ -92,7 +92,7 @@ impl Usage {
         self.fuel.iter().for_each(|bucket| bucket.charge(fuel as f64, now));
     }
 
-    /// The quotas with what is left of them, as JSON.
+    /// The quotas and their current levels, as JSON.
     pub fn json(&self) -> Value {
         let now = Instant::now();
         let level = |bucket: &Option<Bucket>| {

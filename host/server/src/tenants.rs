@@ -119,12 +119,12 @@ impl Tenants {
         slots.values().any(|slot| token.is_among(&slot.tokens()))
     }
 
-    /// The tenants that a token is one of.
+    /// The tenants for which this token is valid.
     pub fn owned_by(&self, token: &Token) -> Vec<String> {
         self.names(|slot| token.is_among(&slot.tokens()))
     }
 
-    /// Every tenant for people who look.
+    /// The state of every tenant, for display.
     pub fn overview(&self) -> Vec<Overview> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.iter().map(|(name, slot)| Overview::of(name, slot)).collect()

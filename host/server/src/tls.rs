@@ -38,10 +38,10 @@ pub struct Tls {
     current: RwLock<(Serving, [Stamp; 2])>,
 }
 
-/// A certificate that serves.
+/// A loaded certificate.
 struct Serving {
     acceptor: TlsAcceptor,
-    /// The end of its validity, in milliseconds since 1970.
+    /// The end of its validity, as Unix time in ms.
     ends: Option<i64>,
 }
 
@@ -61,7 +61,7 @@ impl Tls {
         self.current.read().unwrap_or_else(PoisonError::into_inner).0.acceptor.clone()
     }
 
-    /// The end of the certificate's validity, in milliseconds since 1970.
+    /// The end of the certificate's validity, as Unix time in ms.
     pub fn ends(&self) -> Option<i64> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).0.ends
     }
@@ -109,7 +109,7 @@ fn load(files: &TlsFiles) -> Result<Serving, TlsError> {
     Ok(Serving { acceptor: TlsAcceptor::from(Arc::new(config)), ends })
 }
 
-/// The end of a certificate's validity, in milliseconds since 1970.
+/// The end of a certificate's validity, as Unix time in ms.
 fn ends(certificate: &CertificateDer<'_>) -> Option<i64> {
     let certificate = Certificate::from_der(certificate).ok()?;
     let end = certificate.tbs_certificate.validity.not_after.to_unix_duration();

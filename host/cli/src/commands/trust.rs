@@ -67,7 +67,7 @@ impl Trust {
             return Ok(Exit::Ok);
         }
         let dialect = config.dialect.name().to_owned();
-        // Who trusts a checkout trusts its lock, which the digests above are of.
+        // Trusting a checkout includes its lock, which contains the digests that were shown.
         if !config.references.is_empty() {
             let mut locks = Locks::open(Some(place.clone()), Some(&dialect))?;
             let all = locks.lock.components.clone();

@@ -76,8 +76,8 @@ pub trait Store: Send + Sync {
     /// Returns the keys that start with `prefix`, in byte order.
     async fn keys(&self, space: &Space, prefix: &str) -> Result<Vec<String>, StateError>;
 
-    /// The bytes that all spaces of a tenant have together, as they count for [`Space::tenant_bytes`]. `None`: the store
-    /// does not count them.
+    /// Returns the bytes in all spaces of a tenant, as [`Space::tenant_bytes`] counts them. `None`: the store does not
+    /// count them.
     async fn size(&self, _tenant: &str, _deadline: Instant) -> Result<Option<u64>, StateError> {
         Ok(None)
     }
@@ -103,7 +103,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// A space without keys, for a question about the tenant.
+    /// A space without keys, for operations on the whole tenant.
     #[cfg(any(feature = "state-sqlite", feature = "state-redis"))]
     fn of_tenant(tenant: &str, deadline: Instant) -> Self {
         Self {

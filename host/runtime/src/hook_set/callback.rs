@@ -68,7 +68,7 @@ impl Callback {
         }
     }
 
-    /// A closure with all that a [`CallbackEntry`] says of it.
+    /// Creates a callback from a closure and the options in a [`CallbackEntry`].
     ///
     /// ```
     /// use hookbox::{Callback, config::CallbackEntry};

@@ -140,13 +140,13 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Whose approval a component of a lock needs before it runs; the user's unless given.
+    /// Sets the approvals that locked components need to run. Default: the user's.
     pub fn approvals(mut self, approvals: Approvals) -> Self {
         self.approvals = approvals;
         self
     }
 
-    /// Where components of registries are kept; the user's cache folder unless given.
+    /// Sets the folder of components from registries. Default: the user's cache folder.
     pub fn kept(mut self, kept: Kept) -> Self {
         self.kept = Some(kept);
         self

@@ -26,20 +26,20 @@ pub struct Slot {
     /// Incremented when its file is removed. Loads of an earlier generation are dropped.
     pub generation: u64,
     pub usage: Option<Arc<Usage>>,
-    /// The error of the present files.
+    /// The error of the current files.
     pub error: Option<LoadError>,
-    /// The time of the last load, in milliseconds since 1970.
+    /// The time of the last load, as Unix time in ms.
     pub loaded: Option<i64>,
 }
 
-/// The error of files that cannot be used.
+/// The error of invalid files.
 #[derive(Debug, Clone)]
 pub struct LoadError {
     /// The text that `hookbox check` prints.
     pub text: String,
     /// The text for the tenant's owner, without the operator's file.
     pub told: String,
-    /// The time, in milliseconds since 1970.
+    /// The time of the error, as Unix time in ms.
     pub at: i64,
 }
 

@@ -133,7 +133,7 @@ impl Resolver {
         limits_given.extend(super::given(Some(&entry.limits), &format!("{pointer}/limits")));
         let reference = self.reference(&entry.component, pointer);
         let (file, owner) = match &reference {
-            // An update must not lose the state of the component.
+            // Without tag and digest, so that an update keeps the state of the component.
             Some(reference) => (LOCK_FILE, format!("{SCHEME}{}", reference.name())),
             None => (entry.component.as_str(), plain(&entry.component)),
         };
@@ -151,7 +151,7 @@ impl Resolver {
         }
     }
 
-    /// The reference that a component's name is; a finding where it is an invalid one.
+    /// Parses a component's name as a reference. Reports an invalid reference.
     fn reference(&mut self, component: &str, pointer: &str) -> Option<Reference> {
         if !component.starts_with(SCHEME) {
             return None;

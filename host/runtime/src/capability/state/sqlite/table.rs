@@ -135,7 +135,7 @@ impl Row {
         if self.tenant_bytes.is_none() { Ok(0) } else { self.size(connection) }
     }
 
-    /// Bytes that the tenant has, whatever its quota is.
+    /// The bytes of the tenant, even without a quota.
     pub(super) fn size(&self, connection: &Connection) -> Result<u64, Error> {
         let mut select = connection.prepare_cached("SELECT bytes FROM usage WHERE tenant = ?1")?;
         let bytes: Option<i64> = select.query_row(params![self.tenant], |row| row.get(0)).optional()?;
