@@ -15,6 +15,7 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
+  banner: { js: "/* hookbox, with Preact (c) Jason Miller and uPlot (c) Leon Sorokin, both MIT: see NOTICE.md */" },
   charset: "utf8",
   logLevel: "warning",
 });

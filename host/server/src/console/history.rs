@@ -161,7 +161,9 @@ impl History {
     /// The points of a window until now as columns, for one tenant or all. `null` for steps in which the daemon did not
     /// run.
     pub fn columns(&self, tenant: Option<&str>, window: Window, now: i64) -> Value {
-        let state = self.lock();
+        let mut state = self.lock();
+        // The daemon is there now, also where no sample says so yet.
+        state.total.at(now, |_| {});
         let last = now.div_euclid(window.step);
         let first = last - window.length + 1;
         let there: HashMap<i64, &Point> =

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 /** How a word of a verdict is coloured. */
 export function tone(word: string): string {
   if (/^(deny|stop|failed|skip|respond)$/.test(word)) return "bad";
-  if (/^(ask|defer)$/.test(word)) return "warn";
+  if (/^(ask|defer|refused)$/.test(word)) return "warn";
   if (word === "allow") return "good";
   if (word === "nothing") return "none";
   return "quiet";

@@ -68,7 +68,7 @@ export function Chart({ title, from, step, lines, format, starts, theme }: Chart
         legend: { show: false },
         padding: [8, 16, 0, 0],
         cursor: { sync: { key: "now" }, points: { size: 5 }, drag: { x: false, y: false }, y: false },
-        scales: { x: { time: true }, y: { range: (_self, _least, most) => [0, Math.max(most * 1.1, 1e-9) || 1] } },
+        scales: { x: { time: true }, y: { range: (_self, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
         axes: [
           { ...axis, size: 24, space: 70, values: (_self, ticks) => ticks.map((tick) => ticked(tick, step)) },
           { ...axis, size: 58, space: 34, values: (_self, ticks) => ticks.map((tick) => shown.current(tick)) },

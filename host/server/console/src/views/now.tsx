@@ -26,13 +26,13 @@ export function Now({ route, tenant, theme, first }: { route: Route; tenant: str
         </div>
       </div>
       <Tiles data={data} />
+      {data && data.sum.decisions === 0 && data.sum.refused === 0 && <Empty tenant={tenant || first} />}
       <div class="now-grid">
         <div class="charts">{data ? <Charts data={data} theme={theme} /> : <div class="chart-wait"><Waiting error={error} /></div>}</div>
         <Section title="Needs attention" aside={attention.data && <span class="dim tabular">{attention.data.all}</span>}>
           <AttentionList {...attention} />
         </Section>
       </div>
-      {data && data.sum.decisions === 0 && data.sum.refused === 0 && <Empty tenant={tenant || first} />}
       <Section title="Tenants">{data ? <Tenants data={data} window={window} /> : <Waiting error={error} />}</Section>
     </div>
   );

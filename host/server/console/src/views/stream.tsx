@@ -114,9 +114,12 @@ export function Stream({ feed, route, tenant, narrow }: { feed: Feed; route: Rou
 const COLUMNS = ["Time", "Verdict", "Tenant", "Event", "Tool", "Decided by", "Reason", "Took"];
 const Head = () => <div class="row-head" aria-hidden="true">{COLUMNS.map((name) => <span key={name}>{name}</span>)}</div>;
 
+/** The verdict, or that hooks were not asked. */
+const answered = (row: Row) => (row.flags.includes("refused") && !row.flags.includes("denied") ? "refused" : row.verdict);
+
 function Cells({ row, narrow }: { row: Row; narrow: boolean }) {
   if (row.marker) return <span class="marker-text">{clock(row.at)} · {row.marker}</span>;
-  const flags = row.flags.filter((flag) => flag !== "denied");
+  const flags = row.flags.filter((flag) => flag !== "denied" && flag !== answered(row));
   const reason = (
     <span class="cell-reason">
       {flags.map((flag) => <span key={flag} class={`tag ${flag}`}>{flag === "would" ? `would ${row.wouldBe ?? "differ"}` : flag}</span>)}
@@ -124,7 +127,7 @@ function Cells({ row, narrow }: { row: Row; narrow: boolean }) {
     </span>
   );
   const time = <span class="cell-time">{clock(row.at)}</span>;
-  const word = <span class="cell-word"><Badge word={row.verdict} /></span>;
+  const word = <span class="cell-word"><Badge word={answered(row)} /></span>;
   if (narrow) {
     return (
       <>
@@ -171,7 +174,7 @@ function Bar({ feed, route, filter, search, paused, onPause, shown, waiting }: B
         ref={search}
         type="search"
         aria-label="Search verdicts"
-        placeholder="Search tenant, tool, hook, reason  ( / )"
+        placeholder="Search tool, hook, reason… ( / )"
         value={route.query.get("q") ?? ""}
         onInput={(event) => refine({ q: event.currentTarget.value || undefined })}
       />
