@@ -172,11 +172,12 @@ fn anyhow_is_for_the_command_line_only() {
 }
 
 /// Files that write to stdout: `hookbox run` and `stdio` speak a protocol, `print.rs` prints for people, the compiler's
-/// process writes its code, and a daemon writes records where its settings say so.
-const WRITES_STDOUT: [&str; 5] = [
+/// process writes its code, a daemon writes records where its settings say so, and `top` draws on a terminal.
+const WRITES_STDOUT: [&str; 6] = [
     "host/cli/src/print.rs",
     "host/cli/src/commands/run/deliver.rs",
     "host/cli/src/commands/stdio.rs",
+    "host/cli/src/commands/top/screen.rs",
     "host/sandbox/src/compiler.rs",
     "host/server/src/records.rs",
 ];

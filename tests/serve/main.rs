@@ -26,3 +26,4 @@ mod shared;
 mod strangers;
 mod tenants;
 mod tls;
+mod top;

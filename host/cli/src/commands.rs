@@ -27,6 +27,7 @@ mod serve;
 mod stdio;
 mod test;
 mod token;
+mod top;
 mod trust;
 mod update;
 mod yaml;
@@ -61,6 +62,8 @@ pub enum Command {
     Serve(serve::Serve),
     /// Ask the daemon whether it is ready
     Health(health::Health),
+    /// Watch a daemon in a terminal: its tenants, its hooks, and what needs attention
+    Top(top::Top),
     /// Print a new token for a tenant of the daemon, and its hash
     Token(token::Token),
     /// Show which hooks an event meets, what each says, and what decides
@@ -120,6 +123,7 @@ impl Command {
             Self::Stdio(command) => command.run(),
             Self::Serve(command) => command.run(),
             Self::Health(command) => command.run(),
+            Self::Top(command) => command.run(),
             Self::Token(command) => command.run(),
             Self::Explain(command) => command.run(),
             Self::Check(command) => command.run(),
