@@ -14,6 +14,7 @@ mod connect;
 mod console;
 mod crowds;
 mod daemon;
+mod dashboards;
 mod files;
 mod health;
 mod known;
