@@ -1,5 +1,5 @@
-//! Hooks of registries, from `push` to the verdict, against a real registry: names, the lock, approvals, and what a person who can
-//! change a checkout or a tag can do with them.
+//! Hooks from registries, from `push` to the verdict, with a real registry: references, the lock, approvals, and the
+//! limits of an attacker who can change a checkout or a tag.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const EVENT: &str =
     r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#;
 
-/// Asks for state and does not use it.
+/// Imports state without using it.
 const STATE: &str = r#"(import "hookbox:hooks/state@0.2.0" "delete" (func (param i32 i32 i32)))"#;
 
 /// A component that denies every tool call.
@@ -24,19 +24,19 @@ fn guard() -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/frozen/guest-0.2.0.wasm")).unwrap()
 }
 
-/// One that says nothing, with other bytes for each version.
+/// A component that gives an empty answer. Its bytes differ for each version.
 fn silent(version: u32) -> Vec<u8> {
     let items = format!("(global $version i32 (i32.const {version}))");
     guest::encode(&guest::gate("", &items), guest::GATE, "")
 }
 
-/// One that says nothing and asks for state.
+/// A component that gives an empty answer and needs a grant of state.
 fn greedy() -> Vec<u8> {
     let world = format!("import hookbox:hooks/state@0.2.0; {}", guest::GATE);
     guest::encode(&guest::gate("", STATE), &world, "")
 }
 
-/// A change of a lock.
+/// A change of a lock file.
 type Edit<'a> = Box<dyn Fn(&mut Value) + 'a>;
 
 /// A checkout, the home of its user, and a registry.
@@ -47,7 +47,7 @@ struct Setup {
 }
 
 impl Setup {
-    /// With a hook of this name, of which version 1 is pushed, and a user who allows the registry.
+    /// A project with version 1 of this hook in the registry, and a user who allows the registry.
     fn new(component: &[u8]) -> Self {
         let setup =
             Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap(), registry: Registry::start() };
@@ -64,7 +64,7 @@ impl Setup {
         self.registry.reference("acme/guard:1")
     }
 
-    /// Names the hook in the configuration, with these keys beside it.
+    /// Writes a configuration of the hook with these keys.
     fn configure(&self, keys: &Value) {
         let mut hook = json!({ "type": "wasm", "component": self.reference() });
         hook.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
@@ -85,14 +85,14 @@ impl Setup {
         self.in_home(self.home.path(), args)
     }
 
-    /// Runs a command that has to succeed; its stdout.
+    /// Runs a command that must succeed. Returns its stdout.
     fn does(&self, args: &[&str]) -> String {
         let output = self.hookbox(args);
         assert!(output.status.success(), "{args:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs a command that has to end with this code; both of its outputs.
+    /// Runs a command that must exit with this code. Returns both outputs.
     fn ends(&self, code: i32, args: &[&str]) -> String {
         let output = self.hookbox(args);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
@@ -121,7 +121,7 @@ impl Setup {
         self.lock()["components"][self.reference()].clone()
     }
 
-    /// Changes the lock as a person with an editor does.
+    /// Changes the lock file in the way of a text editor.
     fn edit(&self, change: impl FnOnce(&mut Value)) {
         let mut lock = self.lock();
         change(&mut lock);
@@ -137,14 +137,14 @@ fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Why a run was denied; panics where it was not.
+/// Returns the reason of a denial. Panics if the run was not denied.
 fn denied(output: &Output) -> String {
     let wire: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     assert_eq!(wire["hookSpecificOutput"]["permissionDecision"], "deny", "{output:?}");
     wire["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned()
 }
 
-/// Asserts that the hook ran and said nothing.
+/// Asserts that the hook ran and gave an empty answer.
 fn passed(output: &Output) {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), json!({}), "{output:?}");
@@ -176,7 +176,7 @@ fn two_commands_take_a_hook_and_then_it_runs_offline() {
 fn what_is_pushed_is_what_is_pulled() {
     let setup = Setup::new(&guard());
     let reference = setup.reference();
-    // Equal components make equal artifacts.
+    // The same component always makes the same artifact.
     let (first, second) = (setup.push(&guard(), "1"), setup.push(&guard(), "1"));
     assert_eq!(first, second);
     let digest = setup.does(&["digest", &reference]);
@@ -209,7 +209,7 @@ fn an_update_with_one_more_import_is_stopped_with_a_diff() {
     let before = setup.lock();
 
     setup.push(&greedy(), "1");
-    // Nobody resolves a tag but `lock` for what is new, and `update`.
+    // Only `lock` (for new references) and `update` resolve tags.
     setup.does(&["lock"]);
     setup.does(&["lock", "--locked"]);
     passed(&setup.run());
@@ -242,7 +242,7 @@ fn an_update_of_the_same_power_is_written_at_once_and_notes_stay() {
     assert_eq!(setup.entry()["note"], "reviewed by me");
     passed(&setup.run());
 
-    // Back to the version that was locked before: a checkout cannot say so alone.
+    // The previous version is back in the lock. A checkout cannot approve that itself.
     fs::write(setup.lock_file(), old).unwrap();
     let why = denied(&setup.run());
     assert!(why.contains("is not approved"), "{why}");
@@ -312,7 +312,7 @@ fn an_edited_lock_runs_nothing() {
         assert_eq!(output.status.code(), Some(code), "{name}: {output:?}");
         assert!(denied(&setup.run()).contains(why), "{name}");
     }
-    // A key that stands twice: readers differ about it.
+    // Parsers read a repeated key differently.
     let twice =
         String::from_utf8(original.clone()).unwrap().replacen("\"version\": 1", "\"version\": 1, \"version\": 1", 1);
     fs::write(setup.lock_file(), twice).unwrap();
@@ -333,7 +333,7 @@ fn a_configuration_that_changed_makes_the_lock_stale() {
     setup.push(&silent(2), "2");
     setup.does(&["lock"]);
     passed(&setup.run());
-    // What nobody names any more is gone.
+    // References that are no longer used are removed.
     assert_eq!(setup.lock()["components"].as_object().unwrap().len(), 1);
 }
 
@@ -346,7 +346,7 @@ fn its_own_on_failure_decides_where_it_is_written() {
     let output = setup.run();
     let wire: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(wire["hookSpecificOutput"]["permissionDecision"], "ask");
-    // Written for all hooks, it is not its own.
+    // A policy for all hooks does not count as the hook's own.
     let config = fs::read_to_string(setup.dir.path().join("hooks.json")).unwrap();
     let mut config: Value = serde_json::from_str(&config).unwrap();
     config["dialect"] = "blade".into();
@@ -373,7 +373,7 @@ fn a_lock_of_another_user_is_looked_at_first() {
     assert!(setup.in_home(home.path(), &["approve"]).status.success());
     passed(&run());
 
-    // A build job that vouches for its checkout.
+    // A build job approves its own checkout.
     let job = tempfile::tempdir().unwrap();
     fs::create_dir_all(job.path().join("hookbox")).unwrap();
     fs::copy(setup.home.path().join(settings), job.path().join(settings)).unwrap();
@@ -390,7 +390,7 @@ fn trust_of_a_checkout_covers_its_lock() {
     let told = setup.does(&["trust", "hooks.json"]);
     assert!(told.contains(&setup.reference()), "{told}");
     passed(&found());
-    // An update is another component, which nobody has trusted.
+    // An update is a different component, which is not trusted yet.
     setup.push(&silent(2), "1");
     setup.does(&["update"]);
     assert!(text(&found()).contains("has changed since it was trusted"), "{:?}", found());
@@ -405,7 +405,7 @@ fn a_private_registry_has_to_be_allowed() {
     let told = setup.ends(83, &["lock"]);
     assert!(told.contains("may not be reached") && told.contains("registries.json"), "{told}");
     assert!(!setup.lock_file().exists());
-    // On the command line its user names it.
+    // The user names the reference on the command line.
     setup.does(&["info", &setup.reference()]);
 }
 
@@ -428,7 +428,7 @@ fn damaged_and_linked_components_do_not_run() {
     fs::remove_file(&file).unwrap();
     setup.does(&["lock", "--locked"]);
     passed(&setup.run());
-    // A lock that is a pipe is not waited for.
+    // hookbox does not wait for a lock file that is a named pipe.
     fs::remove_file(setup.lock_file()).unwrap();
     assert!(Command::new("mkfifo").arg(setup.lock_file()).status().unwrap().success());
     assert!(denied(&setup.run()).contains("hookbox.lock"));

@@ -1,4 +1,4 @@
-//! The console's data: what an operator and a tenant's owner see, and what they do not.
+//! The console's data: the parts that an operator and a tenant may see.
 
 use reqwest::header::ACCEPT_ENCODING;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ async fn told(daemon: &Daemon, path: &str, who: &str) -> Value {
     read(asked(daemon, path, who).await).await
 }
 
-/// The events of a stream until its text has these words.
+/// Reads the events of a stream until its text has these words.
 async fn streamed(daemon: &Daemon, who: &str, last: Option<&str>, words: &str) -> String {
     let request = daemon.client.get(daemon.url("/ui/api/stream")).bearer_auth(token(who));
     let request = last.iter().fold(request, |request, id| request.header("last-event-id", *id));
@@ -78,7 +78,7 @@ async fn only_a_token_in_a_header_opens_it() {
         let in_url = format!("/ui/api/{path}?token={}", token("operator").replace(' ', "%20"));
         assert_eq!(problem(daemon.client.get(daemon.url(&in_url)).send().await.unwrap()).await.0, 401, "{path}");
     }
-    // An operator is not a tenant.
+    // The operator's token is not a tenant's token.
     let asked = daemon.post("/v1/acme/claude").bearer_auth(token("operator")).body(bash("ls").to_string());
     assert_eq!(problem(asked.send().await.unwrap()).await.0, 401);
 }
@@ -150,7 +150,7 @@ async fn numbers_are_those_of_what_happened_and_survive_a_restart() {
     for _ in 0..5 {
         daemon.ask("acme", bash("rm -rf /")).send().await.unwrap();
     }
-    // A stranger makes no number.
+    // A request without a valid token does not count.
     daemon.ask("nobody", bash("ls")).send().await.unwrap();
     let now = told(&daemon, "now", "operator").await;
     let (decided, denied, refused) = (&now["sum"]["decisions"], &now["sum"]["denied"], &now["sum"]["refused"]);
@@ -203,7 +203,7 @@ async fn hooks_are_counted_and_the_one_that_decides_is_named() {
         attention["list"].as_array().unwrap().iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["failing", "monitored"], "{attention}");
     assert!(told(&daemon, "tenants", "operator").await["tenants"][0]["stateBytes"].is_u64());
-    // A request that is refused is no failure of its hooks.
+    // A rejected request is not a failure of its hooks.
     let health = told(&daemon, "health", "operator").await;
     assert_eq!((&health["ready"], &health["store"]["error"]), (&json!(true), &Value::Null));
     assert!(health["engine"].as_str().unwrap().starts_with("wasmtime "));
