@@ -14,6 +14,8 @@ const PUBLISHED: &[(&str, bool)] = &[
     ("hookbox-guest", true),
     ("hookbox-sandbox", false),
     ("hookbox", false),
+    ("hookbox-registry", false),
+    ("hookbox-server", false),
     ("hookbox-cli", false),
 ];
 
@@ -36,6 +38,21 @@ fn the_light_ones_compile_from_their_packages() {
     let light = PUBLISHED.iter().filter(|(_, light)| *light).flat_map(|(name, _)| ["-p", name]);
     let args: Vec<_> = ["package", "--quiet", "--allow-dirty"].into_iter().chain(light).collect();
     cargo(&args, &target);
+}
+
+/// The crates that `just dist` packs and those that a release publishes are the same.
+#[test]
+fn every_list_of_published_crates_is_the_same() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let packed = read("packaging/crates");
+    let packed = packed.split("crates=(").nth(1).unwrap().split(')').next().unwrap();
+    let workflow = read(".github/workflows/release.yml");
+    let command = workflow.split("cargo publish").nth(1).unwrap().split("\n\n").next().unwrap();
+    let released = command.split("--package ").skip(1).map(|rest| rest.split_whitespace().next().unwrap());
+    let sorted = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+    let published = sorted(PUBLISHED.iter().map(|(name, _)| *name).collect());
+    assert_eq!(sorted(packed.split_whitespace().collect()), published);
+    assert_eq!(sorted(released.collect()), published);
 }
 
 #[test]
