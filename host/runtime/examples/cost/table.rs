@@ -24,7 +24,6 @@ pub async fn compare(calls: usize, mut one: impl AsyncFnMut(), mut other: impl A
         }
         if round == 0 {
             // The first round only warms up.
-            /// The time within which `part` of a thousand calls completed.
             times.iter_mut().for_each(Vec::clear);
         }
     }
@@ -35,7 +34,7 @@ pub async fn compare(calls: usize, mut one: impl AsyncFnMut(), mut other: impl A
 }
 
 impl Times {
-    /// The time within which so many of a thousand calls were done.
+    /// The time within which `part` of a thousand calls completed.
     pub fn of_thousand(&self, part: usize) -> Duration {
         self.0[self.0.len() * part / 1000]
     }
