@@ -55,7 +55,7 @@ async fn load(runtime: &Runtime, folder: &TempDir, tenant: Tenant, config: &Valu
     HookSet::load(runtime, tenant, read(runtime, folder.path(), config)).await
 }
 
-/// configuration.md#limits: "At the top level for every hook".
+/// `docs/configuration.md`: limits at the top level are those of every hook.
 #[tokio::test]
 async fn the_output_limit_holds_for_commands() {
     let folder = tempfile::tempdir().unwrap();

@@ -65,7 +65,7 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Checkpoints the journal when it has grown. By itself SQLite restarts the journal only at a moment without readers
+/// Checkpoints the journal when it has grown. By itself `SQLite` restarts the journal only at a moment without readers
 /// and writers, which never comes between busy processes.
 pub(super) fn checkpoint(file: &Path, connection: &Connection) -> Result<(), Error> {
     let mut journal = file.as_os_str().to_owned();
