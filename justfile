@@ -6,6 +6,7 @@ target := env("CARGO_TARGET_DIR", justfile_directory() / "target")
 export CARGO_TARGET_DIR := target
 # One profile for everything that runs on this machine: wasmtime is compiled once.
 hookbox := target / "debug/hookbox"
+bindings_tools := target / "tools/bindings"
 deny_version := "0.20.2"
 fuzz_version := "0.13.2"
 
@@ -36,14 +37,26 @@ clients: build
     for client in clients/*/; do \
         npm ci --ignore-scripts --no-audit --no-fund --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
 
-# The packages for other languages, as they are built here: every vector, their types, and what they do when things go wrong
+# The packages for other languages, packed, installed into empty folders and used: every vector, their types, and failures of all kinds
 bindings-test: bindings-installed
     # With the features that `test` has, as `build`.
     cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node -p hookbox-embed -p hookbox-python --lib --bins --examples
-    {{hookbox}} build guest-examples/command-guard --profile guest
-    bindings/stage {{target}} debug
-    TOOLS={{target}}/tools/bindings GUARD={{justfile_directory()}}/guest-examples/command-guard/command-guard.wasm \
-        bindings/test {{target}}
+    {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
+    bindings/stage {{target}} {{target}}/debug
+    bindings/pack {{target}} "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
+    TOOLS={{bindings_tools}} GUARD={{target}}/bench-guard.wasm bindings/test {{target}}
+
+# Adapters in real agents of the Claude Agent SDK, the OpenAI Agents SDK and the Vercel AI SDK; downloads them (1 GB), needs no account
+bindings-agents: bindings-test
+    [ -d "{{bindings_tools}}-agents/agents" ] || python3 -m pip install --quiet --only-binary :all: \
+        --target "{{bindings_tools}}-agents" -r bindings/agents/requirements.txt
+    TOOLS={{bindings_tools}}-agents GUARD={{target}}/bench-guard.wasm bindings/test-agents {{target}}
+
+# A million decisions through each package, in the memory that the first took
+bindings-soak times="1000000": bindings-test
+    cp bindings/bench/* {{target}}/bindings/node
+    cp {{target}}/bench-guard.wasm {{target}}/bindings/node/guard.wasm
+    cd {{target}}/bindings/node && PYTHONPATH={{target}}/bindings/python python3 soak.py . {{times}} && node --expose-gc soak.mjs . {{times}}
 
 # The daemon, with a tenant of one hook and a page to watch it on: what it prints says how to ask it
 serve: build
@@ -191,8 +204,8 @@ python-installed:
 
 [private]
 bindings-installed:
-    @[ -d "{{target}}/tools/bindings/trio" ] || python3 -m pip install --quiet --only-binary :all: \
-        --target "{{target}}/tools/bindings" -r bindings/python/requirements-test.txt
+    @[ -d "{{bindings_tools}}/trio" ] || python3 -m pip install --quiet --only-binary :all: --target "{{bindings_tools}}" \
+        -r bindings/python/requirements-test.txt
 
 [private]
 deploy-installed:

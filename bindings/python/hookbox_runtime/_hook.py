@@ -110,7 +110,8 @@ class Home:
         elif self.loop is not None and self.loop.is_running():
             future = asyncio.run_coroutine_threadsafe(_awaited(waiting), self.loop)
             reply.on_cancel(future.cancel)
-            _answer(reply, future.result())
+            # This thread is one of few: it does not wait.
+            future.add_done_callback(lambda done: _attempt(reply, lambda: _answer(reply, done.result())))
         else:
             _answer(reply, asyncio.run(_awaited(waiting)))
 
@@ -127,17 +128,25 @@ def _answer(reply: Reply, output: Output) -> None:
     reply.resolve(json.dumps(output))
 
 
+def _attempt(reply: Reply, work: Callable[[], None]) -> None:
+    """Does this; a failure is the reply."""
+    try:
+        work()
+    except BaseException as error:  # Also SystemExit: it is a hook that ends, not the program.
+        reply.reject(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+
 def invoke(function: HookFunction, home: Home) -> Callable[[str, Reply], None]:
     """What the runtime calls on a thread of its own."""
 
     def call(event: str, reply: Reply) -> None:
-        try:
+        def work() -> None:
             output = function(json.loads(event))
             if inspect.isawaitable(output):
                 home.run(output, reply)
             else:
                 _answer(reply, output)
-        except BaseException as error:  # Also SystemExit: it is a hook that ends, not the program.
-            reply.reject(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+        _attempt(reply, work)
 
     return call

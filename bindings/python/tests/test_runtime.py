@@ -171,6 +171,22 @@ class Functions(Folder):
         self.assertEqual((True, "timeout"), await self.run_hook(made))
         await asyncio.wait_for(cancelled.wait(), 10)
 
+    async def test_thousands_of_async_functions_wait_at_once(self) -> None:
+        many, here = 2000, asyncio.Event()
+        waiting = 0
+
+        async def meet(_: object) -> dict[str, str]:
+            nonlocal waiting
+            waiting += 1
+            if waiting == many:
+                here.set()
+            await here.wait()
+            return {"decision": "block"}
+
+        hooks = await self.runtime.load({}, hooks=[Hook("PreToolUse", meet)])
+        responses = await asyncio.gather(*(hooks.decide(EVENT) for _ in range(many)))
+        self.assertTrue(all(response.blocks for response in responses))
+
     def test_a_plain_function_under_a_synchronous_call(self) -> None:
         async def later(event: dict[str, Any]) -> dict[str, str]:
             return {"decision": "block"}
