@@ -172,6 +172,12 @@ generate:
     UPDATE_SCHEMA=1 cargo test --workspace --lib schema
     UPDATE_DOCS=1 cargo test --workspace --test docs --bin hookbox
 
+# The bundled hooks: their components in `host/catalogue/hooks`, from the sources in `hooks/`; needs Python
+bundle: build
+    for hook in command-guard file-guard secret-redactor; do \
+        {{hookbox}} build hooks/$hook --profile guest -o {{target}}/bundled.wasm && \
+        tools/deflate {{target}}/bundled.wasm host/catalogue/hooks/$hook.wasm.deflated; done
+
 # The parts of the SDKs, the sandbox and the command line that follow from `wit/`
 bindings:
     cargo run -q -p hookbox-bindings

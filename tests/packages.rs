@@ -10,6 +10,7 @@ use std::{
 /// The published crates, and true for those that this test compiles from their packages. The others would compile
 /// wasmtime a second time; their packages must have every file that they include.
 const PUBLISHED: &[(&str, bool)] = &[
+    ("hookbox-catalogue", true),
     ("hookbox-protocol", true),
     ("hookbox-guest", true),
     ("hookbox-sandbox", false),

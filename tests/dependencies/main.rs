@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// Workspace crates by layer. A crate may depend only on the layers above it in this list.
 const LAYERS: [&[&str]; 6] = [
-    &["hookbox-protocol"],
+    &["hookbox-catalogue", "hookbox-protocol"],
     &["hookbox-sandbox"],
     &["hookbox"],
     &["hookbox-registry"],

@@ -119,6 +119,8 @@ pub fn hold(config: &mut Config) {
         Ok(trusted) => {
             for hook in &mut config.hooks {
                 match (&mut hook.handler, trusted.components.get(&hook.pointer)) {
+                    // A bundled component is trusted with the program that brings it.
+                    (Handler::Wasm(wasm), Some(_)) if wasm.is_bundled() => {}
                     (Handler::Wasm(wasm), Some(digest)) => wasm.digest = Some(digest.clone()),
                     (Handler::Wasm(_), None) => withhold(hook, "its component is not trusted"),
                     _ => {}

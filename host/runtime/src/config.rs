@@ -1,6 +1,7 @@
 //! The configuration file: reads it, validates it, and resolves it to a [`Config`].
 
 mod authority_text;
+mod bundled;
 mod callback;
 mod caller;
 mod ceiling;
@@ -27,6 +28,7 @@ use std::{
     time::Duration,
 };
 
+use hookbox_catalogue::Bundled;
 use hookbox_protocol::{
     Dialect, Event, EventKind, FailurePolicy, authority::Authority, dialect::EventSpec, matcher::Matcher,
 };
@@ -329,6 +331,17 @@ pub struct Wasm {
     pub limits_given: BTreeMap<String, String>,
     /// The SHA-256 that the component must have, in hexadecimal. `None`: any.
     pub digest: Option<String>,
+}
+
+impl Wasm {
+    /// Returns true if hookbox brings the component: `hookbox:NAME`.
+    pub fn is_bundled(&self) -> bool {
+        self.bundled().is_some()
+    }
+
+    pub(crate) fn bundled(&self) -> Option<&'static Bundled> {
+        hookbox_catalogue::name_in(&self.name).and_then(hookbox_catalogue::by_name)
+    }
 }
 
 #[cfg(test)]

@@ -132,19 +132,23 @@ impl Loader {
         }
         let engine = self.runtime.engine().await?;
         let (permissions, folder) = (&wasm.permissions, config.folder());
-        let component = match (&wasm.reference, self.runtime.source(), self.tenant.own_folder()) {
-            (Some(reference), ..) => {
-                let bytes = self.locked(config, wasm, reference).await?;
-                Component::from_bytes(engine, bytes, permissions, folder).await?
-            }
-            (None, None, None) => Component::load(engine, &wasm.component, permissions, folder).await?,
-            (None, None, Some(within)) => {
-                Component::load_beneath(engine, within, &wasm.component, permissions, folder).await?
-            }
-            (None, Some(source), _) => {
-                let wanted = Wanted { name: &wasm.name, file: &wasm.component, locked: None };
-                let bytes = source.fetch(&wanted).await?;
-                Component::from_bytes(engine, bytes, permissions, folder).await?
+        let component = if let Some(bundled) = wasm.bundled() {
+            Component::from_bytes(engine, bundled.component(), permissions, folder).await?
+        } else {
+            match (&wasm.reference, self.runtime.source(), self.tenant.own_folder()) {
+                (Some(reference), ..) => {
+                    let bytes = self.locked(config, wasm, reference).await?;
+                    Component::from_bytes(engine, bytes, permissions, folder).await?
+                }
+                (None, None, None) => Component::load(engine, &wasm.component, permissions, folder).await?,
+                (None, None, Some(within)) => {
+                    Component::load_beneath(engine, within, &wasm.component, permissions, folder).await?
+                }
+                (None, Some(source), _) => {
+                    let wanted = Wanted { name: &wasm.name, file: &wasm.component, locked: None };
+                    let bytes = source.fetch(&wanted).await?;
+                    Component::from_bytes(engine, bytes, permissions, folder).await?
+                }
             }
         };
         // The digest is of the compiled bytes, because the file may have changed since.

@@ -240,7 +240,9 @@ async fn sets(
         let mut config = loaded.config;
         config.fail_closed |= tenant.fail_closed;
         for hook in &config.hooks {
-            if let Handler::Wasm(wasm) = &hook.handler {
+            if let Handler::Wasm(wasm) = &hook.handler
+                && !wasm.is_bundled()
+            {
                 files.add(Place::within(&wasm.component, folder.path()));
             }
         }

@@ -98,11 +98,18 @@ fn list() -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// In place of the digest of a component that hookbox brings: it is trusted with the program.
+const BUNDLED: &str = "bundled";
+
 /// The digest of each hook's component.
 fn components(config: &Config) -> anyhow::Result<BTreeMap<String, String>> {
     let mut digests = BTreeMap::new();
     for hook in &config.hooks {
         if let Handler::Wasm(wasm) = &hook.handler {
+            if wasm.is_bundled() {
+                digests.insert(hook.pointer.clone(), BUNDLED.to_owned());
+                continue;
+            }
             let missing = |why: String| {
                 Exit::Config.error(format!("`{}`: {why}; what is not there cannot be trusted", hook.name))
             };
@@ -129,7 +136,8 @@ fn show(config: &Config, components: &BTreeMap<String, String>) {
     ));
     let mut commands = false;
     for hook in &config.hooks {
-        let digest = components.get(&hook.pointer).map(|digest| format!("   sha256:{}…", short(digest)));
+        let digest = components.get(&hook.pointer).filter(|digest| *digest != BUNDLED);
+        let digest = digest.map(|digest| format!("   sha256:{}…", short(digest)));
         print::out(format_args!("  {}   {}{}", events(hook), what(&hook.handler), digest.unwrap_or_default()));
         for line in may(config, hook) {
             print::out(format_args!("      {line}"));
@@ -163,6 +171,7 @@ fn what(handler: &Handler) -> String {
     match handler {
         Handler::Wasm(wasm) => match &wasm.reference {
             Some(reference) => format!("component {reference}"),
+            None if wasm.is_bundled() => format!("component {}", print::name(&wasm.name)),
             None => format!("component {}", print::name(&wasm.component.to_string_lossy())),
         },
         Handler::Command { command, args: None, .. } => format!("command {}", print::quoted(command)),

@@ -182,7 +182,7 @@ fn parse(
 fn missing(config: &Config) -> impl Iterator<Item = Finding> {
     config.hooks.iter().filter_map(|hook| {
         let Handler::Wasm(wasm) = &hook.handler else { return None };
-        if wasm.reference.is_some() {
+        if wasm.reference.is_some() || wasm.is_bundled() {
             return None;
         }
         let error = wasm.component.metadata().err()?;

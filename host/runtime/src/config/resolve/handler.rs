@@ -16,7 +16,7 @@ use super::{Resolver, name};
 use crate::{
     artifact::{LOCK_FILE, Reference, ReferenceError, SCHEME},
     config::{
-        Handler, Process, Wasm,
+        Handler, Process, Wasm, bundled,
         diagnostic::Finding,
         file::{
             AgentEntry, AuthorityEntry, CommandEntry, HttpEntry, OwnEntry, Preset, ProcessEntry, PromptEntry,
@@ -131,6 +131,7 @@ impl Resolver {
     fn wasm(&mut self, entry: WasmEntry, pointer: &str) -> Wasm {
         let mut limits_given = self.limits_given.clone();
         limits_given.extend(super::given(Some(&entry.limits), &format!("{pointer}/limits")));
+        self.found.extend(bundled::check(&entry.component, &entry.config, pointer));
         let reference = self.reference(&entry.component, pointer);
         let (file, owner) = match &reference {
             // Without tag and digest, so that an update keeps the state of the component.
