@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod add;
 mod approve;
 mod bench;
 mod build;
@@ -11,7 +12,9 @@ mod doctor;
 mod event;
 mod explain;
 mod health;
+mod hooks;
 mod info;
+mod init;
 mod inspect;
 mod install;
 mod lock;
@@ -88,6 +91,12 @@ pub enum Command {
     Approve(approve::Approve),
     /// Show what is kept of registries and of the compiler, and make room
     Cache(cache::Cache),
+    /// Guard the clients on this machine with the hooks that this program brings
+    Init(init::Init),
+    /// List the hooks that this program brings
+    Hooks(hooks::Hooks),
+    /// Add a hook that this program brings to a configuration
+    Add(add::Add),
     /// Make a client ask hookbox about every event that a configuration has hooks for
     Install(install::Install),
     /// Find out whether clients ask hookbox, and what no hook can stop there
@@ -136,6 +145,9 @@ impl Command {
             Self::Update(command) => command.run(),
             Self::Approve(command) => command.run(),
             Self::Cache(command) => command.run(),
+            Self::Init(command) => command.run(),
+            Self::Hooks(command) => command.run(),
+            Self::Add(command) => command.run(),
             Self::Install(command) => command.run(),
             Self::Doctor(command) => command.run(),
             Self::Inspect(command) => command.run(),

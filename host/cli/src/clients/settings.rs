@@ -528,7 +528,8 @@ fn set(object: &CstObject, name: &str, value: &Value) {
     }
 }
 
-fn json_input(value: &Value) -> CstInputValue {
+/// A value as the editor takes it.
+pub fn json_input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
         Value::Bool(bool) => CstInputValue::Bool(*bool),

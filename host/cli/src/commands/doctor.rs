@@ -46,6 +46,11 @@ pub struct Findings {
 const SCOPES: [Scope; 3] = [Scope::Project, Scope::Local, Scope::User];
 
 impl Doctor {
+    /// An examination of one client.
+    pub fn of(client: &'static Client) -> Self {
+        Self { client: Some(client) }
+    }
+
     pub fn run(self) -> anyhow::Result<Exit> {
         let folder = std::env::current_dir()?;
         let coverage = Coverage::read()?;

@@ -68,6 +68,17 @@ struct Place {
 }
 
 impl Install {
+    /// An installation in the usual settings of a client.
+    pub fn of(client: &'static Client, config: &Path, yes: bool) -> Self {
+        let config = Some(config.to_owned());
+        Self { client, project: false, user: false, config, remove: false, import: false, yes, follow_links: false }
+    }
+
+    /// Its removal.
+    pub fn removal(client: &'static Client, config: &Path, yes: bool) -> Self {
+        Self { remove: true, ..Self::of(client, config, yes) }
+    }
+
     pub fn run(self) -> anyhow::Result<Exit> {
         let project = std::env::current_dir()?;
         let client = self.client;
