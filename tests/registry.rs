@@ -10,6 +10,7 @@ use std::{
     thread,
 };
 
+use hookbox_registry::SigningKey;
 use hookbox_testing::{guest, process::fed, registry::Registry};
 use serde_json::{Value, json};
 
@@ -275,7 +276,7 @@ fn an_edited_lock_runs_nothing() {
         (
             "power that it has not",
             Box::new(|lock| lock["components"][&reference]["imports"] = json!(["http"])),
-            "the lock says",
+            "+ asks for http",
             82,
         ),
         (
@@ -462,4 +463,157 @@ fn the_cache_tells_what_no_lock_names() {
     let told = setup.does(&["cache", "--gc"]);
     assert!(told.contains("1 component removed"), "{told}");
     passed(&setup.run());
+}
+
+#[test]
+fn one_file_takes_a_lock_to_a_machine_without_a_network() {
+    let mut setup = Setup::new(&silent(1));
+    setup.does(&["lock"]);
+    setup.does(&["save", "hooks.tar"]);
+    let first = fs::read(setup.dir.path().join("hooks.tar")).unwrap();
+    setup.does(&["save", "hooks.tar"]);
+    assert_eq!(fs::read(setup.dir.path().join("hooks.tar")).unwrap(), first);
+
+    setup.registry.stop();
+    let home = tempfile::tempdir().unwrap();
+    let there = |args: &[&str]| setup.in_home(home.path(), args);
+    let does = |args: &[&str]| assert!(there(args).status.success(), "{args:?}: {:?}", there(args));
+    does(&["load", "hooks.tar"]);
+    assert!(denied(&there(&["run", "--config", "hooks.json"])).contains("is not approved"));
+    does(&["approve"]);
+    passed(&there(&["run", "--config", "hooks.json"]));
+
+    // Other bytes under a name of the lock, and a file that is cut.
+    let other = tempfile::tempdir().unwrap();
+    let at = first.windows(4).position(|bytes| bytes == b"\0asm").unwrap();
+    for (name, code, change) in [("forged.tar", 82, at + 100), ("cut.tar", 70, 0)] {
+        let mut bytes = first.clone();
+        if change > 0 {
+            bytes[change] ^= 1
+        } else {
+            bytes.truncate(at + 10)
+        }
+        fs::write(setup.dir.path().join(name), bytes).unwrap();
+        let output = setup.in_home(other.path(), &["load", name]);
+        assert!([Some(code), Some(82)].contains(&output.status.code()), "{name}: {output:?}");
+    }
+    assert!(!other.path().join("hookbox/components").exists());
+}
+
+/// Two keys that sign, and those that verify, as files.
+fn keys(folder: &Path) -> [(PathBuf, PathBuf); 2] {
+    ["first", "second"].map(|name| {
+        let (file, public) = (folder.join(format!("{name}.key")), folder.join(format!("{name}.pub")));
+        let (key, text) = SigningKey::generate().unwrap();
+        fs::write(&file, text).unwrap();
+        fs::write(&public, key.public().to_pem()).unwrap();
+        (file, public)
+    })
+}
+
+impl Setup {
+    /// Sets what the user says of publishers of the registry, beside that the registry is allowed.
+    fn policy(&self, publisher: &Value, revoked: &Value) {
+        let mut publisher = publisher.clone();
+        publisher["references"] = format!("{}/acme/*", self.registry.host).into();
+        let settings = json!({
+            "registries": { &self.registry.host: { "private": true } }, "publishers": [publisher], "revoked": revoked,
+        });
+        fs::write(self.home.path().join("hookbox/registries.json"), settings.to_string()).unwrap();
+    }
+
+    fn sign(&self, key: &Path) -> String {
+        self.does(&["sign", &self.reference(), "--key", key.to_str().unwrap()])
+    }
+}
+
+#[test]
+fn only_the_publishers_key_lets_a_hook_in() {
+    let setup = Setup::new(&silent(1));
+    let [(first, first_public), (second, second_public)] = keys(setup.home.path());
+    let require = json!({ "mode": "require", "keys": [&first_public] });
+    setup.policy(&require, &json!({}));
+    let told = setup.ends(84, &["lock"]);
+    assert!(told.contains("is not signed"), "{told}");
+    assert!(!setup.lock_file().exists());
+
+    // Another's signature is a wrong one, in every mode but `off`.
+    setup.sign(&second);
+    assert!(setup.ends(84, &["lock"]).contains("wrong signature"));
+    setup.policy(&json!({ "mode": "warn", "keys": [&first_public] }), &json!({}));
+    assert!(setup.ends(84, &["lock"]).contains("wrong signature"));
+    setup.policy(&require, &json!({}));
+
+    let told = setup.sign(&first);
+    setup.does(&["lock"]);
+    let publisher = setup.entry()["publisher"].as_str().unwrap().to_owned();
+    assert!(told.contains(&publisher), "{told} {publisher}");
+    assert_eq!(setup.entry()["attested"], true);
+    passed(&setup.run());
+    assert!(setup.does(&["info", &setup.reference()]).contains(&publisher));
+
+    // A new version of another publisher, whom the policy allows too.
+    setup.policy(&json!({ "keys": [&first_public, &second_public] }), &json!({}));
+    setup.push(&silent(2), "1");
+    setup.sign(&second);
+    let told = setup.ends(81, &["update"]);
+    assert!(told.contains("! publisher"), "{told}");
+    passed(&setup.run());
+    assert_eq!(setup.entry()["publisher"], publisher);
+}
+
+#[test]
+fn a_lost_signature_waits_for_approval() {
+    let setup = Setup::new(&silent(1));
+    let [(first, first_public), _] = keys(setup.home.path());
+    setup.policy(&json!({ "mode": "warn", "keys": [&first_public] }), &json!({}));
+    setup.sign(&first);
+    setup.does(&["lock"]);
+    setup.push(&silent(2), "1");
+    let told = setup.ends(81, &["update"]);
+    assert!(told.contains("not attested now"), "{told}");
+    assert_eq!(setup.entry()["attested"], true);
+    setup.does(&["approve"]);
+    assert_eq!(setup.entry()["attested"], false);
+    passed(&setup.run());
+}
+
+#[test]
+fn what_is_revoked_runs_no_more() {
+    let setup = Setup::new(&silent(1));
+    let [(first, first_public), _] = keys(setup.home.path());
+    let require = json!({ "keys": [&first_public] });
+    setup.policy(&require, &json!({}));
+    setup.sign(&first);
+    setup.does(&["lock"]);
+    passed(&setup.run());
+    let entry = setup.entry();
+    for revoked in [
+        json!({ "digests": [entry["digest"]] }),
+        json!({ "digests": [entry["manifest"]] }),
+        json!({ "publishers": [entry["publisher"]] }),
+    ] {
+        setup.policy(&require, &revoked);
+        assert!(denied(&setup.run()).contains("is revoked"), "{revoked}");
+        setup.ends(84, &["lock", "--locked"]);
+        setup.ends(84, &["update"]);
+    }
+    // A file that cannot be read may revoke anything.
+    fs::write(setup.home.path().join("hookbox/registries.json"), "{").unwrap();
+    assert!(denied(&setup.run()).contains("cannot read what is revoked"));
+    setup.policy(&require, &json!({}));
+    passed(&setup.run());
+}
+
+#[test]
+fn a_policy_that_makes_no_sense_is_an_error() {
+    let setup = Setup::new(&silent(1));
+    for policy in
+        [json!({ "mode": "require" }), json!({ "keys": ["no-such-file.pub"] }), json!({ "keys": ["-----BEGIN X"] })]
+    {
+        setup.policy(&policy, &json!({}));
+        setup.ends(78, &["lock"]);
+    }
+    setup.policy(&json!({ "mode": "off" }), &json!({}));
+    setup.does(&["lock"]);
 }

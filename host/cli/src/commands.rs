@@ -24,9 +24,11 @@ mod new;
 mod pull;
 mod push;
 mod run;
+mod save;
 mod schema;
 mod scratch;
 mod serve;
+mod sign;
 mod stdio;
 mod test;
 mod token;
@@ -77,6 +79,8 @@ pub enum Command {
     Trust(trust::Trust),
     /// Push a hook to a registry
     Push(push::Push),
+    /// Sign a hook in a registry with a key
+    Sign(sign::Sign),
     /// Pull a hook from a registry into a file
     Pull(pull::Pull),
     /// Print the digest of a hook in a registry, or of a file
@@ -89,6 +93,10 @@ pub enum Command {
     Update(update::Update),
     /// Let locked hooks run that another person locked, or that ask for more than before
     Approve(approve::Approve),
+    /// Write the components of a lock to one file, for a machine without a network
+    Save(save::Save),
+    /// Take the components of a lock from a file that `save` wrote
+    Load(save::Load),
     /// Show what is kept of registries and of the compiler, and make room
     Cache(cache::Cache),
     /// Guard the clients on this machine with the hooks that this program brings
@@ -138,12 +146,15 @@ impl Command {
             Self::Check(command) => command.run(),
             Self::Trust(command) => command.run(),
             Self::Push(command) => command.run(),
+            Self::Sign(command) => command.run(),
             Self::Pull(command) => command.run(),
             Self::Digest(command) => command.run(),
             Self::Info(command) => command.run(),
             Self::Lock(command) => command.run(),
             Self::Update(command) => command.run(),
             Self::Approve(command) => command.run(),
+            Self::Save(command) => command.run(),
+            Self::Load(command) => command.run(),
             Self::Cache(command) => command.run(),
             Self::Init(command) => command.run(),
             Self::Hooks(command) => command.run(),

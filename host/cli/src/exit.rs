@@ -25,7 +25,8 @@ Exit codes:
   80  hookbox.lock is missing, or is not of the configuration as it is now
   81  a component has to be approved before it runs: hookbox approve
   82  the bytes of a component are not those that were locked
-  83  a registry could not be used";
+  83  a registry could not be used
+  84  a signature is missing or wrong, or a component or its publisher is revoked";
 
 /// The exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub enum Exit {
     Forged,
     /// A request to a registry failed.
     Registry,
+    /// A signature is missing or wrong, or what it is about is revoked.
+    Unsigned,
 }
 
 impl Exit {
@@ -79,6 +82,7 @@ impl Exit {
             Self::Unapproved => 81,
             Self::Forged => 82,
             Self::Registry => 83,
+            Self::Unsigned => 84,
         }
     }
 }

@@ -11,7 +11,7 @@ use hookbox::{
     config::{Config, Reader},
     sandbox::component::inspect,
 };
-use hookbox_registry::{Registry, Resolved};
+use hookbox_registry::{Registry, Resolved, Trust};
 
 use crate::{exit::Exit, print, registries, report, user_file};
 
@@ -77,14 +77,29 @@ impl Locks {
     /// The component of an entry: the fetched one, or else the one in its registry, by the digest in the lock.
     pub async fn component(
         &self,
-        registry: &Registry,
+        (registry, trust): &(Registry, Trust),
         reference: &Reference,
         locked: &Locked,
     ) -> anyhow::Result<Vec<u8>> {
-        if let Some(bytes) = self.kept.get(locked.hex())? {
+        let digests = [locked.digest.as_str(), locked.manifest.as_str()];
+        if let Some(what) = trust.revoked.find(digests, locked.publisher.as_deref()) {
+            return Err(Exit::Unsigned.error(format!("`{reference}`: {what} is revoked")));
+        }
+        // What this user approved was verified then. Without a policy the digest is enough.
+        let known = self.approval.covers(&reference.to_string(), locked) || trust.publishers.accept(reference, None);
+        if known && let Some(bytes) = self.kept.get(locked.hex())? {
             return Ok(bytes);
         }
-        let pulled = registry.pull(&reference.at(&locked.manifest)).await.map_err(registries::failed)?;
+        let pinned = reference.at(&locked.manifest);
+        let seen = registry.inspect(&pinned).await.map_err(registries::failed)?;
+        let publisher = trust.verify(registry, &pinned, &seen).await.map_err(registries::refused)?;
+        if publisher.is_some() && publisher != locked.publisher {
+            let found = publisher.unwrap_or_default();
+            let said = locked.publisher.as_deref().unwrap_or("nobody");
+            let message = format!("`{reference}` is signed by {found}, and the lock says {said}");
+            return Err(Exit::Forged.advised(message, &["run   hookbox update"]));
+        }
+        let pulled = registry.pull_seen(&pinned, seen).await.map_err(registries::failed)?;
         if pulled.seen.component.digest != locked.digest {
             let found = &pulled.seen.component.digest;
             let message = format!("`{reference}`: the registry has {found} where {} is locked", locked.digest);
@@ -93,7 +108,12 @@ impl Locks {
         Ok(pulled.component)
     }
 
-    /// Stores a component.
+    /// The component of an entry, if it is kept.
+    pub fn kept(&self, locked: &Locked) -> anyhow::Result<Option<Vec<u8>>> {
+        Ok(self.kept.get(locked.hex())?)
+    }
+
+    /// Keeps a component.
     pub fn keep(&self, bytes: &[u8]) -> anyhow::Result<()> {
         Ok(self.kept.put(bytes).map(drop)?)
     }

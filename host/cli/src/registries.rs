@@ -1,11 +1,20 @@
 //! The registry client with this user's settings: `registries.json` in the user's configuration folder, and Docker's
 //! credentials.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
-use hookbox::{artifact::Reference, capability::http::ReqwestClient, folders, json};
-use hookbox_registry::{DockerCredentials, Hosts, Registry, RegistryError, Terms};
+use hookbox::{
+    artifact::{REGISTRIES_FILE, Reference, Revoked},
+    capability::http::ReqwestClient,
+    folders, json,
+};
+use hookbox_registry::{
+    DockerCredentials, Hosts, PolicyError, Publisher, Publishers, Registry, RegistryError, Terms, Trust,
+};
 use serde::Deserialize;
 
 use crate::{exit::Exit, user_file};
@@ -16,11 +25,15 @@ use crate::{exit::Exit, user_file};
 pub struct Settings {
     /// Hosts in private networks or without TLS.
     pub registries: BTreeMap<String, Terms>,
+    /// Policies of publishers; the first that names a repository holds for it.
+    publishers: Vec<Publisher>,
+    /// Digests and publishers that are refused although they are signed.
+    revoked: Revoked,
 }
 
 /// The path of the settings.
 pub fn file() -> Option<PathBuf> {
-    Some(folders::config()?.join("registries.json"))
+    Some(folders::config()?.join(REGISTRIES_FILE))
 }
 
 impl Settings {
@@ -32,20 +45,31 @@ impl Settings {
         read().with_context(|| file.display().to_string()).map_err(|error| Exit::Config.error(format!("{error:#}")))
     }
 
-    /// The hosts that may be contacted.
+    /// The demands on an artifact before it is locked.
+    pub fn trust(&self) -> anyhow::Result<Trust> {
+        let file = file().unwrap_or_default();
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let policies = self.publishers.iter().map(|publisher| publisher.policy(folder)).collect::<Result<Vec<_>, _>>();
+        let policies = policies.map_err(|error| Exit::Config.error(format!("{}: {error}", file.display())))?;
+        Ok(Trust { publishers: Publishers::new(policies), revoked: self.revoked.clone() })
+    }
+
+    /// The hosts that may be reached.
     pub fn hosts(&self) -> Hosts {
         self.registries.iter().fold(Hosts::public(), |hosts, (host, terms)| hosts.with(host, *terms))
     }
 }
 
-/// A client for references in files. Private hosts must be in the user's settings.
-pub fn of_files() -> anyhow::Result<Registry> {
-    Ok(client(Settings::load()?.hosts()))
+/// A client for references that a file names: private hosts have to be in the user's settings. With the user's policy.
+pub fn of_files() -> anyhow::Result<(Registry, Trust)> {
+    let settings = Settings::load()?;
+    Ok((client(settings.hosts()), settings.trust()?))
 }
 
-/// A client for a reference on the command line. Naming a host there means that the user trusts it.
-pub fn named(reference: &Reference) -> anyhow::Result<Registry> {
-    Ok(client(Settings::load()?.hosts().vouched(reference.host())))
+/// A client for a reference on the command line, whose host the user vouches for. With the user's policy.
+pub fn named(reference: &Reference) -> anyhow::Result<(Registry, Trust)> {
+    let settings = Settings::load()?;
+    Ok((client(settings.hosts().vouched(reference.host())), settings.trust()?))
 }
 
 fn client(hosts: Hosts) -> Registry {
@@ -57,7 +81,18 @@ pub fn reference(text: &str) -> anyhow::Result<Reference> {
     Reference::parse(text).map_err(|error| Exit::Usage.error(error.to_string()))
 }
 
-/// An error of a registry with its exit status.
+/// An error of a policy on its way out of a command, with its exit code.
+pub fn refused(error: PolicyError) -> anyhow::Error {
+    match error {
+        PolicyError::Registry(error) => failed(error),
+        PolicyError::NoKey(_) | PolicyError::Names(_) | PolicyError::KeyFile { .. } | PolicyError::Key(..) => {
+            Exit::Config.error(error.to_string())
+        }
+        error => Exit::Unsigned.error(error.to_string()),
+    }
+}
+
+/// An error of a registry on its way out of a command, with its exit code.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 pub fn failed(error: RegistryError) -> anyhow::Error {
     let exit = match &error {

@@ -13,6 +13,7 @@ mod manifest;
 mod pull;
 mod push;
 mod resolve;
+mod signature;
 mod time;
 mod transport;
 
@@ -24,3 +25,6 @@ pub use manifest::{ARTIFACT_CONFIG, COMPONENT_LAYER, Descriptor, Manifest, WasmC
 pub use pull::{Pulled, Seen};
 pub use push::Pushed;
 pub use resolve::{Resolved, resolve};
+pub use signature::{
+    KeyError, Mode, Policy, PolicyError, PublicKey, Publisher, Publishers, SignatureError, SigningKey, Trust,
+};

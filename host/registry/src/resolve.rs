@@ -5,7 +5,12 @@ use hookbox::{
     sandbox::component::{Inspection, inspect},
 };
 
-use crate::{client::Registry, error::RegistryError, pull::artifact, time};
+use crate::{
+    client::Registry,
+    pull::artifact,
+    signature::{PolicyError, Trust},
+    time,
+};
 
 /// A reference that was resolved, with the component that it led to.
 #[derive(Debug, Clone)]
@@ -22,9 +27,11 @@ pub struct Resolved {
 /// its publisher says.
 ///
 /// # Errors
-/// [`RegistryError`]: also for bytes that are no component of this contract.
-pub async fn resolve(registry: &Registry, reference: &Reference) -> Result<Resolved, RegistryError> {
-    let pulled = registry.pull(reference).await?;
+/// [`PolicyError`]: also for bytes that are no component of this contract.
+pub async fn resolve(registry: &Registry, reference: &Reference, trust: &Trust) -> Result<Resolved, PolicyError> {
+    let seen = registry.inspect(reference).await?;
+    let publisher = trust.verify(registry, reference, &seen).await?;
+    let pulled = registry.pull_seen(reference, seen).await?;
     let found = inspect(&pulled.component).map_err(|error| artifact(reference, error.to_string()))?;
     let Power { exports, imports } = Power::of(&found);
     let version = pulled.seen.manifest.version().map(|version| hookbox::shorten(version, 80));
@@ -35,8 +42,8 @@ pub async fn resolve(registry: &Registry, reference: &Reference) -> Result<Resol
         version,
         exports,
         imports,
-        publisher: None,
-        attested: false,
+        attested: publisher.is_some(),
+        publisher,
         source: reference.name(),
         resolved: time::now(),
         note: None,

@@ -9,4 +9,4 @@ mod policy;
 
 pub use bundle::SignatureError;
 pub use key::{KeyError, PublicKey, SigningKey};
-pub use policy::{Mode, Policy, PolicyError, Publishers, Revoked, Verified};
+pub use policy::{Mode, Policy, PolicyError, Publisher, Publishers, Trust};

@@ -12,14 +12,15 @@ use std::{
 
 use hookbox::{artifact::Reference, capability::http::ReqwestClient, sha256};
 use hookbox_registry::{
-    ARTIFACT_CONFIG, Bounds, COMPONENT_LAYER, Credential, Credentials, DockerCredentials, Hosts, NoCredentials,
-    Registry, RegistryError,
+    ARTIFACT_CONFIG, Bounds, COMPONENT_LAYER, Credential, Credentials, DockerCredentials, Hosts, Mode, NoCredentials,
+    Policy, PolicyError, Publishers, Registry, RegistryError, SigningKey,
 };
 use hookbox_testing::server::{Server, response};
 use serde_json::{Value, json};
 
 const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const COMPONENT: &str = "the bytes of a component";
 
 fn digest(text: &str) -> String {
@@ -347,4 +348,75 @@ async fn credentials_are_read_where_docker_keeps_them() {
     }
     std::fs::write(&file, "{").unwrap();
     credentials.of("registry.example").await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_registry_that_fails_is_not_one_without_signatures() {
+    let (key, _) = SigningKey::generate().unwrap();
+    for (answer, missing) in [
+        (response("404 Not Found", "", ""), true),
+        (response("500 Internal Server Error", "", ""), false),
+        (response("403 Forbidden", "", ""), false),
+        (response("429 Too Many Requests", "retry-after: 3600\r\n", ""), false),
+        (sent("text/html", "<html>"), false),
+        (sent(INDEX, &"[".repeat(60_000)), false),
+        ("SSH-2.0\r\n".to_owned(), false),
+    ] {
+        let told = answer.clone();
+        let server = Server::start(move |request| {
+            let signatures = request.contains("/referrers/") || request.contains("/manifests/sha256-");
+            if signatures { told.clone() } else { honest(request) }
+        })
+        .await;
+        let (registry, reference) = (registry(server.port), reference(server.port));
+        let seen = registry.inspect(&reference).await.unwrap();
+        let policy = Policy::new(reference.name(), Mode::Warn, vec![key.public()]).unwrap();
+        let verified = Publishers::new(vec![policy]).verify(&registry, &reference, &seen).await;
+        match verified {
+            Ok(publisher) => assert!(missing && publisher.is_none(), "{answer}"),
+            Err(error) => assert!(!missing && matches!(error, PolicyError::Registry(_)), "{answer}: {error:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn signatures_that_are_about_something_else_are_refused() {
+    let (key, _) = SigningKey::generate().unwrap();
+    let referrer = |subject: &str, digest: &str| {
+        json!({
+            "schemaVersion": 2, "mediaType": IMAGE, "artifactType": BUNDLE,
+            "config": { "mediaType": "application/vnd.oci.empty.v1+json", "digest": self::digest("{}"), "size": 2 },
+            "layers": [{ "mediaType": BUNDLE, "digest": digest, "size": 2 }],
+            "subject": { "mediaType": IMAGE, "digest": subject, "size": 1 },
+        })
+        .to_string()
+    };
+    let own = digest(&manifest().to_string());
+    // Of another artifact, of other bytes than its own digest, and of an invalid bundle.
+    for manifest in
+        [referrer(&digest("another"), &digest("{}")), referrer(&own, &digest("x")), referrer(&own, &digest("{}"))]
+    {
+        let entry =
+            json!({ "mediaType": IMAGE, "artifactType": BUNDLE, "digest": digest(&manifest), "size": manifest.len() });
+        let index = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [entry] }).to_string();
+        let named = digest(&manifest);
+        let server = Server::start(move |request| {
+            if request.contains("/referrers/") {
+                sent(INDEX, &index)
+            } else if request.contains("/manifests/sha256-") {
+                response("404 Not Found", "", "")
+            } else if request.contains(&format!("/manifests/{named}")) {
+                sent(IMAGE, &manifest)
+            } else if request.contains("/blobs/") {
+                sent("x/y", "{}")
+            } else {
+                honest(request)
+            }
+        })
+        .await;
+        let (registry, reference) = (registry(server.port), reference(server.port));
+        let seen = registry.inspect(&reference).await.unwrap();
+        let policy = Policy::new(reference.name(), Mode::Warn, vec![key.public()]).unwrap();
+        Publishers::new(vec![policy]).verify(&registry, &reference, &seen).await.unwrap_err();
+    }
 }

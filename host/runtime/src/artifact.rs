@@ -9,6 +9,7 @@ mod lock;
 mod locked;
 mod power;
 mod reference;
+mod revoked;
 
 pub use approval::{Approval, ApprovalStore, Approvals};
 pub use kept::{KEPT_BYTES, KeepError, Kept, KeptFile};
@@ -17,3 +18,4 @@ pub use locked::{NotLocked, component};
 pub(crate) use locked::{Place, entry, fetch, verify};
 pub use power::{Change, Power};
 pub use reference::{Reference, ReferenceError, SCHEME};
+pub use revoked::{REGISTRIES_FILE, Revoked};

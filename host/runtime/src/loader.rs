@@ -9,7 +9,7 @@ use std::{
 
 use hookbox_protocol::{Cause, Failure, dialect::picoclaw};
 use hookbox_sandbox::{
-    CallContext, Component, LoadError, Permissions,
+    CallContext, Component, LoadError, Permissions, Profile,
     capability::Capabilities,
     permission::{HttpGrant, LlmGrant},
 };
@@ -180,9 +180,18 @@ impl Loader {
         let place = Place {
             approvals: self.runtime.approvals().clone(),
             kept: self.tenant.own_kept().or_else(|| self.runtime.kept().cloned()),
+            revoked: self.runtime.revoked().cloned(),
             within: self.tenant.own_folder(),
         };
-        let Some(source) = self.runtime.source() else { return Ok(artifact::fetch(config, reference, &place)?.1) };
+        let Some(source) = self.runtime.source() else {
+            let (config, reference) = (config.clone(), reference.clone());
+            let fetch = move || artifact::fetch(&config, &reference, &place).map(|(_, bytes)| bytes);
+            // A process that serves many has others to serve while a component is read and hashed.
+            return Ok(match self.runtime.options().profile {
+                Profile::OneShot => fetch()?,
+                Profile::Resident => elsewhere(fetch).await??,
+            });
+        };
         let locked = artifact::entry(config, reference, &place)?;
         let bytes = source.fetch(&Wanted { name: &wasm.name, file: &wasm.component, locked: Some(&locked) }).await?;
         artifact::verify(reference, &locked, &bytes)?;
@@ -236,7 +245,12 @@ impl Loader {
     }
 }
 
-/// The modes of `PicoClaw`'s handshake that these hooks serve.
+/// Runs what may wait for a disk on a thread of its own.
+async fn elsewhere<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, LoadError> {
+    tokio::task::spawn_blocking(read).await.map_err(|error| LoadError::Engine(error.to_string()))
+}
+
+/// What these hooks are asked about, in the words of `PicoClaw`'s handshake.
 pub(crate) fn modes<'a>(config: &Config, hooks: impl IntoIterator<Item = &'a config::Hook>) -> Vec<&'static str> {
     let mode =
         |event: &String| picoclaw::mode(config.dialect.spec_by_name(event).unwrap_or(config.dialect.other_spec()).kind);

@@ -14,7 +14,7 @@ use hookbox_sandbox::{Engine, EngineOptions, LoadError, Loads};
 use tokio::sync::OnceCell;
 
 use crate::{
-    artifact::{Approvals, Kept},
+    artifact::{Approvals, Kept, Revoked},
     capability::{
         StateError,
         http::HttpClient,
@@ -63,6 +63,7 @@ struct Inner {
     source: Option<Arc<dyn ComponentSource>>,
     approvals: Approvals,
     kept: Option<Kept>,
+    revoked: Option<Revoked>,
 }
 
 impl Runtime {
@@ -121,7 +122,12 @@ impl Runtime {
         &self.inner.approvals
     }
 
-    /// The folder of fetched components, unless it is the user's.
+    /// What is revoked, if it is not what the user revoked.
+    pub(crate) fn revoked(&self) -> Option<&Revoked> {
+        self.inner.revoked.as_ref()
+    }
+
+    /// Where fetched components are, if it is not the user's folder.
     pub(crate) fn kept(&self) -> Option<&Kept> {
         self.inner.kept.as_ref()
     }

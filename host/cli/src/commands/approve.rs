@@ -33,7 +33,7 @@ pub struct Approve {
 impl Approve {
     pub fn run(self) -> anyhow::Result<Exit> {
         let mut locks = Locks::open(self.config, self.dialect.as_deref())?;
-        let (registry, chosen) = (registries::of_files()?, locks.named(&self.names)?);
+        let (client, chosen) = (registries::of_files()?, locks.named(&self.names)?);
         let mut approved = 0;
         for reference in &chosen {
             let name = reference.to_string();
@@ -46,7 +46,7 @@ impl Approve {
             if wanted == locked && locks.approval.covers(&name, &locked) {
                 continue;
             }
-            let bytes = block_on(locks.component(&registry, reference, &wanted))?;
+            let bytes = block_on(locks.component(&client, reference, &wanted))?;
             locks::check_power(reference, &wanted, &bytes)?;
             locks::show(reference, &wanted);
             let before = locks.approval.components.get(&name);

@@ -22,7 +22,7 @@ impl Digest {
     pub fn run(self) -> anyhow::Result<Exit> {
         let digest = if self.what.starts_with(SCHEME) {
             let reference = registries::reference(&self.what)?;
-            let registry = registries::named(&reference)?;
+            let (registry, _) = registries::named(&reference)?;
             block_on(async { registry.inspect(&reference).await.map_err(registries::failed) })?.digest
         } else {
             format!("sha256:{}", sha256(read(Path::new(&self.what)).context(self.what)?))

@@ -25,14 +25,15 @@ pub struct Info {
 impl Info {
     pub fn run(self) -> anyhow::Result<Exit> {
         let reference = registries::reference(&self.reference)?;
-        let registry = registries::named(&reference)?;
+        let (registry, trust) = registries::named(&reference)?;
         let (seen, resolved) = block_on(async {
             let seen = registry.inspect(&reference).await.map_err(registries::failed)?;
             if self.manifest {
                 return Ok((seen, None));
             }
-            // By its digest, because the tag may have moved since.
-            let resolved = resolve(&registry, &reference.at(&seen.digest)).await.map_err(registries::failed)?;
+            // By its digest: a tag may have moved by now.
+            let resolved =
+                resolve(&registry, &reference.at(&seen.digest), &trust).await.map_err(registries::refused)?;
             Ok((seen, Some(resolved)))
         })?;
         if self.json {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hookbox::artifact::{Change, Locked, Reference};
-use hookbox_registry::{Registry, resolve};
+use hookbox_registry::{Registry, Trust, resolve};
 
 use super::block_on;
 use crate::{
@@ -35,26 +35,26 @@ pub struct Lock {
 impl Lock {
     pub fn run(self) -> anyhow::Result<Exit> {
         let mut locks = Locks::open(self.file, self.dialect.as_deref())?;
-        let registry = registries::of_files()?;
+        let client = registries::of_files()?;
         if self.locked {
-            return block_on(fetch(&mut locks, &registry, self.approve));
+            return block_on(fetch(&mut locks, &client, self.approve));
         }
-        block_on(lock(&mut locks, &registry))
+        block_on(lock(&mut locks, &client))
     }
 }
 
-/// Resolves references that are missing in the lock.
-async fn lock(locks: &mut Locks, registry: &Registry) -> anyhow::Result<Exit> {
+/// Resolves references that the lock lacks.
+async fn lock(locks: &mut Locks, client: &(Registry, Trust)) -> anyhow::Result<Exit> {
     let mut unapproved = Vec::new();
     for reference in locks.config.references.clone() {
         let name = reference.to_string();
         match locks.lock.components.get(&name).cloned() {
             None => {
-                let resolved = resolve(registry, &reference).await.map_err(registries::failed)?;
+                let resolved = resolve(&client.0, &reference, &client.1).await.map_err(registries::refused)?;
                 locks::show(&reference, &resolved.locked);
                 locks.take(&reference, &resolved)?;
             }
-            Some(locked) => unapproved.extend(ready(locks, registry, &reference, locked).await?),
+            Some(locked) => unapproved.extend(ready(locks, client, &reference, locked).await?),
         }
     }
     locks.write()?;
@@ -62,8 +62,8 @@ async fn lock(locks: &mut Locks, registry: &Registry) -> anyhow::Result<Exit> {
     approve_first(&unapproved)
 }
 
-/// Fetches what is in the lock, without resolving anything.
-async fn fetch(locks: &mut Locks, registry: &Registry, approve: bool) -> anyhow::Result<Exit> {
+/// Fetches what the lock says, and nothing else.
+async fn fetch(locks: &mut Locks, client: &(Registry, Trust), approve: bool) -> anyhow::Result<Exit> {
     let stale = |why: String| Exit::Stale.advised(why, &["run   hookbox lock"]);
     if !locks.is_there && !locks.config.references.is_empty() {
         return Err(stale(format!("{} does not exist", locks.path.display())));
@@ -78,12 +78,12 @@ async fn fetch(locks: &mut Locks, registry: &Registry, approve: bool) -> anyhow:
             return Err(stale(format!("`{name}` is not in {}", locks.path.display())));
         };
         if approve {
-            let bytes = locks.component(registry, &reference, &locked).await?;
+            let bytes = locks.component(client, &reference, &locked).await?;
             locks::check_power(&reference, &locked, &bytes)?;
             locks.keep(&bytes)?;
             locks.approve(&name, locked);
         } else {
-            unapproved.extend(ready(locks, registry, &reference, locked).await?);
+            unapproved.extend(ready(locks, client, &reference, locked).await?);
         }
     }
     locks.settle()?;
@@ -95,12 +95,12 @@ async fn fetch(locks: &mut Locks, registry: &Registry, approve: bool) -> anyhow:
 /// Fetches a component of the lock if this user approved it, here or for another lock. Otherwise returns its name.
 async fn ready(
     locks: &mut Locks,
-    registry: &Registry,
+    client: &(Registry, Trust),
     reference: &Reference,
     locked: Locked,
 ) -> anyhow::Result<Option<String>> {
     let name = reference.to_string();
-    let bytes = locks.component(registry, reference, &locked).await?;
+    let bytes = locks.component(client, reference, &locked).await?;
     locks::check_power(reference, &locked, &bytes)?;
     let known = locks.approval.covers(&name, &locked);
     let before = locks.approval.components.get(&name);

@@ -22,7 +22,7 @@ pub struct Pull {
 impl Pull {
     pub fn run(self) -> anyhow::Result<Exit> {
         let reference = registries::reference(&self.reference)?;
-        let registry = registries::named(&reference)?;
+        let (registry, _) = registries::named(&reference)?;
         let pulled = block_on(async { registry.pull(&reference).await.map_err(registries::failed) })?;
         let file = self.output.unwrap_or_else(|| format!("{}.wasm", reference.short_name()).into());
         user_file::write(&file, &pulled.component)?;

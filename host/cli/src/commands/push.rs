@@ -61,7 +61,7 @@ impl Push {
         let found = inspect(&bytes).map_err(|error| {
             Exit::Config.advised(format!("{}: {error}", self.component.display()), &[&error.help()])
         })?;
-        let registry = registries::named(&reference)?;
+        let (registry, _) = registries::named(&reference)?;
         let pushed = block_on(async {
             registry.push(&reference, &bytes, &found, annotations).await.map_err(registries::failed)
         })?;

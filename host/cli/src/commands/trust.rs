@@ -70,9 +70,10 @@ impl Trust {
         // Trusting a checkout includes its lock, which contains the digests that were shown.
         if !config.references.is_empty() {
             let mut locks = Locks::open(Some(place.clone()), Some(&dialect))?;
-            let all = locks.lock.components.clone();
-            for (name, locked) in all {
-                locks.approve(&name, locked);
+            for reference in config.references.iter().map(ToString::to_string) {
+                if let Some(locked) = locks.lock.components.get(&reference).cloned() {
+                    locks.approve(&reference, locked);
+                }
             }
             locks.settle()?;
         }

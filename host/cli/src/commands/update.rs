@@ -33,7 +33,7 @@ pub struct Update {
 impl Update {
     pub fn run(self) -> anyhow::Result<Exit> {
         let mut locks = Locks::open(self.config, self.dialect.as_deref())?;
-        let (registry, chosen) = (registries::of_files()?, locks.named(&self.names)?);
+        let ((registry, trust), chosen) = (registries::of_files()?, locks.named(&self.names)?);
         let unapproved = block_on(async {
             let mut unapproved = Vec::new();
             for reference in &chosen {
@@ -42,7 +42,7 @@ impl Update {
                     let message = format!("`{name}` is not in {}", locks.path.display());
                     return Err(Exit::Stale.advised(message, &["run   hookbox lock"]));
                 };
-                let resolved = resolve(&registry, reference).await.map_err(registries::failed)?;
+                let resolved = resolve(&registry, reference, &trust).await.map_err(registries::refused)?;
                 if resolved.locked.digest == before.digest && resolved.locked.publisher == before.publisher {
                     print::out(format_args!("{name}: {} is the newest", short(&before.digest)));
                     continue;

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use hookbox::artifact::Reference;
 
-use super::{bundle::{self, BUNDLE, SIGN}, key::SigningKey};
+use super::{
+    bundle::{self, BUNDLE, SIGN},
+    key::SigningKey,
+};
 use crate::{
     client::Registry,
     error::RegistryError,
@@ -98,10 +101,7 @@ impl Registry {
     pub async fn sign(&self, reference: &Reference, seen: &Seen, key: &SigningKey) -> Result<(), RegistryError> {
         let bundle = bundle::sign(key, &seen.digest).map_err(|error| artifact(reference, error.to_string()))?;
         let layer = descriptor(BUNDLE, &bundle);
-        let notes = [
-            ("dev.sigstore.bundle.content", "dsse-envelope"),
-            ("dev.sigstore.bundle.predicateType", SIGN),
-        ];
+        let notes = [("dev.sigstore.bundle.content", "dsse-envelope"), ("dev.sigstore.bundle.predicateType", SIGN)];
         let annotations: BTreeMap<String, String> = notes.map(|(name, value)| (name.into(), value.into())).into();
         let manifest = Manifest {
             schema_version: 2,

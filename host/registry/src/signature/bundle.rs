@@ -120,7 +120,8 @@ pub(crate) fn verify<'a>(bundle: &[u8], digest: &str, keys: &'a [PublicKey]) -> 
     let signed = |key: &&PublicKey| signatures.iter().any(|signature| key.verifies(&message, signature));
     let key = keys.iter().find(signed).ok_or(SignatureError::Key)?;
     let value = hookbox::json::parse(&payload).map_err(|error| SignatureError::Form(error.to_string()))?;
-    let statement: Statement = serde_json::from_value(value).map_err(|error| SignatureError::Form(error.to_string()))?;
+    let statement: Statement =
+        serde_json::from_value(value).map_err(|error| SignatureError::Form(error.to_string()))?;
     if statement.kind != STATEMENT || statement.predicate_type != SIGN {
         return Err(form("its statement is not a signature"));
     }

@@ -1,10 +1,21 @@
 //! Policies: who may publish what, and what is revoked. A policy that makes no sense cannot be built.
 
-use hookbox::artifact::Reference;
+use std::{
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use hookbox::{
+    artifact::{Reference, Revoked, SCHEME},
+    private::open_regular,
+};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{bundle, key::PublicKey};
+use super::{
+    bundle,
+    key::{KeyError, PublicKey},
+};
 use crate::{client::Registry, error::RegistryError, pull::Seen};
 
 /// Strictness of a policy.
@@ -29,22 +40,31 @@ pub struct Policy {
     keys: Vec<PublicKey>,
 }
 
+/// A policy as it is written in a file of settings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Publisher {
+    /// A repository with its host, or all below a beginning: `registry.example/acme/*`.
+    pub references: String,
+    /// Strictness; `require` unless given.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Files of public keys, or their PEM text.
+    #[serde(default)]
+    pub keys: Vec<String>,
+}
+
 /// Policies, the first that names a repository being the one that holds for it.
 #[derive(Debug, Clone, Default)]
 pub struct Publishers(Vec<Policy>);
 
-/// Digests and publishers that are refused although they are signed.
+/// Demands on an artifact before it is locked: published by an allowed key, and not revoked.
 #[derive(Debug, Clone, Default)]
-pub struct Revoked {
-    digests: Vec<String>,
-    publishers: Vec<String>,
-}
-
-/// The publisher of an artifact. There is one only where the policy is satisfied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
-    /// The publisher whose key signed it; `None`: nothing was verified.
-    pub publisher: Option<String>,
+pub struct Trust {
+    /// Policies of publishers.
+    pub publishers: Publishers,
+    /// Digests and publishers that are refused although they are signed.
+    pub revoked: Revoked,
 }
 
 /// Why an artifact is refused, or a policy invalid.
@@ -57,6 +77,17 @@ pub enum PolicyError {
     /// A policy is for names that cannot be any.
     #[error("`{0}` names no repositories: write `HOST/REPOSITORY`, or a beginning of it that ends with `/*`")]
     Names(String),
+    /// A key cannot be read.
+    #[error("key {}: {why}", file.display())]
+    KeyFile {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// A key is not one.
+    #[error("the policy for `{0}`: {1}")]
+    Key(String, KeyError),
     /// It has no signature.
     #[error("{0} is not signed, and the policy requires a signature")]
     Unsigned(String),
@@ -87,9 +118,13 @@ impl Policy {
     /// # Errors
     /// [`PolicyError::NoKey`], [`PolicyError::Names`].
     pub fn new(names: impl Into<String>, mode: Mode, keys: Vec<PublicKey>) -> Result<Self, PolicyError> {
-        let names = names.into();
-        let plain = names.strip_suffix("/*").unwrap_or(&names);
-        if plain.is_empty() || plain.contains('*') || plain.starts_with('/') || !names.contains('/') {
+        let names = names.into().to_lowercase();
+        // A policy for a name that no reference has would hold for nothing.
+        let example = match names.strip_suffix("/*") {
+            Some(beginning) => format!("{SCHEME}{beginning}/x:x"),
+            None => format!("{SCHEME}{names}:x"),
+        };
+        if Reference::parse(&example).is_err() {
             return Err(PolicyError::Names(names));
         }
         if keys.is_empty() && mode != Mode::Off {
@@ -106,13 +141,51 @@ impl Policy {
     }
 }
 
+impl Publisher {
+    /// The policy. Files of keys are relative to `folder`.
+    ///
+    /// # Errors
+    /// As [`Policy::new`], [`PolicyError::KeyFile`], [`PolicyError::Key`].
+    pub fn policy(&self, folder: &Path) -> Result<Policy, PolicyError> {
+        let keys = self.keys.iter().map(|key| {
+            let text = if key.contains("-----BEGIN") { key.clone() } else { read_key(&folder.join(key))? };
+            PublicKey::from_pem(&text).map_err(|error| PolicyError::Key(self.references.clone(), error))
+        });
+        Policy::new(&self.references, self.mode, keys.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Bytes of a key's file at most.
+const MAX_KEY: u64 = 64 << 10;
+
+fn read_key(file: &Path) -> Result<String, PolicyError> {
+    let read = || {
+        let mut text = String::new();
+        open_regular(file)?.take(MAX_KEY).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    read().map_err(|error: io::Error| PolicyError::KeyFile { file: file.to_owned(), why: error.to_string() })
+}
+
 impl Publishers {
     /// These policies, in this order.
     pub fn new(policies: Vec<Policy>) -> Self {
         Self(policies)
     }
 
-    /// Verifies the signatures of an artifact.
+    /// Returns true if what was verified of an artifact before is enough for the policies of today.
+    pub fn accept(&self, reference: &Reference, publisher: Option<&str>) -> bool {
+        let name = reference.name();
+        let Some(policy) = self.0.iter().find(|policy| policy.is_for(&name)) else { return true };
+        let known = |publisher: &str| policy.keys.iter().any(|key| key.publisher() == publisher);
+        match (policy.mode, publisher) {
+            (Mode::Off, _) | (Mode::Warn, None) => true,
+            (Mode::Require, None) => false,
+            (_, Some(publisher)) => known(publisher),
+        }
+    }
+
+    /// Verifies the signatures of an artifact. Returns the publisher whose key signed it, where the policy asks for one.
     ///
     /// # Errors
     /// [`PolicyError`]: also where the registry does not answer, in every mode but `off`.
@@ -121,45 +194,45 @@ impl Publishers {
         registry: &Registry,
         reference: &Reference,
         seen: &Seen,
-    ) -> Result<Verified, PolicyError> {
-        let nothing = Verified { publisher: None };
+    ) -> Result<Option<String>, PolicyError> {
         let name = reference.name();
-        let Some(policy) = self.0.iter().find(|policy| policy.is_for(&name)) else { return Ok(nothing) };
+        let Some(policy) = self.0.iter().find(|policy| policy.is_for(&name)) else { return Ok(None) };
         if policy.mode == Mode::Off {
-            return Ok(nothing);
+            return Ok(None);
         }
         let bundles = registry.bundles(reference, &seen.digest).await?;
         let mut why = None;
         for bundle in &bundles {
             match bundle::verify(bundle, &seen.digest, &policy.keys) {
-                Ok(key) => return Ok(Verified { publisher: Some(key.publisher()) }),
+                Ok(key) => return Ok(Some(key.publisher())),
                 Err(error) => why = Some(error.to_string()),
             }
         }
         match (why, policy.mode) {
             (Some(why), _) => Err(PolicyError::Wrong { reference: reference.to_string(), why }),
             (None, Mode::Require) => Err(PolicyError::Unsigned(reference.to_string())),
-            (None, _) => Ok(nothing),
+            (None, _) => Ok(None),
         }
     }
 }
 
-impl Revoked {
-    /// These digests (of manifests or components) and publishers.
-    pub fn new(digests: Vec<String>, publishers: Vec<String>) -> Self {
-        Self { digests, publishers }
-    }
-
-    /// Checks that neither a component, nor its manifest, nor its publisher is revoked.
+impl Trust {
+    /// Verifies the signatures of an artifact, and that neither it nor its publisher is revoked. Returns the publisher, where one
+    /// was verified.
     ///
     /// # Errors
-    /// [`PolicyError::Revoked`]
-    pub fn check(&self, reference: &Reference, digests: [&str; 2], publisher: Option<&str>) -> Result<(), PolicyError> {
-        let digest = digests.into_iter().find(|digest| self.digests.iter().any(|revoked| revoked == digest));
-        let publisher = publisher.filter(|publisher| self.publishers.iter().any(|revoked| revoked == publisher));
-        match digest.or(publisher) {
+    /// As [`Publishers::verify`], and [`PolicyError::Revoked`].
+    pub async fn verify(
+        &self,
+        registry: &Registry,
+        reference: &Reference,
+        seen: &Seen,
+    ) -> Result<Option<String>, PolicyError> {
+        let publisher = self.publishers.verify(registry, reference, seen).await?;
+        let digests = [seen.component.digest.as_str(), seen.digest.as_str()];
+        match self.revoked.find(digests, publisher.as_deref()) {
             Some(what) => Err(PolicyError::Revoked { reference: reference.to_string(), what: what.to_owned() }),
-            None => Ok(()),
+            None => Ok(publisher),
         }
     }
 }
@@ -175,7 +248,17 @@ mod tests {
     fn a_policy_that_makes_no_sense_cannot_be_built() {
         let keys = || vec![Key::generate().unwrap().0.public()];
         assert!(matches!(Policy::new("registry.example/a", Mode::Require, Vec::new()), Err(PolicyError::NoKey(_))));
-        for names in ["", "*", "/*", "registry.example", "registry.example/*/a", "registry.example/a*", "/a"] {
+        for names in [
+            "",
+            "*",
+            "/*",
+            "registry.example",
+            "registry.example/*/a",
+            "registry.example/a*",
+            "/a",
+            "oci://registry.example/a",
+            "registry.example/a:1",
+        ] {
             assert!(matches!(Policy::new(names, Mode::Require, keys()), Err(PolicyError::Names(_))), "{names}");
         }
         let policy = Policy::new("registry.example/acme/*", Mode::Require, keys()).unwrap();

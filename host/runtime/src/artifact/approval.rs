@@ -44,9 +44,14 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// Returns true if this component may run for this reference.
+    /// Returns true if this component may run for this reference: of these bytes, of this publisher, and of this power, which was
+    /// read from the bytes when it was approved.
     pub fn covers(&self, reference: &str, locked: &Locked) -> bool {
-        let same = |approved: &Locked| approved.digest == locked.digest && approved.publisher == locked.publisher;
+        let same = |approved: &Locked| {
+            approved.digest == locked.digest
+                && approved.publisher == locked.publisher
+                && approved.power() == locked.power()
+        };
         [&self.components, &self.next].iter().any(|approved| approved.get(reference).is_some_and(same))
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::{Inner, Runtime};
 use crate::{
-    artifact::{Approvals, Kept},
+    artifact::{Approvals, Kept, Revoked},
     capability::{http::HttpClient, llm::Model, state::Store},
     config::HANDLER_TYPES,
     error::BuildError,
@@ -38,6 +38,7 @@ pub struct RuntimeBuilder {
     source: Option<Arc<dyn ComponentSource>>,
     approvals: Approvals,
     kept: Option<Kept>,
+    revoked: Option<Revoked>,
     profile: Profile,
 }
 
@@ -146,7 +147,13 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the folder of components from registries. Default: the user's cache folder.
+    /// Digests and publishers whose components do not run; what the user revoked unless given.
+    pub fn revoked(mut self, revoked: Revoked) -> Self {
+        self.revoked = Some(revoked);
+        self
+    }
+
+    /// Where components of registries are kept; the user's cache folder unless given.
     pub fn kept(mut self, kept: Kept) -> Self {
         self.kept = Some(kept);
         self
@@ -183,6 +190,7 @@ impl RuntimeBuilder {
             source: self.source,
             approvals: self.approvals,
             kept: self.kept,
+            revoked: self.revoked,
         };
         Ok(Runtime { inner: Arc::new(inner) })
     }

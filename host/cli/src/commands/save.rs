@@ -1,0 +1,106 @@
+//! `hookbox save` and `hookbox load`: the components of a lock in one file, for machines without a network.
+
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::Args;
+use hookbox::{artifact::LOCK_FILE, private::open_regular};
+use tar::{Archive, Builder, EntryType, Header};
+
+use super::lock::count;
+use crate::{exit::Exit, locks::Locks, print, user_file};
+
+/// Bytes of one component in a file at most.
+const MOST: u64 = 256 << 20;
+/// Entries that are read of a file.
+const ENTRIES: usize = 4096;
+
+/// Write the components of a lock to one file, for a machine without a network.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox save hooks.tar")]
+pub struct Save {
+    /// The file
+    #[arg(value_name = "FILE.tar")]
+    file: PathBuf,
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Take the components of a lock from a file that `save` wrote. They run once they are approved.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  hookbox load hooks.tar")]
+pub struct Load {
+    /// The file
+    #[arg(value_name = "FILE.tar")]
+    file: PathBuf,
+    /// The configuration; `hooks.json` here, or the client's own settings, when left out
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Save {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let locks = Locks::open(self.config, None)?;
+        let mut tar = Builder::new(Vec::new());
+        add(&mut tar, LOCK_FILE, locks.lock.text().as_bytes())?;
+        for (name, locked) in &locks.lock.components {
+            let bytes = locks.kept(locked)?.ok_or_else(|| {
+                Exit::Stale.advised(format!("`{name}` is not fetched"), &["run   hookbox lock --locked"])
+            })?;
+            add(&mut tar, &file_name(locked.hex()), &bytes)?;
+        }
+        user_file::write(&self.file, &tar.into_inner()?)?;
+        print::out(format_args!("{}: {}", self.file.display(), count(locks.lock.components.len())));
+        Ok(Exit::Ok)
+    }
+}
+
+impl Load {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let locks = Locks::open(self.config, None)?;
+        let shown = self.file.display().to_string();
+        let file: File = open_regular(&self.file).with_context(|| shown.clone())?;
+        let mut loaded = 0;
+        for entry in Archive::new(file).entries()?.take(ENTRIES) {
+            let mut entry = entry.with_context(|| shown.clone())?;
+            let path = entry.path()?.into_owned();
+            // Only what the lock here names is taken, whatever else the file has.
+            let wanted = locks.lock.components.values().find(|locked| path == Path::new(&file_name(locked.hex())));
+            let Some(locked) = wanted.filter(|_| entry.header().entry_type() == EntryType::Regular) else { continue };
+            let mut bytes = Vec::new();
+            entry.by_ref().take(MOST).read_to_end(&mut bytes).with_context(|| shown.clone())?;
+            if hookbox::sha256(&bytes) != locked.hex() {
+                return Err(
+                    Exit::Forged.error(format!("{shown}: {} has other bytes than its name says", path.display()))
+                );
+            }
+            locks.keep(&bytes)?;
+            loaded += 1;
+        }
+        print::out(format_args!("{shown}: {} of {} loaded", loaded, count(locks.lock.components.len())));
+        if loaded < locks.lock.components.len() {
+            let missing = format!("{shown} lacks components of {}", locks.path.display());
+            return Err(Exit::Stale.advised(missing, &["save the lock that is used here"]));
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn file_name(hex: &str) -> String {
+    format!("components/{hex}.wasm")
+}
+
+/// Adds a file. Equal locks make equal files: no time and no user is noted.
+fn add(tar: &mut Builder<Vec<u8>>, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_size(bytes.len() as u64);
+    header.set_mode(0o644);
+    header.set_mtime(0);
+    header.set_entry_type(EntryType::Regular);
+    Ok(tar.append_data(&mut header, name, bytes)?)
+}

@@ -1,0 +1,41 @@
+//! `hookbox sign`
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use hookbox_registry::SigningKey;
+
+use super::block_on;
+use crate::{exit::Exit, print, registries, user_file};
+
+/// Sign a hook in a registry with a key, as `cosign` 3 does: a Sigstore bundle beside it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out hooks.key\n  \
+    openssl pkey -in hooks.key -pubout -out hooks.pub\n  \
+    hookbox sign oci://registry.example/acme/guard:1.2 --key hooks.key")]
+pub struct Sign {
+    /// The hook: `oci://HOST/REPOSITORY:TAG` or `oci://HOST/REPOSITORY@sha256:DIGEST`
+    #[arg(value_name = "REF")]
+    reference: String,
+    /// The private key: ECDSA on P-256, PKCS#8 in PEM, without a password
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+}
+
+impl Sign {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let reference = registries::reference(&self.reference)?;
+        let (registry, _) = registries::named(&reference)?;
+        let text = user_file::read(&self.key)?.with_context(|| format!("{} does not exist", self.key.display()))?;
+        let key = SigningKey::from_pem(&String::from_utf8_lossy(&text))
+            .map_err(|error| Exit::Config.error(format!("{}: {error}", self.key.display())))?;
+        let digest = block_on(async {
+            let seen = registry.inspect(&reference).await.map_err(registries::failed)?;
+            registry.sign(&reference, &seen, &key).await.map_err(registries::failed)?;
+            Ok(seen.digest)
+        })?;
+        print::out(format_args!("{digest} signed by {}", key.public().publisher()));
+        Ok(Exit::Ok)
+    }
+}
