@@ -21,6 +21,7 @@ mod known;
 mod load;
 mod processes;
 mod records;
+mod registries;
 mod reload;
 mod seeing;
 mod shared;

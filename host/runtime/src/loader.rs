@@ -250,7 +250,7 @@ async fn elsewhere<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static)
     tokio::task::spawn_blocking(read).await.map_err(|error| LoadError::Engine(error.to_string()))
 }
 
-/// What these hooks are asked about, in the words of `PicoClaw`'s handshake.
+/// The modes of `PicoClaw`'s handshake that these hooks serve.
 pub(crate) fn modes<'a>(config: &Config, hooks: impl IntoIterator<Item = &'a config::Hook>) -> Vec<&'static str> {
     let mode =
         |event: &String| picoclaw::mode(config.dialect.spec_by_name(event).unwrap_or(config.dialect.other_spec()).kind);

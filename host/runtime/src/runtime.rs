@@ -122,12 +122,12 @@ impl Runtime {
         &self.inner.approvals
     }
 
-    /// What is revoked, if it is not what the user revoked.
+    /// The revocations, unless they are the user's.
     pub(crate) fn revoked(&self) -> Option<&Revoked> {
         self.inner.revoked.as_ref()
     }
 
-    /// Where fetched components are, if it is not the user's folder.
+    /// The folder of fetched components, unless it is the user's.
     pub(crate) fn kept(&self) -> Option<&Kept> {
         self.inner.kept.as_ref()
     }

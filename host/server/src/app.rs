@@ -5,6 +5,7 @@ use std::{io, path::PathBuf, pin::pin, sync::Arc, time::Duration};
 use axum::Router;
 use hookbox::{
     Runtime, RuntimeBuilder,
+    artifact::Approvals,
     capability::{
         StateError,
         state::{RedisStore, SqliteStore},
@@ -20,6 +21,7 @@ use crate::{
     admin,
     bodies::Bodies,
     console::{self, Console},
+    fetch::Fetcher,
     gate::Gate,
     hosts,
     listen::{self, Connections, Listener},
@@ -71,6 +73,9 @@ pub enum ServeError {
         /// The system's error.
         error: io::Error,
     },
+    /// Registries cannot be used.
+    #[error("`registries`: {0}")]
+    Registries(String),
     /// The system cannot start a thread.
     #[error("no thread can be started: {0}")]
     Threads(io::Error),
@@ -175,7 +180,8 @@ impl Server {
         // Must come before any metric is recorded.
         let metrics = Metrics::install();
         let runtime = build(&settings, runtime)?;
-        let tenants = Tenants::new(settings.tenants.clone(), settings.grace, runtime.clone());
+        let fetcher = settings.registries.as_ref().map(Fetcher::new).transpose().map_err(ServeError::Registries)?;
+        let tenants = Tenants::new(settings.tenants.clone(), settings.grace, runtime.clone(), fetcher);
         let reload = Arc::new(Notify::new());
         tenants.watch(Arc::clone(&reload));
         let required = settings.records_required;
@@ -306,6 +312,9 @@ fn bind(address: &Address) -> Result<Listener, ServeError> {
 }
 
 fn build(settings: &Settings, mut runtime: RuntimeBuilder) -> Result<Runtime, ServeError> {
+    // What a tenant's lock says the tenant vouches for, below the operator's policy and the tenant's ceiling.
+    let revoked = settings.registries.as_ref().map(|registries| registries.revoked.clone()).unwrap_or_default();
+    runtime = runtime.approvals(Approvals::Vouched).revoked(revoked);
     runtime = runtime.max_instances(settings.max_instances).max_memory_mib(settings.max_memory_mib);
     if let Some(cache) = &settings.cache {
         runtime = runtime.cache_dir(cache);

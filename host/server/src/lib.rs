@@ -9,6 +9,7 @@ mod app;
 mod bodies;
 mod console;
 mod decide;
+mod fetch;
 mod files;
 mod gate;
 mod hosts;
@@ -31,6 +32,7 @@ mod traces;
 
 pub use agree::agree;
 pub use app::{ServeError, Server};
+pub use fetch::Registries;
 pub use log::Log;
 pub use problem::Problem;
 pub use settings::{Address, LogForm, Settings, SettingsError};

@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, de};
 use thiserror::Error;
 
-use crate::{files::Place, records::STREAMS, token::Token};
+use crate::{fetch::Registries, files::Place, records::STREAMS, token::Token};
 
 /// The largest settings file, in bytes. A larger one is a mistake.
 pub(crate) const MAX_BYTES: u64 = 1 << 20;
@@ -90,6 +90,9 @@ pub struct Settings {
     /// The folder of compiled components. Default: the user's cache folder.
     #[serde(default)]
     pub cache: Option<PathBuf>,
+    /// Registries that tenants may take hooks from; none unless given.
+    #[serde(default)]
+    pub registries: Option<Registries>,
 }
 
 /// The format of a log.
@@ -278,6 +281,13 @@ impl Settings {
         let from_here = |path: &mut PathBuf| *path = folder.join(&*path);
         from_here(&mut settings.tenants);
         settings.cache.iter_mut().for_each(from_here);
+        if let Some(registries) = &mut settings.registries {
+            registries.folder.iter_mut().for_each(from_here);
+            let keys = registries.publishers.iter_mut().flat_map(|publisher| &mut publisher.keys);
+            for key in keys.filter(|key| !key.contains("-----BEGIN")) {
+                *key = folder.join(&*key).to_string_lossy().into_owned();
+            }
+        }
         settings.tls.iter_mut().for_each(|tls| [&mut tls.certificate, &mut tls.key].into_iter().for_each(from_here));
         settings
             .records

@@ -26,6 +26,7 @@ pub use file::{Quotas, TenantFile};
 pub use glance::{Glance, Told};
 
 use crate::{
+    fetch::{FetchError, Fetcher},
     files::{self, Files, Place},
     gate::Bounds,
     quota::Bucket,
@@ -126,6 +127,8 @@ pub enum TenantError {
     Hooks(#[from] ConfigErrors),
     #[error(transparent)]
     Load(#[from] BuildError),
+    #[error("hooks of registries: {0}")]
+    Fetch(#[from] FetchError),
 }
 
 impl TenantError {
@@ -135,7 +138,7 @@ impl TenantError {
             Self::Own(_) | Self::Tenant { .. } => {
                 "the file of the tenant cannot be used; the daemon's log says why".to_owned()
             }
-            Self::Read { .. } | Self::Hooks(_) | Self::Load(_) => self.to_string(),
+            Self::Read { .. } | Self::Hooks(_) | Self::Load(_) | Self::Fetch(_) => self.to_string(),
         }
     }
 }
@@ -151,6 +154,7 @@ impl Tenant {
     /// Loads a tenant from its parsed file. `usage` is its usage so far.
     pub async fn load(
         runtime: &Runtime,
+        fetcher: Option<&Fetcher>,
         name: &str,
         path: &Path,
         glance: &Glance,
@@ -163,7 +167,7 @@ impl Tenant {
             Ok(file) => file,
             Err(why) => return Loading { tenant: Err(TenantError::Own(why.clone())), files },
         };
-        let loaded = sets(runtime, name, path, tenant_file, &mut files).await;
+        let loaded = sets(runtime, fetcher, name, path, tenant_file, &mut files).await;
         let tenant = loaded.map(|sets| {
             let usage = usage.filter(|usage| usage.quotas == tenant_file.quotas);
             let usage = usage.unwrap_or_else(|| Arc::new(Usage::new(&tenant_file.quotas, Instant::now())));
@@ -196,6 +200,7 @@ pub async fn closed_hints(name: &str, path: &Path, glance: &Glance) -> Vec<Optio
 /// Loads all hook sets of a tenant. An error if any fails.
 async fn sets(
     runtime: &Runtime,
+    fetcher: Option<&Fetcher>,
     name: &str,
     path: &Path,
     tenant: &TenantFile,
@@ -246,13 +251,19 @@ async fn sets(
                 files.add(Place::within(&wasm.component, folder.path()));
             }
         }
-        sets.insert(dialect_name.clone(), HookSet::load(runtime, owner.clone().folder(folder), config).await?);
+        let mut owner = owner.clone().folder(Arc::clone(&folder));
+        if !config.references.is_empty() {
+            let fetcher = fetcher.ok_or(FetchError::Off)?;
+            let credentials = tenant.credentials.as_ref().map(|file| path.with_file_name(file));
+            owner = owner.kept(fetcher.fetch(name, &config, Arc::clone(&folder), credentials.as_deref()).await?);
+        }
+        sets.insert(dialect_name.clone(), HookSet::load(runtime, owner, config).await?);
     }
     Ok(sets)
 }
 
 /// Reads files on a thread that may block.
-async fn blocking<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn blocking<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(read).await {
         Ok(read) => read,
         Err(error) => match error.try_into_panic() {

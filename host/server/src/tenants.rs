@@ -32,6 +32,7 @@ pub use self::{
 };
 use crate::{
     console::history::unix_ms,
+    fetch::Fetcher,
     tenant::{Loading, Tenant, closed_hints},
     token::Token,
 };
@@ -47,6 +48,8 @@ pub struct Tenants {
     /// The time for which a tenant is still known after its file was removed.
     grace: Duration,
     runtime: Runtime,
+    /// Fetches components of registries, where the operator allows any.
+    fetcher: Option<Fetcher>,
     slots: RwLock<HashMap<String, Slot>>,
     loaders: Loaders,
     /// Notifies that a tenant was loaded, rejected or removed.
@@ -66,12 +69,13 @@ struct Watcher {
 }
 
 impl Tenants {
-    /// Creates the tenants of this folder. Nothing is read yet.
-    pub fn new(folder: PathBuf, grace: Duration, runtime: Runtime) -> Arc<Self> {
+    /// Of this folder. Nothing is read yet.
+    pub fn new(folder: PathBuf, grace: Duration, runtime: Runtime, fetcher: Option<Fetcher>) -> Arc<Self> {
         Arc::new(Self {
             folder: std::path::absolute(&folder).unwrap_or(folder),
             grace,
             runtime,
+            fetcher,
             slots: RwLock::default(),
             loaders: Loaders::new(),
             changes: watch::Sender::new(()),
@@ -284,7 +288,7 @@ impl Tenants {
             // `failClosed` is read first, because a response may be due before the load ends.
             let hints = this.loaders.hint(closed_hints(&name, &path, &glance)).await;
             this.with(&name, generation, |slot| slot.settle(glance.closed, &hints));
-            let load = Tenant::load(&this.runtime, &name, &path, &glance, usage);
+            let load = Tenant::load(&this.runtime, this.fetcher.as_ref(), &name, &path, &glance, usage);
             let (loading, is_slow) = this.loaders.load(was_slow, load).await;
             this.loaded(&name, generation, loading, is_slow);
         });

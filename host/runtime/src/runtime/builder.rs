@@ -153,7 +153,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Where components of registries are kept; the user's cache folder unless given.
+    /// Sets the folder of components from registries. Default: the user's cache folder.
     pub fn kept(mut self, kept: Kept) -> Self {
         self.kept = Some(kept);
         self

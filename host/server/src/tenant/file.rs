@@ -33,6 +33,9 @@ pub struct TenantFile {
     /// The language model of its hooks.
     #[serde(default)]
     pub llm: Option<LlmSettings>,
+    /// Its credentials for registries: a file in the form of Docker's configuration.
+    #[serde(default)]
+    pub credentials: Option<PathBuf>,
 }
 
 /// The quotas of a tenant.

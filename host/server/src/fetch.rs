@@ -1,0 +1,262 @@
+//! Components of registries: fetched when a tenant's hooks are loaded, by the digests of its lock, from hosts that the operator
+//! named. Nothing is fetched while an event is decided.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use hookbox::{
+    artifact::{Approval, ApprovalStore, KeepError, Kept, Lock, LockError, Locked, Reference, Revoked, lock_file},
+    capability::http::ReqwestClient,
+    config::Config,
+    folders,
+    sandbox::beneath::Beneath,
+    sha256,
+};
+use hookbox_registry::{
+    Bounds, Credentials, DockerCredentials, Hosts, NoCredentials, PolicyError, Publisher, Publishers, Registry,
+    RegistryError, Terms, Trust,
+};
+use serde::Deserialize;
+use thiserror::Error;
+use tokio::sync::Semaphore;
+
+use crate::tenant::blocking;
+
+/// References of one hooks file at most.
+const MOST: usize = 64;
+
+/// Registries that tenants may take hooks from.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Registries {
+    /// The hosts, and the terms of each. No other host is reached.
+    pub hosts: BTreeMap<String, Terms>,
+    /// The folder of components, with a folder of each tenant in it; in the user's cache folder unless given.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
+    /// Components that one tenant keeps, in MiB.
+    #[serde(default = "tenant_mib", rename = "tenantMiB")]
+    pub tenant_mib: u32,
+    /// The largest component, in MiB.
+    #[serde(default = "component_mib", rename = "componentMiB")]
+    pub component_mib: u32,
+    /// Components that are fetched at once, of all tenants together.
+    #[serde(default = "concurrency")]
+    pub concurrency: u32,
+    /// Policies of publishers. Tenants cannot say less.
+    #[serde(default)]
+    pub publishers: Vec<Publisher>,
+    /// Digests and publishers whose components do not run, although they are signed and locked.
+    #[serde(default)]
+    pub revoked: Revoked,
+}
+
+const fn tenant_mib() -> u32 {
+    256
+}
+const fn component_mib() -> u32 {
+    64
+}
+const fn concurrency() -> u32 {
+    4
+}
+
+/// The time for one component.
+const TIME: Duration = Duration::from_mins(1);
+
+/// Fetches components of tenants.
+pub struct Fetcher {
+    hosts: Hosts,
+    trust: Trust,
+    bounds: Bounds,
+    folder: PathBuf,
+    tenant_bytes: u64,
+    permits: Semaphore,
+}
+
+/// Why the components of a tenant's hooks cannot be had.
+#[derive(Debug, Error)]
+pub enum FetchError {
+    #[error("this daemon takes no hooks from registries")]
+    Off,
+    #[error("{0} references, and {MOST} are the most")]
+    Many(usize),
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error("`{0}` is not in the lock")]
+    Absent(String),
+    #[error("`{0}`: {1} is revoked")]
+    Revoked(String, String),
+    #[error("`{reference}`: the registry has {found} where {wanted} is locked")]
+    Other { reference: String, found: String, wanted: String },
+    #[error("`{reference}` is signed by {found}, and the lock says {said}")]
+    Publisher { reference: String, found: String, said: String },
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Kept(#[from] KeepError),
+    #[error("what was verified before cannot be read: {0}")]
+    Verified(io::Error),
+    #[error("the daemon ends")]
+    Ends,
+}
+
+impl From<RegistryError> for FetchError {
+    fn from(error: RegistryError) -> Self {
+        Self::Policy(error.into())
+    }
+}
+
+impl Registries {
+    /// The trust that is asked of every component. Files of keys are relative to `folder`.
+    ///
+    /// # Errors
+    /// A policy that cannot be used.
+    pub fn trust(&self, folder: &Path) -> Result<Trust, PolicyError> {
+        let policies = self.publishers.iter().map(|publisher| publisher.policy(folder)).collect::<Result<_, _>>()?;
+        Ok(Trust { publishers: Publishers::new(policies), revoked: self.revoked.clone() })
+    }
+}
+
+impl Fetcher {
+    /// One that these settings allow.
+    ///
+    /// # Errors
+    /// A policy that cannot be used, or no place for components.
+    pub fn new(settings: &Registries) -> Result<Self, String> {
+        let place = settings.folder.clone().or_else(|| Some(folders::cache()?.join("tenants")));
+        let hosts = settings.hosts.iter().fold(Hosts::public(), |hosts, (host, terms)| hosts.with(host, *terms));
+        let mib = |mib: u32| u64::from(mib) << 20;
+        Ok(Self {
+            hosts: hosts.only(settings.hosts.keys().cloned()),
+            trust: settings.trust(Path::new("")).map_err(|error| error.to_string())?,
+            bounds: Bounds { component: mib(settings.component_mib), time: TIME, ..Bounds::default() },
+            folder: place.ok_or("there is no place to keep components: HOME is not set")?,
+            tenant_bytes: mib(settings.tenant_mib),
+            permits: Semaphore::new(settings.concurrency.max(1) as usize),
+        })
+    }
+
+    /// Fetches what the lock of a hooks file says and the tenant does not have yet. Tenants share nothing: the name of a
+    /// component that another tenant has gives nobody the component.
+    pub async fn fetch(
+        &self,
+        tenant: &str,
+        config: &Config,
+        within: Arc<Beneath>,
+        credentials: Option<&Path>,
+    ) -> Result<Kept, FetchError> {
+        let own = self.folder.join(sha256(tenant));
+        let kept = Kept::at(own.join("components")).most(self.tenant_bytes);
+        if config.references.len() > MOST {
+            return Err(FetchError::Many(config.references.len()));
+        }
+        let path = lock_file(config);
+        let store = Arc::new(ApprovalStore::at(own.join("verified")));
+        let (lock, mut verified) = {
+            let store = Arc::clone(&store);
+            blocking(move || {
+                let lock = Lock::read(&path, Some(&within))?;
+                Ok::<_, FetchError>((lock, store.get(&path).map_err(FetchError::Verified)?))
+            })
+            .await?
+        };
+        lock.check(config)?;
+        verified.components.retain(|name, _| lock.components.contains_key(name));
+        let registry = self.registry(credentials);
+        for reference in &config.references {
+            let name = reference.to_string();
+            let locked = lock.components.get(&name).ok_or_else(|| FetchError::Absent(name.clone()))?;
+            let digests = [locked.digest.as_str(), locked.manifest.as_str()];
+            if let Some(what) = self.trust.revoked.find(digests, locked.publisher.as_deref()) {
+                return Err(FetchError::Revoked(name, what.to_owned()));
+            }
+            if self.has(&kept, &verified, reference, locked).await? {
+                continue;
+            }
+            let publisher = self.one(&registry, &kept, &lock, reference, locked).await?;
+            let entry = Locked { attested: publisher.is_some(), publisher, ..locked.clone() };
+            verified.components.insert(name, entry);
+        }
+        blocking(move || store.put(&verified)).await.map_err(FetchError::Verified)?;
+        Ok(kept)
+    }
+
+    /// Returns true if a component is there, and what was verified of it is enough for the policies of today.
+    async fn has(
+        &self,
+        kept: &Kept,
+        verified: &Approval,
+        reference: &Reference,
+        locked: &Locked,
+    ) -> Result<bool, FetchError> {
+        let before = verified.components.get(&reference.to_string()).filter(|before| before.digest == locked.digest);
+        let Some(before) = before else { return Ok(false) };
+        let publisher = before.publisher.as_deref();
+        let is_revoked = self.trust.revoked.find(["", ""], publisher).is_some();
+        if is_revoked || !self.trust.publishers.accept(reference, publisher) {
+            return Ok(false);
+        }
+        let (kept, digest) = (kept.clone(), locked.hex().to_owned());
+        Ok(blocking(move || kept.get(&digest)).await?.is_some())
+    }
+
+    /// Fetches one component, and returns its publisher where one was verified.
+    async fn one(
+        &self,
+        registry: &Registry,
+        kept: &Kept,
+        lock: &Lock,
+        reference: &Reference,
+        locked: &Locked,
+    ) -> Result<Option<String>, FetchError> {
+        let _permit = self.permits.acquire().await.map_err(|_| FetchError::Ends)?;
+        let pinned = reference.at(&locked.manifest);
+        let seen = registry.inspect(&pinned).await?;
+        if seen.component.digest != locked.digest {
+            let (found, wanted) = (seen.component.digest, locked.digest.clone());
+            return Err(FetchError::Other { reference: reference.to_string(), found, wanted });
+        }
+        let publisher = self.trust.verify(registry, &pinned, &seen).await?;
+        if let (Some(found), Some(said)) = (&publisher, &locked.publisher)
+            && found != said
+        {
+            let (found, said) = (found.clone(), said.clone());
+            return Err(FetchError::Publisher { reference: reference.to_string(), found, said });
+        }
+        let pulled = registry.pull_seen(&pinned, seen).await?;
+        let named: Vec<String> = lock.components.values().map(|locked| locked.hex().to_owned()).collect();
+        let kept = kept.clone();
+        blocking(move || put(&kept, &pulled.component, &named)).await?;
+        Ok(publisher)
+    }
+
+    fn registry(&self, credentials: Option<&Path>) -> Registry {
+        fn with(hosts: Hosts, credentials: impl Credentials + 'static) -> Registry {
+            Registry::new(ReqwestClient::default(), hosts, credentials)
+        }
+        // Never the operator's own: a tenant could name what another may read.
+        let registry = match credentials {
+            Some(file) => with(self.hosts.clone(), DockerCredentials::at(file)),
+            None => with(self.hosts.clone(), NoCredentials),
+        };
+        registry.bounds(self.bounds)
+    }
+}
+
+/// Keeps a component. Where there is no room, those that the lock does not name make some.
+fn put(kept: &Kept, component: &[u8], named: &[String]) -> Result<(), KeepError> {
+    match kept.put(component) {
+        Err(KeepError::Full { .. }) => {}
+        put => return put.map(drop),
+    }
+    for file in kept.files()?.iter().filter(|file| !named.contains(&file.digest)) {
+        kept.remove(&file.digest)?;
+    }
+    kept.put(component).map(drop)
+}

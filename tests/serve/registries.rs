@@ -1,0 +1,124 @@
+//! Hooks of registries under the daemon: fetched when a tenant is loaded, from hosts that the operator named, for that tenant alone.
+
+use std::{fs, path::Path, process::Command};
+
+use hookbox_testing::{examples, registry::Registry};
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, Files, bash, closed, denies, hash, hooks};
+
+/// Runs `hookbox` as the tenant's own people do, in a folder and with a home.
+fn hookbox(folder: &Path, home: &Path, args: &[&str]) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    for variable in ["XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(variable, home);
+    }
+    let output = command.args(args).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+}
+
+/// A tenant whose hooks stand in a folder of its own.
+fn tenant_in_folder(name: &str) -> Value {
+    json!({ "tokens": [hash(name)], "hooks": { "claude": format!("{name}/hooks.json") } })
+}
+
+/// Files of a tenant `acme` with the command guard of a registry, locked.
+fn files(registry: &Registry) -> Files {
+    let (files, home) = (Files::new(), tempfile::tempdir().unwrap());
+    let reference = registry.reference("acme/guard:1");
+    hookbox(home.path(), home.path(), &["push", examples::component("command-guard").to_str().unwrap(), &reference]);
+    fs::create_dir(files.path("tenants/acme")).unwrap();
+    files.write("tenants/acme.json", &tenant_in_folder("acme"));
+    files.write("tenants/acme/hooks.json", &closed(hooks(&reference)));
+    fs::create_dir(home.path().join("hookbox")).unwrap();
+    let allowed = json!({ "registries": { &registry.host: { "private": true } } });
+    fs::write(home.path().join("hookbox/registries.json"), allowed.to_string()).unwrap();
+    hookbox(&files.path("tenants/acme"), home.path(), &["lock"]);
+    files
+}
+
+/// Settings that allow the registry.
+fn allowed(registry: &Registry) -> Value {
+    json!({ "registries": { "hosts": { &registry.host: { "private": true } }, "folder": "fetched" } })
+}
+
+async fn denied(daemon: &Daemon, tenant: &str) -> bool {
+    denies(&daemon.verdict(tenant, bash("rm -rf /")).await) && !denies(&daemon.verdict(tenant, bash("ls")).await)
+}
+
+#[tokio::test]
+async fn what_a_lock_says_is_fetched_once_and_for_its_tenant() {
+    let mut registry = Registry::start();
+    let files = files(&registry);
+    files.settings(allowed(&registry));
+    let mut daemon = files.start();
+    assert!(denied(&daemon, "acme").await);
+
+    // From now on nothing is asked for.
+    registry.stop();
+    daemon.restart();
+    assert!(denied(&daemon, "acme").await);
+
+    // Another tenant that names the same component has not got it.
+    fs::create_dir(daemon.files.path("tenants/beta")).unwrap();
+    for file in ["hooks.json", "hookbox.lock"] {
+        let of = |tenant: &str| daemon.files.path(&format!("tenants/{tenant}/{file}"));
+        fs::copy(of("acme"), of("beta")).unwrap();
+    }
+    daemon.files.write("tenants/beta.json", &tenant_in_folder("beta"));
+    daemon.until("refused", async || daemon.log().contains("does not answer")).await;
+    assert!(denies(&daemon.verdict("beta", bash("ls")).await));
+}
+
+#[tokio::test]
+async fn a_changed_lock_is_loaded_and_an_invalid_one_is_not() {
+    let registry = Registry::start();
+    let files = files(&registry);
+    files.settings(allowed(&registry));
+    let daemon = files.start();
+    assert!(denied(&daemon, "acme").await);
+    let path = daemon.files.path("tenants/acme/hookbox.lock");
+    let whole = fs::read_to_string(&path).unwrap();
+    let lock: Value = serde_json::from_str(&whole).unwrap();
+    let digest =
+        lock["components"].as_object().unwrap().values().next().unwrap()["digest"].as_str().unwrap().to_owned();
+    let other = format!("sha256:{}", "0".repeat(64));
+    daemon.files.write_text("tenants/acme/hookbox.lock", &whole.replace(&digest, &other));
+    daemon.until("refused", async || daemon.log().contains("is locked")).await;
+    // What was loaded goes on.
+    assert!(denied(&daemon, "acme").await);
+}
+
+#[tokio::test]
+async fn a_tenant_reaches_no_host_that_the_operator_did_not_name() {
+    let registry = Registry::start();
+    for (settings, why) in [
+        (json!({}), "takes no hooks from registries"),
+        (
+            json!({ "registries": { "hosts": { "registry.example": {} }, "folder": "fetched" } }),
+            "not one of the registries",
+        ),
+        (json!({ "registries": { "hosts": { &registry.host: {} }, "folder": "fetched" } }), "may not be reached"),
+    ] {
+        let files = files(&registry);
+        files.settings(settings);
+        let daemon = files.start();
+        daemon.until("refused", async || daemon.log().contains(why)).await;
+        assert!(denies(&daemon.verdict("acme", bash("ls")).await));
+    }
+}
+
+#[tokio::test]
+async fn the_operators_policy_stands_above_the_tenants_lock() {
+    let registry = Registry::start();
+    let files = files(&registry);
+    let lock = fs::read(files.path("tenants/acme/hookbox.lock")).unwrap();
+    let lock: Value = serde_json::from_slice(&lock).unwrap();
+    let digest = lock["components"].as_object().unwrap().values().next().unwrap()["digest"].clone();
+    let mut settings = allowed(&registry);
+    settings["registries"]["revoked"] = json!({ "digests": [digest] });
+    files.settings(settings);
+    let daemon = files.start();
+    daemon.until("refused", async || daemon.log().contains("is revoked")).await;
+    assert!(denies(&daemon.verdict("acme", bash("ls")).await));
+}
