@@ -281,7 +281,7 @@ async fn what_others_may_write_to_is_no_store() {
     assert!(set(&inner.join("folder.db")).await.is_err());
 }
 
-/// SQLite cannot restart the journal while there is a reader. The journal still grows only up to a limit, and shrinks
+/// `SQLite` cannot restart the journal while there is a reader. The journal still grows only up to a limit, and shrinks
 /// again.
 #[tokio::test]
 async fn the_journal_does_not_grow_without_end() {

@@ -288,7 +288,8 @@ impl Tenants {
             // `failClosed` is read first, because a response may be due before the load ends.
             let hints = this.loaders.hint(closed_hints(&name, &path, &glance)).await;
             this.with(&name, generation, |slot| slot.settle(glance.closed, &hints));
-            let load = Tenant::load(&this.runtime, this.fetcher.as_ref(), &name, &path, &glance, usage);
+            // On the heap: the future of a load is large.
+            let load = Box::pin(Tenant::load(&this.runtime, this.fetcher.as_ref(), &name, &path, &glance, usage));
             let (loading, is_slow) = this.loaders.load(was_slow, load).await;
             this.loaded(&name, generation, loading, is_slow);
         });

@@ -177,9 +177,9 @@ mod tests {
             ("/dsseEnvelope", json!(null)),
         ];
         for (pointer, value) in changes {
-            let mut changed = bundle.clone();
-            *changed.pointer_mut(pointer).unwrap() = value;
-            assert!(verify(changed.to_string().as_bytes(), &digest, &[key.public()]).is_err(), "{pointer}");
+            let mut forged = bundle.clone();
+            *forged.pointer_mut(pointer).unwrap() = value;
+            assert!(verify(forged.to_string().as_bytes(), &digest, &[key.public()]).is_err(), "{pointer}");
         }
         assert!(verify(b"{}", &digest, &[key.public()]).is_err());
     }
