@@ -489,9 +489,9 @@ fn one_file_takes_a_lock_to_a_machine_without_a_network() {
     for (name, code, change) in [("forged.tar", 82, at + 100), ("cut.tar", 70, 0)] {
         let mut bytes = first.clone();
         if change > 0 {
-            bytes[change] ^= 1
+            bytes[change] ^= 1;
         } else {
-            bytes.truncate(at + 10)
+            bytes.truncate(at + 10);
         }
         fs::write(setup.dir.path().join(name), bytes).unwrap();
         let output = setup.in_home(other.path(), &["load", name]);

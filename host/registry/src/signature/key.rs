@@ -141,7 +141,7 @@ fn block(kind: &str, der: &[u8]) -> String {
     let body = BASE64_STANDARD.encode(der);
     let mut lines = String::new();
     for (at, letter) in body.chars().enumerate() {
-        if at > 0 && at % 64 == 0 {
+        if at > 0 && at.is_multiple_of(64) {
             lines.push('\n');
         }
         lines.push(letter);
