@@ -23,9 +23,14 @@ musl (https://musl.libc.org), MIT, and LLVM's libunwind (https://llvm.org), Apac
 ZIG = {"musl": "lib/libc/musl/COPYRIGHT", "libunwind": "lib/libunwind/LICENSE.TXT"}
 
 
-def linked(target):
-    """Crates that are linked into the program for a target: (name, version, licence), sorted."""
-    command = ["cargo", "tree", "--locked", "--package", "hookbox-cli", "--edges", "normal,no-proc-macro", "--target", target,
+# The hooks that the program brings, and the target that they are compiled for.
+HOOKS = ["hookbox-command-guard", "hookbox-file-guard", "hookbox-secret-redactor"]
+HOOKS_TARGET = "wasm32-unknown-unknown"
+
+
+def linked(target, package="hookbox-cli"):
+    """Crates that are linked into a package for a target: (name, version, licence), sorted."""
+    command = ["cargo", "tree", "--locked", "--package", package, "--edges", "normal,no-proc-macro", "--target", target,
                "--prefix", "none", "--format", "{p}|{l}"]
     lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     crates = set()
@@ -47,7 +52,8 @@ def sources():
 
 def text(target, zig):
     """All licences, each text once with the crates that it covers. zig: the folder of the package `ziglang`."""
-    crates, folders = linked(target), sources()
+    crates = sorted(set(linked(target)).union(*(linked(HOOKS_TARGET, hook) for hook in HOOKS)))
+    folders = sources()
     covered, texts = collections.defaultdict(list), {}
 
     def covers(path, name):
