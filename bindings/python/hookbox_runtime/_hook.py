@@ -6,12 +6,14 @@ import asyncio
 import inspect
 import json
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
 from ._native import Reply
 from ._types import Authority, Mode, Policy
+from ._threads import guarded
 from ._wait import trio_runs
 
 Output = Union[Mapping[str, Any], None]
@@ -147,6 +149,7 @@ def invoke(function: HookFunction, home: Home) -> Callable[[str, Reply], None]:
             else:
                 _answer(reply, output)
 
-        _attempt(reply, work)
+        # A thread of Python's own, which the interpreter may leave behind when it ends.
+        threading.Thread(target=_attempt, args=(reply, work), name="hookbox-hook", daemon=True).start()
 
-    return call
+    return guarded(call)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ._native import Task
+from ._threads import begin, end, guarded
 
 T = TypeVar("T")
 Done = Callable[[Any, "BaseException | None"], object]
@@ -42,12 +43,15 @@ async def _wait_asyncio(start: Callable[[Done], Task]) -> Any:
         except RuntimeError:
             pass  # The loop is closed, and nobody waits.
 
-    task = start(done)
+    task = start(guarded(done))
+    begin(task)
     try:
         return await future
     except asyncio.CancelledError:
         task.cancel()
         raise
+    finally:
+        end(task)
 
 
 async def _wait_trio(start: Callable[[Done], Task]) -> Any:
@@ -68,7 +72,8 @@ async def _wait_trio(start: Callable[[Done], Task]) -> Any:
         except trio.RunFinishedError:
             pass
 
-    task = start(done)
+    task = start(guarded(done))
+    begin(task)
 
     def abort(_: Any) -> Any:
         nonlocal is_over
@@ -76,4 +81,7 @@ async def _wait_trio(start: Callable[[Done], Task]) -> Any:
         task.cancel()
         return trio.lowlevel.Abort.SUCCEEDED
 
-    return await trio.lowlevel.wait_task_rescheduled(abort)
+    try:
+        return await trio.lowlevel.wait_task_rescheduled(abort)
+    finally:
+        end(task)

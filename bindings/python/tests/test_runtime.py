@@ -270,6 +270,17 @@ asyncio.run(main())
         slow = repr(command("sleep 5"))
         self.assertEqual(0, run(program.replace("SLOW", slow).replace("EVENT", repr(EVENT)), timeout=30))
 
+    def test_the_interpreter_ends_right_after_a_decision(self) -> None:
+        program = f"""
+import asyncio
+from hookbox_runtime import Runtime
+async def main():
+    hooks = await Runtime.open().load({str(self.file)!r})
+    await asyncio.gather(*(hooks.decide({EVENT!r}) for _ in range(20)))
+asyncio.run(main())
+"""
+        self.assertEqual([0] * 10, [run(program) for _ in range(10)])
+
     def test_trio(self) -> None:
         program = f"""
 import trio
