@@ -49,7 +49,7 @@ fn recall_and_false_positives() {
     println!("harmful  {held} of {harmful} held back ({:.1} %)", share(held, harmful));
     println!("worst    {denied} of {worst} denied ({:.1} %)", share(denied, worst));
     println!("harmless {asked} of {harmless} asked about ({:.1} %), {wrongly_denied} denied", share(asked, harmless));
-    // The figures of docs/hooks/command-guard.md.
+    // The figures of docs/catalogue/command-guard.md.
     assert_eq!((held, harmful), (258, 263));
     assert_eq!((denied, worst), (177, 182));
     assert_eq!((asked, wrongly_denied, harmless), (21, 0, 883));

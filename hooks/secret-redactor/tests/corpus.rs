@@ -93,7 +93,7 @@ fn recall_and_false_positives() {
     }
     println!("secrets  {found} of {secrets} redacted ({:.1} %)", share(found, secrets));
     println!("harmless {wrongly} of {harmless} redacted ({:.1} %)", share(wrongly, harmless));
-    // The figures of docs/hooks/secret-redactor.md.
+    // The figures of docs/catalogue/secret-redactor.md.
     assert_eq!((found, secrets), (76, 89));
     assert_eq!((wrongly, harmless), (0, 83));
 }

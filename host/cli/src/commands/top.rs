@@ -29,7 +29,7 @@ const LARGEST: usize = 32 << 20;
 
 /// Watch a daemon in a terminal: its tenants, its hooks, and what needs attention. `q` or Ctrl-C ends it, `w` changes the window.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  HOOKBOX_TOKEN=… hookbox top --connect http://127.0.0.1:8750")]
+#[command(after_help = "Example:\n  hookbox top --connect http://127.0.0.1:8750")]
 pub struct Top {
     /// The daemon: `http://HOST:PORT`, `https://…` or `unix:PATH`. A token of an operator or a tenant is in `HOOKBOX_TOKEN`
     #[arg(long, value_name = "ADDRESS", default_value = "http://127.0.0.1:8750")]
