@@ -50,7 +50,7 @@ pub struct Platform {
 pub struct Manifest {
     /// 2
     pub schema_version: u32,
-    /// [`IMAGE`], where it says so.
+    /// The media type of an image manifest, if it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
     /// The kind of artifact, where that is not its configuration's media type.
