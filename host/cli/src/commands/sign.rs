@@ -11,9 +11,9 @@ use crate::{exit::Exit, print, registries, user_file};
 
 /// Sign a hook in a registry with a key, as `cosign` 3 does: a Sigstore bundle beside it.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out hooks.key\n  \
-    openssl pkey -in hooks.key -pubout -out hooks.pub\n  \
-    hookbox sign oci://registry.example/acme/guard:1.2 --key hooks.key")]
+#[command(
+    after_help = "Example:\n  hookbox sign oci://registry.example/acme/guard:1.2 --key hooks.key\n\nA key, and its public half for those who verify:\n  openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out hooks.key\n  openssl pkey -in hooks.key -pubout -out hooks.pub"
+)]
 pub struct Sign {
     /// The hook: `oci://HOST/REPOSITORY:TAG` or `oci://HOST/REPOSITORY@sha256:DIGEST`
     #[arg(value_name = "REF")]
