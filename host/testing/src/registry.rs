@@ -1,9 +1,11 @@
 //! A real registry (Debian's `docker-registry`), on loopback, with a folder of its own.
 
 use std::{
+    collections::BTreeSet,
     fs,
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
+    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
@@ -18,7 +20,7 @@ pub struct Registry {
 impl Registry {
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = port();
         let host = format!("127.0.0.1:{port}");
         let config = folder.path().join("config.yml");
         let data = folder.path().join("data");
@@ -52,6 +54,17 @@ impl Registry {
     pub fn stop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// A free port that no other registry of this process was given: the system offers a port again once it is closed.
+fn port() -> u16 {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        if GIVEN.lock().unwrap().insert(port) {
+            return port;
+        }
     }
 }
 
