@@ -68,7 +68,12 @@ impl Dialect for CodeBuddy {
 
     /// codebuddy.md#configuration: "TypeScript: milliseconds. Python: seconds".
     fn usage(&self) -> Usage {
-        Usage { milliseconds_from: Some(600.0), project_variable: Some("CODEBUDDY_PROJECT_DIR"), ..Usage::default() }
+        Usage {
+            milliseconds_from: Some(600.0),
+            project_variable: Some("CODEBUDDY_PROJECT_DIR"),
+            later_events: &["FinalStop"],
+            ..Usage::default()
+        }
     }
 
     fn known_keys(&self) -> &'static [&'static str] {

@@ -11,6 +11,8 @@ pub struct Usage {
     pub milliseconds_from: Option<f64>,
     /// The environment variable with the project's folder.
     pub project_variable: Option<&'static str>,
+    /// Events beyond the specification that today's client sends; they cause no warning.
+    pub later_events: &'static [&'static str],
     /// Keys of a handler that only the client uses; they cause no warning.
     pub own_keys: &'static [&'static str],
 }

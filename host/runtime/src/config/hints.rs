@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookbox_protocol::{Dialect, dialect};
 
-use super::load::beginning;
+use super::{diagnostic::nearest, load::beginning};
 
 /// The settings recognised in a file that is not a valid configuration.
 #[derive(Clone, Copy, Default)]
@@ -35,13 +35,18 @@ pub fn fail_closed_hint(text: &str) -> bool {
     said(text).any(|(key, value)| {
         let value = value.get(..8).unwrap_or(value).to_ascii_lowercase();
         let is = |words: &[&str]| words.iter().any(|word| value.starts_with(word));
-        match key.replace(['_', '-'], "").to_ascii_lowercase().as_str() {
-            "failclosed" => !is(&["false", "null", "none", "no", "off", "0", "~"]),
-            "onfailure" | "failurebehavior" => is(&["block", "deny", "ask"]),
-            _ => false,
+        // The mistake may be in the key.
+        let key = key.get(..LONGEST).unwrap_or(key).replace(['_', '-'], "");
+        match nearest(&key, ["failClosed", "onFailure", "failureBehavior"]) {
+            Some("failClosed") => !is(&["false", "null", "none", "no", "off", "0", "~"]),
+            Some(_) => is(&["block", "deny", "ask"]),
+            None => false,
         }
     })
 }
+
+/// More of a key, in bytes, is not compared with the names of policies.
+const LONGEST: usize = 32;
 
 /// The dialect that an invalid configuration names. It determines how the client treats hookbox's failure.
 pub fn dialect_hint(text: &str) -> Option<&'static dyn Dialect> {

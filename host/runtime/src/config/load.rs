@@ -287,6 +287,7 @@ fn read(
     let wrong = |found: &[Finding]| found.iter().any(|finding| finding.severity == Severity::Error);
     resolver.unasked_gates();
     if !wrong(found) {
+        resolver.unheard_events();
         resolver.undecided_gates();
     }
     found.append(&mut resolver.found);

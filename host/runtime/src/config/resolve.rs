@@ -50,6 +50,8 @@ pub(super) struct Resolver {
     pub(super) found: Vec<Finding>,
     /// Event names that look misspelt, each with the index of its finding.
     misspelt: Vec<(String, usize)>,
+    /// Event names that no client is known to send.
+    unheard: Vec<String>,
     /// Errors about parts that could not be read. Normally the validator has reported them already.
     pub(super) unread: Vec<Finding>,
 }
@@ -91,6 +93,7 @@ impl Resolver {
             patterns: Budget::default(),
             found: Vec::new(),
             misspelt: Vec::new(),
+            unheard: Vec::new(),
             unread: Vec::new(),
         }
     }

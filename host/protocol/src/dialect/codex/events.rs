@@ -131,6 +131,7 @@ pub(super) const USAGE: Usage = Usage {
     renamed: &[("shell", "Bash"), ("exec_command", "Bash"), ("local_shell", "Bash")],
     milliseconds_from: None,
     project_variable: None,
+    later_events: &[],
     own_keys: &[],
 };
 

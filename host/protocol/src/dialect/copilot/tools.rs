@@ -60,5 +60,6 @@ pub(super) const USAGE: Usage = Usage {
     renamed: &[],
     milliseconds_from: None,
     project_variable: Some("COPILOT_PROJECT_DIR"),
+    later_events: &[],
     own_keys: &[],
 };

@@ -149,5 +149,6 @@ pub(super) const USAGE: Usage = Usage {
     renamed: &[],
     milliseconds_from: None,
     project_variable: Some("GEMINI_PROJECT_DIR"),
+    later_events: &[],
     own_keys: &[],
 };

@@ -84,5 +84,6 @@ pub(super) const USAGE: Usage = Usage {
     renamed: &[],
     milliseconds_from: None,
     project_variable: None,
+    later_events: &[],
     own_keys: &[],
 };

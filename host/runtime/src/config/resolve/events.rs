@@ -17,6 +17,9 @@ use crate::config::{
 /// three.
 const EVENT_TYPO: usize = 2;
 
+/// Minimum length of the beginning of an event name, in bytes. `PreTool` is no event of any client.
+const SHORTEST: usize = 6;
+
 /// An event name that is probably misspelt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misnamed {
@@ -32,8 +35,14 @@ pub fn misnamed(dialect: &dyn Dialect, name: &str) -> Option<Misnamed> {
     if dialect::ALL.iter().any(|dialect| dialect.spec_by_name(name).is_some()) {
         return None;
     }
-    let near = nearest(name, dialect.specs().iter().map(|spec| spec.name));
-    near.filter(|near| distance(name, near) <= EVENT_TYPO).map(|near| Misnamed { name: name.to_owned(), near })
+    near_event(dialect, name).map(|near| Misnamed { name: name.to_owned(), near })
+}
+
+/// The event that a name was probably meant for: one with a typo, or the whole of a name that was cut off.
+fn near_event(dialect: &dyn Dialect, name: &str) -> Option<&'static str> {
+    let names = || dialect.specs().iter().map(|spec| spec.name);
+    let near = nearest(name, names()).filter(|near| distance(name, near) <= EVENT_TYPO);
+    near.or_else(|| names().find(|whole| name.len() >= SHORTEST && whole.starts_with(name)))
 }
 
 impl Resolver {
@@ -43,15 +52,19 @@ impl Resolver {
         if self.dialect.spec_by_name(event).is_some() {
             return pointer;
         }
-        let near = nearest(event, self.dialect.specs().iter().map(|spec| spec.name));
-        let near = near.filter(|near| distance(event, near) <= EVENT_TYPO);
+        let near = near_event(self.dialect, event);
         if near.is_some() {
             self.misspelt.push((event.to_owned(), self.found.len()));
         }
         let help = match (self.elsewhere(event), near) {
             (Some((dialect, name)), _) => format!("that is {dialect}'s name; here it is `{name}`"),
             (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => return pointer,
+            (None, None) => {
+                if !is_of_some_client(event) {
+                    self.unheard.push(event.to_owned());
+                }
+                return pointer;
+            }
         };
         // Only a warning, unless failures of its hooks block: clients add events every month, and a new name may
         // resemble an old one.
@@ -154,6 +167,13 @@ impl Resolver {
             ..hook
         }
     }
+}
+
+/// Returns true if some client sends an event of this name. A file can be for several clients.
+fn is_of_some_client(name: &str) -> bool {
+    let sends =
+        |dialect: &&dyn Dialect| dialect.spec_by_name(name).is_some() || dialect.usage().later_events.contains(&name);
+    dialect::ALL.iter().any(sends)
 }
 
 /// Returns true if a word under `observe` stands for every kind.

@@ -82,6 +82,17 @@ impl Resolver {
         }
     }
 
+    /// Warns about hooks for an event that no client is known to send: one warning per event, for its first hook.
+    pub(in crate::config) fn unheard_events(&mut self) {
+        for event in &self.unheard {
+            if let Some(hook) = self.hooks.iter().find(|hook| hook.events.contains(event)) {
+                let message = format!("{} may have no event `{event}`", self.dialect.name());
+                let help = "its hooks run only if the client sends an event of this name";
+                self.found.push(Finding::warning(&hook.pointer, message).help(help));
+            }
+        }
+    }
+
     /// Warns about gates that open when they fail, if no failure policy is configured.
     pub(in crate::config) fn undecided_gates(&mut self) {
         let mut told: Vec<&str> = Vec::new();

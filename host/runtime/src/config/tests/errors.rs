@@ -213,6 +213,8 @@ fn fail_closed_is_seen_in_a_broken_file() {
         "{\"failClosed\": 1}",
         "{\"failclosed\": true}",
         "{\"fail_closed\": true}",
+        "{\"failClose\": true}",
+        "{\"failsClosed\": true}",
         "{\"failClosed\"",
         "{\"failClosed\":",
         // Other quotation marks, or none.
@@ -236,6 +238,8 @@ fn fail_closed_is_seen_in_a_broken_file() {
         "{\"onFailure\": \"block\"",
         "{\"on_failure\": \"ask\"",
         "{\"failureBehavior\" : \"deny\"",
+        "{\"failureBehaviour\" : \"deny\"",
+        "{\"onFailur\": \"block\"",
     ] {
         assert!(fail_closed_hint(text), "{text}");
     }
@@ -249,6 +253,7 @@ fn fail_closed_is_seen_in_a_broken_file() {
         "\"what failClosed: true means\"",
         "{\"failClosed\", 1}",
         "{\"onFailure\": \"ignore\"",
+        "{\"failover\": true, \"failFast\": true, \"failOpen\": true",
         "{\"onFailure\":",
         "{\"failureBehavior\": \"ignore\", \"timeoutBehavior\": \"deny\"",
         "{\"command\": \"echo onFailure: block\"}",
@@ -329,6 +334,7 @@ fn the_misspelt_event_of_a_hook_that_blocks_when_it_fails_is_an_error() {
     for (dialect, event) in [
         ("claude", "PreToolUze"),
         ("claude", "preToolUse"),
+        ("claude", "PreTool"),
         ("gemini", "BeforTool"),
         ("copilot", "preTooluse"),
         ("codex", "PreTolUse"),

@@ -27,6 +27,14 @@ fn what_has_no_effect_is_told_and_loads() {
             r#"{"hooks":{"Stop":[{"matcher":"Bash","hooks":[]}]}}"#.into(),
             "/hooks/Stop/0/matcher: claude takes no matcher for Stop, so the hook runs every time; -",
         ),
+        (
+            r#"{"hooks":{"BrandNewEvent":[{"hooks":[{"type":"command","command":"x"}]}]}}"#.into(),
+            "/hooks/BrandNewEvent/0/hooks/0: claude may have no event `BrandNewEvent`; its hooks run only if the client sends an event of this name",
+        ),
+        (
+            r#"{"hooks":{"PreTool":[]}}"#.into(),
+            "/hooks/PreTool: claude has no event `PreTool`; did you mean `PreToolUse`?",
+        ),
         (r#"{"newSetting":1}"#.into(), "/newSetting: `newSetting` is not a setting of hookbox; -"),
         (
             with_handler(r#"{"type":"http","url":"http://a","headers":{"X":"$SECRET"}}"#),
