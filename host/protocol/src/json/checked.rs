@@ -69,7 +69,7 @@ impl<'a> Checked<'a> {
                 return Err(Fault::new(what, self.scanner.span().end + 1));
             }
             Token::Number if !is_finite(self.raw()) => {
-                return Err(Fault::new("a number that no 64 bits hold", self.scanner.span().end));
+                return Err(self.scanner.limit("a number that no 64 bits hold"));
             }
             _ => {}
         }
