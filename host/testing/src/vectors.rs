@@ -58,6 +58,10 @@ pub struct HookCase {
     pub observe: Option<Value>,
     pub echo: Option<String>,
     pub with: Option<Value>,
+    /// A hook that hookbox brings, in the place of a command.
+    pub bundled: Option<String>,
+    /// The authority of a bundled hook.
+    pub authority: Option<Value>,
 }
 
 /// A file of vectors.
@@ -85,9 +89,11 @@ pub fn all() -> Vec<File> {
 }
 
 impl Vector {
-    /// Returns the numbers of the hooks that run. A missing command cannot run.
+    /// Returns the numbers of the hooks that leave their mark when they run. A missing command cannot run, and a
+    /// component cannot write.
     pub fn should_run(&self) -> Vec<usize> {
-        let startable = || (0..self.hooks.len()).filter(|number| !self.hooks[*number].missing);
+        let marks = |hook: &HookCase| !hook.missing && hook.bundled.is_none();
+        let startable = || (0..self.hooks.len()).filter(|number| marks(&self.hooks[*number]));
         self.ran.clone().unwrap_or_else(|| startable().collect())
     }
 
@@ -166,8 +172,22 @@ fn event_name(event: &Value) -> String {
 }
 
 impl HookCase {
-    /// Returns the handler: a shell command that leaves a mark when it runs, and then does what the case says.
+    /// Returns the handler of the configuration. A command leaves a mark when it runs, and then does what the case says.
     fn handler(&self, number: usize, dir: &Path) -> Value {
+        let mut handler = match &self.bundled {
+            Some(name) => json!({ "type": "wasm", "component": format!("hookbox:{name}") }),
+            None => self.command(number, dir),
+        };
+        if let Some(policy) = &self.on_failure {
+            handler["onFailure"] = json!(policy);
+        }
+        if let Some(authority) = &self.authority {
+            handler["authority"] = authority.clone();
+        }
+        handler
+    }
+
+    fn command(&self, number: usize, dir: &Path) -> Value {
         let put = |name: &str, text: &str| fs::write(dir.join(name), text).expect("writable");
         let mut script = format!(": > ran{number}; ");
         if self.sleeps {
@@ -188,9 +208,6 @@ impl HookCase {
         if self.missing {
             handler["command"] = json!("./no-such-command");
             handler["args"] = json!([]);
-        }
-        if let Some(policy) = &self.on_failure {
-            handler["onFailure"] = json!(policy);
         }
         handler
     }
