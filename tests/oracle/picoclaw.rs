@@ -75,7 +75,10 @@ fn intercept(method: &str, request: &Value, outcomes: &[Outcome]) -> Value {
                 let gives_call = changes.clone().next().is_some();
                 changes.for_each(|(field, value)| seen[field.as_str()] = value.clone());
                 if action == "respond" {
-                    let mut verdict = json!({ "action": "respond", "result": printed["result"] });
+                    // decisions.md#outputs: "`null` is as if the field were absent, and is never printed."
+                    let mut result = printed["result"].clone();
+                    result.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+                    let mut verdict = json!({ "action": "respond", "result": result });
                     // decisions.md#picoclaw: "A `respond` carries the call as the hooks before it changed it."
                     if gives_call || seen != original {
                         verdict["call"] = seen;

@@ -108,13 +108,16 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
     }
 }
 
+/// The text that stands in the place of a result that was rewritten to null.
+pub(crate) const WITHHELD: &str = "the result is withheld";
+
 /// Replaces a rewrite to null, which is never written.
 ///
 /// decisions.md#what-a-dialect-cannot-say: "A result that is rewritten to `null` is withheld, with a note".
 fn withhold(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>) {
     if spec.kind == EventKind::PostToolUse && spec.expressible.rewrite {
-        output.updated = Some("the result is withheld".into());
-        notes.push(Note::degraded("a rewrite cannot be null; the result is withheld"));
+        output.updated = Some(WITHHELD.into());
+        notes.push(Note::degraded(format!("a rewrite cannot be null; {WITHHELD}")));
     } else {
         output.updated = None;
         block_instead(spec, output, notes, "a rewrite cannot be null", "the event");

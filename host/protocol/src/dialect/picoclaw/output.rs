@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::rewrite::misfit;
+use super::rewrite::{is_withheld, misfit};
 use crate::{
+    degrade::WITHHELD,
     dialect::common::{FieldReader, known_keys},
     event::{Event, EventKind},
     json::{DecodeError, Object, shorten},
@@ -36,10 +37,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
         EventKind::PermissionRequest => decode_approval(&mut top, &mut notes)?,
         _ => decode_action(event, &mut top, &mut notes)?,
     };
-    for key in top.take_known(known_keys::PICOCLAW) {
-        let note = Note::dropped(format!("`{key}` has no effect here"));
-        notes.push(if known_keys::PICOCLAW.contains(&key.as_str()) { note } else { note.of_misfit() });
-    }
+    top.drop_known(known_keys::PICOCLAW, &mut notes, |key| format!("`{key}` has no effect here"));
     output.extra = top.rest();
     Ok((output, notes))
 }
@@ -95,7 +93,9 @@ fn decode_action(event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) ->
         // picoclaw.md#actions: "`respond` | `before_tool` | give the tool's result and leave out the real run".
         Some("respond") if kind == EventKind::PreToolUse => {
             let why = "`respond` gives the tool's result".to_owned();
-            let result = top.take_object("result")?.ok_or(DecodeError::Missing { pointer: "/result".into(), why })?;
+            let mut result =
+                top.take_object("result")?.ok_or(DecodeError::Missing { pointer: "/result".into(), why })?;
+            result.retain(|_, value| !value.is_null());
             output.decision = Some(Decision::Respond(Value::Object(result)));
             if top.contains("call") {
                 take_rewrite(kind, top, &mut output, notes)?;
@@ -151,6 +151,9 @@ fn take_rewrite(
             inner.or_else(|| (!object.is_empty()).then_some(Value::Object(object)))
         }
     };
+    if kind == EventKind::PostToolUse && output.updated.as_ref().and_then(Value::as_object).is_some_and(is_withheld) {
+        notes.push(Note::degraded(format!("a rewrite cannot be null; {WITHHELD}")));
+    }
     match output.updated.as_ref().and_then(|updated| misfit(kind, updated)) {
         Some(found) => Err(DecodeError::wrong_type(format!("{at}{}", found.member), found.expected, found.value)),
         None => Ok(()),

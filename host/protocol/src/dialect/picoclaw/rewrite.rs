@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::{
+    degrade::WITHHELD,
     event::{AfterLlm, BeforeLlm, Event, EventKind, Input, Json},
+    json::Object,
     output::HookOutput,
 };
 
@@ -52,6 +54,7 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> Result<bool, Stri
 fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
     let updated = match (&event.input, updated) {
         (Input::PostToolUse(now), Value::String(text)) => tell(now.output.as_deref(), text),
+        (Input::PostToolUse(_), Value::Object(result)) => without_nulls(result.clone()),
         _ => updated.clone(),
     };
     if let Some(found) = misfit(event.kind(), &updated) {
@@ -66,6 +69,23 @@ fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
         _ => Ok(false),
     }
 }
+
+/// Removes the null members of a tool's result. decisions.md#what-a-dialect-cannot-say: "A result that is rewritten to
+/// `null` is withheld".
+fn without_nulls(mut result: Object) -> Value {
+    if is_withheld(&result) {
+        result.insert(FOR_LLM.into(), WITHHELD.into());
+    }
+    result.retain(|_, value| !value.is_null());
+    Value::Object(result)
+}
+
+/// Returns true if a rewritten result has null in the place of what the model reads.
+pub(super) fn is_withheld(result: &Object) -> bool {
+    result.get(FOR_LLM).is_some_and(Value::is_null)
+}
+
+const FOR_LLM: &str = "for_llm";
 
 /// wit/before-llm.wit: "Members left out keep their value." The client would make them empty.
 fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
@@ -127,6 +147,6 @@ fn tell(now: Option<&Value>, text: &str) -> Value {
     if result.get("for_user").is_some_and(|user| Some(user) == result.get("for_llm")) {
         result.insert("for_user".into(), text.into());
     }
-    result.insert("for_llm".into(), text.into());
+    result.insert(FOR_LLM.into(), text.into());
     Value::Object(result)
 }
