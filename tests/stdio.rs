@@ -461,7 +461,7 @@ fn the_vectors_hold_in_one_process_however_they_overlap() {
     let files = vectors::all();
     let vectors: Vec<(&Vector, Vec<Value>)> =
         picoclaws(&files).filter_map(|vector| Some((vector, plain(vector)?))).collect();
-    assert_eq!(vectors.len(), 94);
+    assert_eq!(vectors.len(), 96);
     let script =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/by_vector.py").canonicalize().unwrap();
     let most = vectors.iter().map(|(_, says)| says.len()).max().unwrap();
@@ -531,7 +531,7 @@ fn the_other_vectors_hold_each_in_a_process_of_its_own() {
     }
     let others: Vec<_> =
         others.into_iter().filter(|vector| OTHERWISE.iter().all(|(name, _)| *name != vector.name)).collect();
-    assert_eq!(others.len(), 64);
+    assert_eq!(others.len(), 69);
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {

@@ -259,6 +259,9 @@ pub(crate) fn same_key(one: &str, other: &str) -> bool {
     one == other || folded(one).eq(folded(other))
 }
 
+/// Keys that carry a decision in some dialect.
+pub const DECIDING: [&str; 5] = ["action", "approved", "behavior", "decision", "permissionDecision"];
+
 /// Returns true if an unused field may be passed on.
 pub(crate) fn is_unknown(key: &str, known: &[&str]) -> bool {
     /// A container of other known fields. It is kept in this spelling.

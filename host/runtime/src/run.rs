@@ -13,8 +13,11 @@ use hookbox_protocol::{
     authority::{Authority, express, keep_digits},
     dialect::{EventSpec, is_same_client, other_names, translate},
     failure::failed_output,
+    json::Object,
+    output::DECIDING,
 };
 use hookbox_sandbox::{Run, traced};
+use serde_json::Value;
 
 use crate::{
     clock::later,
@@ -307,7 +310,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
     let Run { result, notes, .. } = run;
     let closes = |cause| policy(hooks, spec, hook, cause) != FailurePolicy::Ignore;
     if let Ok(output) = &*result
-        && let Some(why) = misfit(output, notes).filter(|_| closes(Cause::BadOutput))
+        && let Some(why) = misfit(event, output, notes).filter(|_| closes(Cause::BadOutput))
     {
         *result = Err(Failure::new(Cause::BadOutput, format!("output: {why}")));
         notes.retain(|note| !note.misfit);
@@ -385,19 +388,22 @@ fn with_kept(failed: HookOutput, kept: Option<HookOutput>) -> HookOutput {
     }
 }
 
-/// Keys that carry a decision in some dialect.
-const DECIDING: [&str; 5] = ["action", "approved", "behavior", "decision", "permissionDecision"];
-
 /// The reason why an output does not fit the dialect. `None` if it denies or stops in any case.
 ///
 /// decisions.md#outputs: "Where failures block, so does an output that is not the dialect's".
-fn misfit(output: &HookOutput, notes: &[Note]) -> Option<String> {
+fn misfit(event: &Event, output: &HookOutput, notes: &[Note]) -> Option<String> {
     if output.halt.is_some() || output.decision_kind() > Some(DecisionKind::Ask) {
         return None;
     }
     let told = notes.iter().find(|note| note.misfit).map(|note| note.text.clone());
+    let deciding = |of: &Object| DECIDING.into_iter().find(|key| of.contains_key(*key));
+    let inside = || {
+        // On an event beyond the specification these keys are the form in which the hook decided.
+        let specific = output.extra.get("hookSpecificOutput").filter(|_| event.kind() != EventKind::OtherEvent);
+        specific.and_then(Value::as_object).and_then(deciding).map(|key| format!("hookSpecificOutput/{key}"))
+    };
     told.or_else(|| {
-        let key = DECIDING.iter().find(|key| output.extra.contains_key(**key))?;
+        let key = deciding(&output.extra).map(str::to_owned).or_else(inside)?;
         Some(format!("/{key} decides nothing in this dialect"))
     })
 }

@@ -20,7 +20,7 @@ use crate::{
         wire::{Wire, parse_wire},
     },
     json::{DecodeError, Json, Members, Object, token},
-    output::{Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
+    output::{DECIDING, Decision, Halt, HookOutput, Note, Scope, is_unknown, join},
     protocol::{Dialect, EventSpec},
 };
 
@@ -69,17 +69,16 @@ impl FieldReader {
         self.object.get(key).is_some_and(Value::is_object)
     }
 
-    /// Removes the remaining fields that the contract knows, in any spelling. Returns the keys of those that are not null.
-    pub(crate) fn take_known(&mut self, known: &[&str]) -> Vec<String> {
-        let mut taken = Vec::new();
+    /// Removes the remaining fields that the contract knows, in any spelling, and reports those that are not null as
+    /// fields without effect. `describe` makes the note's text from a key.
+    pub(crate) fn drop_known(&mut self, known: &[&str], notes: &mut Vec<Note>, describe: impl Fn(&str) -> String) {
         self.object.retain(|key, value| {
             let keep = is_unknown(key, known);
             if !keep && !value.is_null() {
-                taken.push(key.clone());
+                notes.push(without_effect(known, key, value, describe(key)));
             }
             keep
         });
-        taken
     }
 
     /// The fields that were not taken yet.
@@ -283,10 +282,20 @@ pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason
 /// Removes known fields that have no effect here and reports them. decisions.md#outputs: "A field that the event or the
 /// place does not have has no effect and is reported."
 pub(crate) fn report_misplaced(fields: &mut FieldReader, known: &[&str], notes: &mut Vec<Note>) {
-    for key in fields.take_known(known) {
-        let note = Note::dropped(format!("{} has no effect on this event or in this place", fields.pointer(&key)));
-        notes.push(if known.contains(&key.as_str()) { note } else { note.of_misfit() });
-    }
+    let at = fields.at.clone();
+    fields.drop_known(known, notes, |key| format!("{at}/{} has no effect on this event or in this place", token(key)));
+}
+
+/// The note on a known field without effect. It is a misfit in another spelling than the known one, and as a deciding
+/// field that does not let the event go on.
+///
+/// decisions.md#outputs: "Where failures block, so does an output that is not the dialect's".
+pub(crate) fn without_effect(known: &[&str], key: &str, value: &Value, text: String) -> Note {
+    const GO_ON: [&str; 4] = ["allow", "approve", "continue", "modify"];
+    let word = value.get("behavior").unwrap_or(value);
+    let goes_on = word == &Value::Bool(true) || word.as_str().is_some_and(|word| GO_ON.contains(&word));
+    let note = Note::dropped(text);
+    if known.contains(&key) && (goes_on || !DECIDING.contains(&key)) { note } else { note.of_misfit() }
 }
 
 /// Writes `hookSpecificOutput` with the event's name, if it has other fields.

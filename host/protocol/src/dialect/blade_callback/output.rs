@@ -28,10 +28,8 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     };
     // blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems". The fields of one have no effect
     // in the other, and are removed and reported.
-    for key in top.take_known(known_keys::BLADE_CALLBACK) {
-        let note = Note::dropped(format!("`{key}` has no effect on {}", event.name));
-        notes.push(if known_keys::BLADE_CALLBACK.contains(&key.as_str()) { note } else { note.of_misfit() });
-    }
+    let name = &event.name;
+    top.drop_known(known_keys::BLADE_CALLBACK, &mut notes, |key| format!("`{key}` has no effect on {name}"));
     output.extra = top.rest();
     Ok((output, notes))
 }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::is_gate;
 use crate::{
-    dialect::common::{FieldReader, decide, known_keys, put_extra, put_text, take_specific},
+    degrade::WITHHELD,
+    dialect::common::{FieldReader, decide, known_keys, put_extra, put_text, take_specific, without_effect},
     event::{Event, EventKind},
     failure::Fallback,
     json::{DecodeError, Object, describe},
@@ -74,7 +75,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
     }
     output.updated = match words.rewrite {
         Some(key @ "modifiedArgs") => top.take_object(key)?.map(Value::Object),
-        Some(key @ "modifiedResult") => top.take::<Value>(key)?,
+        Some(key @ "modifiedResult") => top.take::<Value>(key)?.map(|result| withheld(result, &mut notes)),
         Some(key) => top.take::<String>(key)?.map(Value::String),
         None => None,
     };
@@ -109,8 +110,10 @@ fn decode_nested(
     let context = nested.take("additionalContext")?;
     output.updated = output.updated.take().or(updated);
     output.context = output.context.take().or(context);
-    for key in nested.rest().keys() {
-        notes.push(Note::dropped(format!("hookSpecificOutput has no `{key}` here")));
+    let text = |key: &str| format!("hookSpecificOutput has no `{key}` here");
+    nested.drop_known(known_keys::COPILOT, notes, text);
+    for (key, value) in &nested.rest() {
+        notes.push(without_effect(&[key], key, value, text(key)));
     }
     Ok(())
 }
@@ -130,13 +133,12 @@ fn leftover(spoke: bool, event: &Event, top: &mut FieldReader, notes: &mut Vec<N
             });
         }
         if says {
-            notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
+            let text = format!("`{key}` has no effect on {}", event.name);
+            notes.push(without_effect(known_keys::COPILOT, key, &value, text));
         }
     }
     // The known keys in another spelling.
-    for key in top.take_known(known_keys::COPILOT) {
-        notes.push(Note::dropped(format!("`{key}` has no effect on {}", event.name)));
-    }
+    top.drop_known(known_keys::COPILOT, notes, |key| format!("`{key}` has no effect on {}", event.name));
     Ok(())
 }
 
@@ -167,6 +169,18 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     }
     put_extra(output, &mut wire);
     Value::Object(wire)
+}
+
+/// Replaces the text of a result that a hook made null. decisions.md#what-a-dialect-cannot-say: "A result that is
+/// rewritten to `null` is withheld, with a note".
+fn withheld(mut result: Value, notes: &mut Vec<Note>) -> Value {
+    for name in ["textResultForLlm", "text_result_for_llm"] {
+        if let Some(text) = result.get_mut(name).filter(|text| text.is_null()) {
+            *text = WITHHELD.into();
+            notes.push(Note::degraded(format!("a rewrite cannot be null; {WITHHELD}")));
+        }
+    }
+    result
 }
 
 /// The names that differ between the two forms of a result.
