@@ -9,6 +9,8 @@ hookbox := target / "debug/hookbox"
 bindings_tools := target / "tools/bindings"
 deny_version := "0.20.2"
 fuzz_version := "0.13.2"
+cosign_version := "3.1.3"
+wkg_version := "0.16.1"
 
 import 'packaging/dist.just'
 
@@ -181,6 +183,15 @@ bundle: build
 # The parts of the SDKs, the sandbox and the command line that follow from `wit/`
 bindings:
     cargo run -q -p hookbox-bindings
+
+# Signatures and artifacts of the real cosign and wkg, in both directions, with a registry on this machine. Builds both, which
+# takes some minutes. RECORD=1 writes the recordings of the ordinary tests
+interop: needs
+    [ -x {{target}}/tools/bin/cosign-{{cosign_version}} ] || packaging/go-tool github.com/sigstore/cosign/v3/cmd/cosign {{cosign_version}}
+    [ "$({{target}}/tools/bin/wkg --version 2>/dev/null)" = "wkg {{wkg_version}}" ] || \
+        cargo install wkg --version {{wkg_version}} --locked --debug --root {{target}}/tools --target-dir {{target}}/tools/target
+    COSIGN={{target}}/tools/bin/cosign-{{cosign_version}} WKG={{target}}/tools/bin/wkg \
+        cargo test --workspace --test registry -- --ignored
 
 # 100,000 requests through one process that serves PicoClaw, in the memory it began with
 soak:

@@ -195,3 +195,64 @@ async fn records_into_a_pipe_are_refused_and_not_waited_for() {
     daemon.until("recorded", async || kept().lines().count() == 1).await;
     ends(daemon);
 }
+
+/// The last line that `hookbox records verify` prints, and its exit code.
+fn verified(daemon: &Files, files: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));
+    command.args(["records", "verify"]).args(files).args(["--heads", "heads.jsonl", "--key", "records.pub"]);
+    let output = command.current_dir(daemon.path("")).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), told.lines().last().unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn the_daemon_chains_its_records_over_rotations() {
+    let files = Files::new();
+    let (key, text) = hookbox_registry::SigningKey::generate().unwrap();
+    files.write_text("records.key", &text);
+    files.write_text("records.pub", &key.public().to_pem());
+    let chain = json!({ "key": "records.key", "heads": "heads.jsonl" });
+    files.settings(json!({ "records": "records.jsonl", "recordsRequired": true, "recordsChain": chain }));
+    let mut daemon = files.start();
+    let path = daemon.files.path("records.jsonl");
+    daemon.verdict("acme", bash("ls")).await;
+    // Half of a line fits. It is removed, and the losses are a line of the chain.
+    limit_files(&daemon, Some(std::fs::metadata(&path).unwrap().len() + 100));
+    for _ in 0..3 {
+        assert!(denies(&daemon.verdict("acme", bash("ls")).await));
+    }
+    limit_files(&daemon, None);
+    daemon.verdict("acme", bash("ls")).await;
+    std::fs::rename(&path, daemon.files.path("old.jsonl")).unwrap();
+    daemon.signal("HUP");
+    daemon.until("opened anew", async || path.exists()).await;
+    daemon.verdict("acme", bash("rm -rf /")).await;
+    // A daemon that was killed goes on behind the last line, and one that ended behind the last head, in a new file too.
+    daemon.restart();
+    daemon.verdict("acme", bash("ls")).await;
+    daemon.signal("TERM");
+    daemon.child.wait().unwrap();
+    std::fs::rename(&path, daemon.files.path("newer.jsonl")).unwrap();
+    daemon.restart();
+    daemon.verdict("acme", bash("ls")).await;
+    let (code, told) = verified(&daemon.files, &["old.jsonl", "newer.jsonl", "records.jsonl"]);
+    assert_eq!((code, &*told), (Some(0), "6 records, 2 signed heads, 3 lost before they were written: whole"));
+    assert_eq!(verified(&daemon.files, &["newer.jsonl", "records.jsonl"]).0, Some(0));
+    let text = std::fs::read_to_string(daemon.files.path("old.jsonl")).unwrap();
+    let cut: String = text.lines().take(1).map(|line| format!("{line}\n")).collect();
+    daemon.files.write_text("cut.jsonl", &cut);
+    assert_eq!(verified(&daemon.files, &["cut.jsonl"]).0, Some(1));
+    ends(daemon);
+
+    let files = Files::new();
+    for (settings, why) in [
+        (json!({ "recordsChain": {} }), "`recordsChain` needs `records`"),
+        (json!({ "records": "r.jsonl", "recordsChain": { "heads": "h.jsonl" } }), "needs `key` and `heads`"),
+        (json!({ "records": "r.jsonl", "recordsChain": { "key": "no", "heads": "h.jsonl" } }), "cannot read"),
+    ] {
+        files.settings(settings);
+        let output = files.command().output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(why), "{said}");
+    }
+}

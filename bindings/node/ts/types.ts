@@ -57,6 +57,8 @@ export interface HookReport {
   timeUs?: number;
   fuel?: number;
   componentDigest?: string;
+  /** The publisher of the component, if their signature was verified. */
+  publisher?: string;
   reason?: string;
   /** Why it failed, as a word. */
   cause?: string;

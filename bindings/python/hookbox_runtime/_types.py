@@ -68,6 +68,7 @@ class HookReport(_HookReport, total=False):
     timeUs: int
     fuel: int
     componentDigest: str
+    publisher: str
     reason: str
     cause: str
     message: str

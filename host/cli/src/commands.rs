@@ -23,6 +23,7 @@ mod measure;
 mod new;
 mod pull;
 mod push;
+mod records;
 mod run;
 mod save;
 mod schema;
@@ -97,6 +98,8 @@ pub enum Command {
     Save(save::Save),
     /// Take the components of a lock from a file that `save` wrote
     Load(save::Load),
+    /// Verify chained records, or sign their head
+    Records(records::Records),
     /// Show what is kept of registries and of the compiler, and make room
     Cache(cache::Cache),
     /// Guard the clients on this machine with the hooks that this program brings
@@ -156,6 +159,7 @@ impl Command {
             Self::Save(command) => command.run(),
             Self::Load(command) => command.run(),
             Self::Cache(command) => command.run(),
+            Self::Records(command) => command.run(),
             Self::Init(command) => command.run(),
             Self::Hooks(command) => command.run(),
             Self::Add(command) => command.run(),

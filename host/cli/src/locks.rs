@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs::File,
     path::PathBuf,
 };
 
@@ -29,6 +30,8 @@ pub struct Locks {
     pub approval: Approval,
     store: ApprovalStore,
     kept: Kept,
+    /// The right to change the lock and its approvals.
+    _busy: File,
 }
 
 impl Locks {
@@ -41,15 +44,17 @@ impl Locks {
         loaded.warnings.iter().for_each(report::problem);
         let config = loaded.config;
         let path = lock_file(&config);
+        let no_home = "there is no place to keep approvals: HOME is not set";
+        let store = ApprovalStore::of_user().context(no_home)?;
+        let busy =
+            store.exclusive(&path).with_context(|| format!("cannot change the approvals of {}", path.display()))?;
         let (lock, is_there) = match Lock::read(&path, None) {
             Ok(lock) => (lock, true),
             Err(LockError::Missing(_)) => (Lock::new(), false),
             Err(error) => return Err(Exit::Config.error(error.to_string())),
         };
-        let no_home = "there is no place to keep approvals: HOME is not set";
-        let store = ApprovalStore::of_user().context(no_home)?;
         let approval = store.get(&path).context("cannot read the approvals")?;
-        Ok(Self { config, path, lock, is_there, approval, store, kept: Kept::of_user()? })
+        Ok(Self { config, path, lock, is_there, approval, store, kept: Kept::of_user()?, _busy: busy })
     }
 
     /// The references that these words select: by the whole reference, its repository or the last word of that. Without
@@ -74,25 +79,34 @@ impl Locks {
         Ok(chosen.into_iter().collect())
     }
 
-    /// The component of an entry: the fetched one, or else the one in its registry, by the digest in the lock.
+    /// The component of an entry: the fetched one, or else the one in its registry, by the digest in the lock. Returns the
+    /// entry for approvals, which is attested only if the publisher was verified for this user.
     pub async fn component(
         &self,
         (registry, trust): &(Registry, Trust),
         reference: &Reference,
         locked: &Locked,
-    ) -> anyhow::Result<Vec<u8>> {
+    ) -> anyhow::Result<(Vec<u8>, Locked)> {
         let digests = [locked.digest.as_str(), locked.manifest.as_str()];
         if let Some(what) = trust.revoked.find(digests, locked.publisher.as_deref()) {
             return Err(Exit::Unsigned.error(format!("`{reference}`: {what} is revoked")));
         }
         // What this user approved was verified then. Without a policy the digest is enough.
-        let known = self.approval.covers(&reference.to_string(), locked) || trust.publishers.accept(reference, None);
-        if known && let Some(bytes) = self.kept.get(locked.hex())? {
-            return Ok(bytes);
+        let approved = self.approval.approved(&reference.to_string(), locked);
+        // What `update` verified waits in the user's own folder, so its word counts as an approval's does.
+        let waiting = self.approval.pending.get(&reference.to_string());
+        let waiting = waiting.filter(|found| found.digest == locked.digest && found.publisher == locked.publisher);
+        let verified = approved.or(waiting).is_some_and(|entry| entry.attested);
+        let attested = |attested: bool| Locked { attested, ..locked.clone() };
+        if (approved.is_some() || trust.publishers.accept(reference, None))
+            && let Some(bytes) = self.kept.get(locked.hex())?
+        {
+            return Ok((bytes, attested(verified)));
         }
         let pinned = reference.at(&locked.manifest);
         let seen = registry.inspect(&pinned).await.map_err(registries::failed)?;
-        let publisher = trust.verify(registry, &pinned, &seen).await.map_err(registries::refused)?;
+        let verified = trust.verify(registry, &pinned, &seen).await.map_err(registries::refused)?;
+        let publisher = verified.map(|verified| verified.publisher);
         if publisher.is_some() && publisher != locked.publisher {
             let found = publisher.unwrap_or_default();
             let said = locked.publisher.as_deref().unwrap_or("nobody");
@@ -105,12 +119,18 @@ impl Locks {
             let message = format!("`{reference}`: the registry has {found} where {} is locked", locked.digest);
             return Err(Exit::Forged.error(message));
         }
-        Ok(pulled.component)
+        Ok((pulled.component, attested(publisher.is_some())))
     }
 
     /// The component of an entry, if it is kept.
     pub fn kept(&self, locked: &Locked) -> anyhow::Result<Option<Vec<u8>>> {
         Ok(self.kept.get(locked.hex())?)
+    }
+
+    /// The fetched components of the lock, by reference.
+    pub fn all_kept(&self) -> BTreeMap<String, Vec<u8>> {
+        let kept = |locked: &Locked| self.kept.get(locked.hex()).ok().flatten();
+        self.lock.components.iter().filter_map(|(name, locked)| Some((name.clone(), kept(locked)?))).collect()
     }
 
     /// Keeps a component.
@@ -133,7 +153,7 @@ impl Locks {
         self.lock.components.insert(name, locked);
     }
 
-    /// Approves an entry.
+    /// Approves an entry, which is attested only if the publisher was verified for this user.
     pub fn approve(&mut self, name: &str, locked: Locked) {
         self.approval.next.insert(name.to_owned(), locked);
         self.approval.pending.remove(name);
@@ -147,15 +167,20 @@ impl Locks {
         self.store.put(&self.approval).context("cannot keep the approvals")?;
         let text = self.lock.text();
         if user_file::read(&self.path)?.as_deref() != Some(text.as_bytes()) {
-            user_file::write(&self.path, text.as_bytes())?;
+            // A checkout may have a link in its place. What it leads to is not this lock.
+            user_file::replace(&self.path, text.as_bytes())?;
         }
         self.settle()
     }
 
     /// Writes only the approvals.
     pub fn settle(&mut self) -> anyhow::Result<()> {
-        let next = std::mem::take(&mut self.approval.next);
-        self.approval.components.extend(next);
+        // A command that was killed may have left approvals of entries that the lock never got.
+        for (name, approved) in std::mem::take(&mut self.approval.next) {
+            if self.lock.components.get(&name).is_some_and(|locked| locked.digest == approved.digest) {
+                self.approval.components.insert(name, approved);
+            }
+        }
         let names = |name: &String| self.lock.components.contains_key(name);
         self.approval.components.retain(|name, _| names(name));
         self.approval.pending.retain(|name, _| names(name));
@@ -197,12 +222,17 @@ impl Locks {
     }
 }
 
-/// Prints a description of an entry.
-pub fn show(reference: &Reference, locked: &Locked) {
+/// Prints a description of an entry. `attested` is false where nobody verified the publisher for this user.
+pub fn show(reference: &Reference, locked: &Locked, attested: bool) {
     let version = locked.version.as_deref().map(|version| format!("   version {}", print::name(version)));
     print::out(format_args!("{reference}{}", version.unwrap_or_default()));
     print::out(format_args!("  component   {}   {} KB", locked.digest, locked.size.div_ceil(1024)));
-    print::out(format_args!("  publisher   {}", locked.publisher.as_deref().unwrap_or("unknown (not signed)")));
+    let publisher = match &locked.publisher {
+        Some(publisher) if attested => print::name(publisher),
+        Some(publisher) => format!("{} (the lock says so; no policy here verifies it)", print::name(publisher)),
+        None => "unknown (not signed)".into(),
+    };
+    print::out(format_args!("  publisher   {publisher}"));
     print::out(format_args!("  handles     {}", list(&locked.exports)));
     for line in asks(&locked.imports) {
         print::out(format_args!("  asks        {line}"));

@@ -26,5 +26,6 @@ pub use pull::{Pulled, Seen};
 pub use push::Pushed;
 pub use resolve::{Resolved, resolve};
 pub use signature::{
-    KeyError, Mode, Policy, PolicyError, PublicKey, Publisher, Publishers, SignatureError, SigningKey, Trust,
+    KeyError, Mode, Policy, PolicyError, Provenance, PublicKey, Publisher, Publishers, SignatureError, Signer,
+    SigningKey, Trust, Verified, sign_head, verify_head,
 };

@@ -8,7 +8,7 @@ use hookbox::{
 use crate::{
     client::Registry,
     pull::artifact,
-    signature::{PolicyError, Trust},
+    signature::{PolicyError, Provenance, Trust},
     time,
 };
 
@@ -21,6 +21,8 @@ pub struct Resolved {
     pub component: Vec<u8>,
     /// The component's events, imports and origin.
     pub found: Inspection,
+    /// The provenance of its build, where its publisher signed one.
+    pub provenance: Option<Provenance>,
 }
 
 /// Resolves a reference: fetches the component and looks into it. What it handles and asks for is what its bytes say, whatever
@@ -30,7 +32,7 @@ pub struct Resolved {
 /// [`PolicyError`]: also for bytes that are no component of this contract.
 pub async fn resolve(registry: &Registry, reference: &Reference, trust: &Trust) -> Result<Resolved, PolicyError> {
     let seen = registry.inspect(reference).await?;
-    let publisher = trust.verify(registry, reference, &seen).await?;
+    let verified = trust.verify(registry, reference, &seen).await?;
     let pulled = registry.pull_seen(reference, seen).await?;
     let found = inspect(&pulled.component).map_err(|error| artifact(reference, error.to_string()))?;
     let Power { exports, imports } = Power::of(&found);
@@ -42,11 +44,12 @@ pub async fn resolve(registry: &Registry, reference: &Reference, trust: &Trust) 
         version,
         exports,
         imports,
-        attested: publisher.is_some(),
-        publisher,
+        attested: verified.is_some(),
+        publisher: verified.as_ref().map(|verified| verified.publisher.clone()),
         source: reference.name(),
         resolved: time::now(),
         note: None,
     };
-    Ok(Resolved { locked, component: pulled.component, found })
+    let provenance = verified.and_then(|verified| verified.provenance);
+    Ok(Resolved { locked, component: pulled.component, found, provenance })
 }

@@ -4,9 +4,16 @@
 
 mod attached;
 mod bundle;
+mod envelope;
+mod head;
 mod key;
 mod policy;
+mod provenance;
+mod signer;
 
 pub use bundle::SignatureError;
+pub use head::{sign_head, verify_head};
 pub use key::{KeyError, PublicKey, SigningKey};
 pub use policy::{Mode, Policy, PolicyError, Publisher, Publishers, Trust};
+pub use provenance::Provenance;
+pub use signer::{Signer, Verified};

@@ -13,7 +13,7 @@ use std::{
 use hookbox::{artifact::Reference, capability::http::ReqwestClient, sha256};
 use hookbox_registry::{
     ARTIFACT_CONFIG, Bounds, COMPONENT_LAYER, Credential, Credentials, DockerCredentials, Hosts, Mode, NoCredentials,
-    Policy, PolicyError, Publishers, Registry, RegistryError, SigningKey,
+    Policy, PolicyError, Publishers, Registry, RegistryError, Signer, SigningKey,
 };
 use hookbox_testing::server::{Server, response};
 use serde_json::{Value, json};
@@ -153,6 +153,32 @@ fn lies() -> Vec<Case> {
             matches!(e, E::Artifact { .. })
         }),
         ("a schema of the future", with(|m| m["schemaVersion"] = 3.into()), |e| matches!(e, E::Artifact { .. })),
+        ("a negative size", with(|m| m["layers"][0]["size"] = json!(-1)), |e| matches!(e, E::Artifact { .. })),
+        ("a size beyond 64 bits", with(|m| m["layers"][0]["size"] = json!(1e30)), |e| matches!(e, E::Artifact { .. })),
+        ("a digest in upper case", with(|m| m["layers"][0]["digest"] = digest(COMPONENT).to_uppercase().into()), |e| {
+            matches!(e, E::Artifact { .. })
+        }),
+        (
+            "a layer that is named twice",
+            any(sent(IMAGE, &manifest().to_string().replacen("\"layers\":", "\"layers\":[],\"layers\":", 1))),
+            |e| matches!(e, E::Artifact { .. }),
+        ),
+        (
+            "an index with two components",
+            any(sent(
+                INDEX,
+                &json!({ "schemaVersion": 2, "manifests": [
+                wasm(IMAGE, &digest("a"), 1), wasm(IMAGE, &digest("b"), 1) ] })
+                .to_string(),
+            )),
+            |e| matches!(e, E::Artifact { .. }),
+        ),
+        ("an index that leads to itself", any(sent(INDEX, &index(wasm(IMAGE, &digest("x"), 1)))), |e| {
+            matches!(e, E::Digest { .. })
+        }),
+        ("an index whose digest is a path", any(sent(INDEX, &index(wasm(IMAGE, "sha256:../x", 1)))), |e| {
+            matches!(e, E::Artifact { .. } | E::Digest { .. })
+        }),
         ("no JSON", any(sent(IMAGE, "<html>")), |e| matches!(e, E::Artifact { .. })),
         ("JSON in JSON", any(sent(IMAGE, &"[".repeat(60_000))), |e| matches!(e, E::Artifact { .. })),
     ]
@@ -181,6 +207,22 @@ fn floods() -> Vec<Case> {
             matches!(e, E::Time { .. })
         }),
         ("no answer", any("…"), |e| matches!(e, E::Time { .. })),
+        (
+            "bytes in many chunks without an end",
+            blob(format!(
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{}…",
+                "400\r\n".to_owned() + &" ".repeat(1024) + "\r\n"
+            )),
+            |e| matches!(e, E::TooLarge { .. } | E::Time { .. }),
+        ),
+        ("a header without an end", any(format!("HTTP/1.1 200 OK\r\nx: {}…", "x".repeat(300 << 10))), |e| {
+            matches!(e, E::Connection { .. } | E::Time { .. })
+        }),
+        (
+            "compressed bytes that nobody asked for",
+            blob(response("200 OK", "content-encoding: gzip\r\n", "\u{1f}")),
+            |e| matches!(e, E::Digest { .. } | E::Connection { .. }),
+        ),
         ("too busy", any(response("429 Too Many Requests", "retry-after: 0\r\n", "")), |e| matches!(e, E::Busy { .. })),
         ("too busy for an hour", any(response("429 Too Many Requests", "retry-after: 3600\r\n", "")), |e| {
             matches!(e, E::Busy { .. })
@@ -199,6 +241,16 @@ fn elsewhere() -> Vec<Case> {
         ("to a private network", blob(redirect("https://10.0.0.1/x")), host),
         ("to an address in disguise", blob(redirect("https://[::ffff:127.0.0.1]/x")), host),
         ("to a file", blob(redirect("file:///etc/passwd")), host),
+        ("to an address as a number", blob(redirect("https://2130706433/x")), host),
+        ("to an address in octal", blob(redirect("https://0177.0.0.1/x")), host),
+        ("to a local name with a dot", blob(redirect("http://localhost./x")), host),
+        ("to the unspecified address", blob(redirect("https://0.0.0.0/x")), host),
+        ("to a link-local address", blob(redirect("https://[fe80::1]/x")), host),
+        ("to an address behind a translator", blob(redirect("https://[64:ff9b::7f00:1]/x")), host),
+        ("with a password", blob(redirect("https://user:password@10.0.0.1/x")), host),
+        ("to nothing", blob(redirect("")), |e| {
+            matches!(e, E::Redirects { .. } | E::Connection { .. } | E::Host { .. })
+        }),
         ("in a circle", blob(redirect("?again")), |e| matches!(e, E::Redirects { limit: 3, .. })),
         (
             "for a token, to a private network",
@@ -370,7 +422,7 @@ async fn a_registry_that_fails_is_not_one_without_signatures() {
         .await;
         let (registry, reference) = (registry(server.port), reference(server.port));
         let seen = registry.inspect(&reference).await.unwrap();
-        let policy = Policy::new(reference.name(), Mode::Warn, vec![key.public()]).unwrap();
+        let policy = Policy::new(reference.name(), Mode::Warn, vec![Signer::Key(key.public())]).unwrap();
         let verified = Publishers::new(vec![policy]).verify(&registry, &reference, &seen).await;
         match verified {
             Ok(publisher) => assert!(missing && publisher.is_none(), "{answer}"),
@@ -416,7 +468,7 @@ async fn signatures_that_are_about_something_else_are_refused() {
         .await;
         let (registry, reference) = (registry(server.port), reference(server.port));
         let seen = registry.inspect(&reference).await.unwrap();
-        let policy = Policy::new(reference.name(), Mode::Warn, vec![key.public()]).unwrap();
+        let policy = Policy::new(reference.name(), Mode::Warn, vec![Signer::Key(key.public())]).unwrap();
         Publishers::new(vec![policy]).verify(&registry, &reference, &seen).await.unwrap_err();
     }
 }

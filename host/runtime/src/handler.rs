@@ -78,6 +78,11 @@ pub trait Handler: Send + Sync {
         None
     }
 
+    /// The publisher of the handler's code, if their signature was verified: `key:sha256:…` or an identity.
+    fn publisher(&self) -> Option<Arc<str>> {
+        None
+    }
+
     /// The diagnostic why the handler cannot be used. `None` if it can. While there is one, every call fails.
     fn unusable(&self) -> Option<&Diagnostic> {
         None

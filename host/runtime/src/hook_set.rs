@@ -80,9 +80,10 @@ impl HookSet {
         self.hooks.tenant()
     }
 
-    /// The labels of these hooks in metrics. A program removes the time series of a dropped hook set by these labels.
-    pub fn metric_labels(&self) -> impl Iterator<Item = &str> {
-        self.hooks.entries().iter().map(|entry| &*entry.label)
+    /// The labels of these hooks in metrics, with the digests of their components as far as they are loaded. A program
+    /// removes the time series of a dropped hook set by these labels.
+    pub fn metric_labels(&self) -> impl Iterator<Item = (&str, Option<Arc<str>>)> {
+        self.hooks.entries().iter().map(|entry| (&*entry.label, entry.loaded().and_then(|handler| handler.digest())))
     }
 
     /// Decides on one event. Every program that answers a client calls this method.

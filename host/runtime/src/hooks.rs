@@ -1,8 +1,9 @@
 //! The hooks of one configuration. Each is loaded together with the hook set, or when an event first needs it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hookbox_protocol::{Dialect, authority::Authority};
+use metrics::Key;
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -35,6 +36,8 @@ pub(crate) struct Entry {
     pub(crate) bounds: Option<Authority>,
     /// The hook's metrics.
     pub(crate) series: Series<3>,
+    /// The metric with its component's digest and publisher.
+    pub(crate) info: OnceLock<Key>,
     handler: OnceCell<SharedHandler>,
 }
 
@@ -93,6 +96,7 @@ impl Entry {
             matcher: hook.matcher_text.as_deref().map(Into::into),
             bounds: hook.bounds(),
             series: Series::default(),
+            info: OnceLock::new(),
             handler: OnceCell::new_with(handler),
             hook,
         }

@@ -19,6 +19,7 @@ pub mod artifact;
 pub mod blocking;
 pub mod capability;
 mod ceiling;
+pub mod chain;
 mod clock;
 pub mod config;
 mod decide;

@@ -15,7 +15,7 @@ use hookbox_sandbox::{
 };
 
 use crate::{
-    artifact::{self, Place, Reference},
+    artifact::{self, Locked, Place, Reference},
     capability::{
         http::{HookHttp, HttpClient, Reach},
         llm::{HookLlm, Model},
@@ -131,13 +131,15 @@ impl Loader {
             return Err(HookLoadError::Memory { asked_mib: wasm.limits.memory_mib, limit_mib: most });
         }
         let engine = self.runtime.engine().await?;
+        let mut publisher = None;
         let (permissions, folder) = (&wasm.permissions, config.folder());
         let component = if let Some(bundled) = wasm.bundled() {
             Component::from_bytes(engine, bundled.component(), permissions, folder).await?
         } else {
             match (&wasm.reference, self.runtime.source(), self.tenant.own_folder()) {
                 (Some(reference), ..) => {
-                    let bytes = self.locked(config, wasm, reference).await?;
+                    let (locked, bytes) = self.locked(config, wasm, reference).await?;
+                    publisher = self.tenant.publisher(reference, &locked);
                     Component::from_bytes(engine, bytes, permissions, folder).await?
                 }
                 (None, None, None) => Component::load(engine, &wasm.component, permissions, folder).await?,
@@ -167,16 +169,17 @@ impl Loader {
             deadline: Instant::now(),
             capabilities: Arc::new(self.capabilities(config, &wasm.permissions)?),
         };
-        Ok(handler::Component::new(component, context, !wasm.limits_given.contains_key("fuel")))
+        let fuel_grows = !wasm.limits_given.contains_key("fuel");
+        Ok(handler::Component::new(component, context, fuel_grows).published_by(publisher))
     }
 
-    /// The bytes of a component from a registry, which the lock pins.
+    /// The entry and the bytes of a component from a registry, which the lock pins.
     async fn locked(
         &self,
         config: &Config,
         wasm: &config::Wasm,
         reference: &Reference,
-    ) -> Result<Vec<u8>, HookLoadError> {
+    ) -> Result<(Locked, Vec<u8>), HookLoadError> {
         let place = Place {
             approvals: self.runtime.approvals().clone(),
             kept: self.tenant.own_kept().or_else(|| self.runtime.kept().cloned()),
@@ -185,7 +188,7 @@ impl Loader {
         };
         let Some(source) = self.runtime.source() else {
             let (config, reference) = (config.clone(), reference.clone());
-            let fetch = move || artifact::fetch(&config, &reference, &place).map(|(_, bytes)| bytes);
+            let fetch = move || artifact::fetch(&config, &reference, &place);
             // A process that serves many has others to serve while a component is read and hashed.
             return Ok(match self.runtime.options().profile {
                 Profile::OneShot => fetch()?,
@@ -195,7 +198,7 @@ impl Loader {
         let locked = artifact::entry(config, reference, &place)?;
         let bytes = source.fetch(&Wanted { name: &wasm.name, file: &wasm.component, locked: Some(&locked) }).await?;
         artifact::verify(reference, &locked, &bytes)?;
-        Ok(bytes)
+        Ok((locked, bytes))
     }
 
     /// The capabilities that a hook's permissions grant.

@@ -78,6 +78,9 @@ pub struct HookRecord {
     /// SHA-256 of the component, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component_digest: Option<String>,
+    /// The publisher of the component, if their signature was verified: `key:sha256:…` or an identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publisher: Option<String>,
     /// The reason of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -214,6 +217,7 @@ impl HookReport {
             time_us: run.map(|run| u64::try_from(run.time.as_micros()).unwrap_or(u64::MAX)),
             fuel: run.and_then(|run| run.fuel),
             component_digest: run.and_then(|_| self.digest.as_deref().map(str::to_owned)),
+            publisher: run.and_then(|_| self.publisher.as_deref().map(str::to_owned)),
             reason: output.and_then(|output| output.reason.clone()),
             cause: failure.map(|failure| failure.cause.word().into()),
             message: failure.map(|failure| failure.message.clone()),

@@ -71,6 +71,7 @@ impl<'a> Selected<'a> {
             counted,
             watched: None,
             digest: None,
+            publisher: None,
             unusable: None,
             may_fail: hook.on_failure == Some(FailurePolicy::Ignore),
         }
@@ -198,8 +199,8 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
     let hook = selected.hook();
     let span = tracing::debug_span!("hook", hook = hook.name);
     let mut run = traced!(span, call(hooks, event, hook, &**handler, selected.due));
-    let of_handler = || (handler.digest(), handler.unusable().cloned());
-    let (digest, unusable) = catch_unwind(AssertUnwindSafe(of_handler)).unwrap_or_default();
+    let of_handler = || (handler.digest(), handler.publisher(), handler.unusable().cloned());
+    let (digest, publisher, unusable) = catch_unwind(AssertUnwindSafe(of_handler)).unwrap_or_default();
     let counted = count(hooks, event, selected.entry, &mut run);
     // A monitored hook decides nothing.
     let (counted, watched) = match hook.mode {
@@ -207,7 +208,7 @@ pub(crate) async fn run(hooks: &Hooks, event: &Event, selected: Selected<'_>) ->
         Mode::Monitor => (Box::default(), Some(counted)),
     };
     let report = selected.report(Status::Ran(run), counted);
-    let report = HookReport { watched, digest, unusable: unusable.map(Box::new), ..report };
+    let report = HookReport { watched, digest, publisher, unusable: unusable.map(Box::new), ..report };
     telemetry::hook_ran(hooks, selected.entry, event.kind(), &report);
     report
 }

@@ -12,6 +12,7 @@ use metrics::{Key, Label, Level, Metadata, with_recorder};
 use crate::{
     config::Mode,
     hooks::{Entry, Hooks},
+    series::label,
     verdict::{HookReport, Verdict},
 };
 
@@ -39,6 +40,10 @@ pub(crate) fn hook_ran(hooks: &Hooks, entry: &Entry, kind: EventKind, report: &H
     });
     let [calls, fuel, seconds] = &*keys;
     with_recorder(|recorder| {
+        if let Some(digest) = &report.digest {
+            let info = entry.info.get_or_init(|| info(hooks, entry, digest, report.publisher.as_deref()));
+            recorder.register_gauge(info, &OURS).set(1.0);
+        }
         recorder.register_counter(calls, &OURS).increment(1);
         if let Some(used) = run.fuel {
             #[expect(clippy::cast_precision_loss, reason = "a statistic")]
@@ -46,6 +51,18 @@ pub(crate) fn hook_ran(hooks: &Hooks, entry: &Entry, kind: EventKind, report: &H
         }
         recorder.register_histogram(seconds, &OURS).record(run.time.as_secs_f64());
     });
+}
+
+/// The series that says which component a hook is, and who published it.
+fn info(hooks: &Hooks, entry: &Entry, digest: &Arc<str>, publisher: Option<&str>) -> Key {
+    let labels = vec![
+        Label::new("tenant", hooks.tenant().to_owned()),
+        Label::from_static_parts("dialect", hooks.dialect().name()),
+        Label::new("hook", Arc::clone(&entry.label)),
+        Label::new("digest", Arc::clone(digest)),
+        Label::new("publisher", label(0, publisher.unwrap_or_default())),
+    ];
+    Key::from_parts("hookbox_hook_info", labels)
 }
 
 /// Counts one verdict.

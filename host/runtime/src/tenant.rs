@@ -1,11 +1,11 @@
 //! A tenant: the owner of hooks and state, and the bounds of its hooks.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use hookbox_sandbox::beneath::Beneath;
 
 use crate::{
-    artifact::Kept,
+    artifact::{Kept, Locked, Reference},
     capability::llm::Model,
     ceiling::Ceiling,
     config::{Config, Wasm},
@@ -23,13 +23,23 @@ pub struct Tenant {
     state_bytes: Option<u64>,
     folder: Option<Arc<Beneath>>,
     kept: Option<Kept>,
+    publishers: Option<BTreeMap<String, String>>,
 }
 
 impl Tenant {
     /// Creates a tenant. Its state is separate from that of other tenants. Without a [ceiling](Tenant::ceiling), its
     /// configuration is trusted like that of a user on their own machine.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), named: true, ceiling: None, model: None, state_bytes: None, folder: None, kept: None }
+        Self {
+            name: name.into(),
+            named: true,
+            ceiling: None,
+            model: None,
+            state_bytes: None,
+            folder: None,
+            kept: None,
+            publishers: None,
+        }
     }
 
     /// The tenant of a configuration that may contain the operator's settings: the configured one, or else a default
@@ -70,6 +80,13 @@ impl Tenant {
         self
     }
 
+    /// Sets the publishers whose signatures were verified, by reference. Without it, the publishers in an approved lock
+    /// count as verified.
+    pub fn publishers(mut self, publishers: BTreeMap<String, String>) -> Self {
+        self.publishers = Some(publishers);
+        self
+    }
+
     /// The tenant's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -90,6 +107,15 @@ impl Tenant {
 
     pub(crate) fn own_kept(&self) -> Option<Kept> {
         self.kept.clone()
+    }
+
+    /// The publisher of a locked component, if their signature was verified.
+    pub(crate) fn publisher(&self, reference: &Reference, locked: &Locked) -> Option<Arc<str>> {
+        let publisher = match &self.publishers {
+            Some(verified) => verified.get(&reference.to_string()),
+            None => locked.publisher.as_ref().filter(|_| locked.attested),
+        };
+        publisher.map(|publisher| publisher.as_str().into())
     }
 
     pub(crate) fn bound(&self) -> Option<&Ceiling> {

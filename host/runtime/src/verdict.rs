@@ -141,6 +141,8 @@ pub struct HookReport {
     pub watched: Option<Box<HookOutput>>,
     /// SHA-256 of the component, in hexadecimal.
     pub digest: Option<Arc<str>>,
+    /// The publisher of the component, if their signature was verified.
+    pub publisher: Option<Arc<str>>,
     /// The diagnostic, if the hook could not be loaded.
     pub unusable: Option<Box<Diagnostic>>,
     /// True if the configuration sets `ignore` as its failure policy.

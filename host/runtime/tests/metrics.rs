@@ -11,7 +11,7 @@ use std::{
 
 use hookbox::{Host, config::Config};
 use metrics::{
-    Counter, CounterFn, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
 
 /// Series by name and labels, with their values.
@@ -41,6 +41,18 @@ impl HistogramFn for One {
     }
 }
 
+impl GaugeFn for One {
+    fn increment(&self, _: f64) {
+        panic!("gauges are set");
+    }
+    fn decrement(&self, _: f64) {
+        panic!("gauges are set");
+    }
+    fn set(&self, value: f64) {
+        self.add(value);
+    }
+}
+
 impl Series {
     fn one(&self, key: &Key) -> Arc<One> {
         let labels: Vec<_> = key.labels().map(|label| format!("{}={}", label.key(), label.value())).collect();
@@ -55,8 +67,8 @@ impl Recorder for Series {
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
         Counter::from_arc(self.one(key))
     }
-    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
-        Gauge::noop()
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::from_arc(self.one(key))
     }
     fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
         Histogram::from_arc(self.one(key))
@@ -92,6 +104,9 @@ async fn every_fault_reaches_the_metrics_by_name() {
         [1.0, 1.0]
     );
     assert_eq!(values(&format!("hookbox_hook_calls_total {quiet} verdict=nothing cause= mode=enforce")), [1.0, 1.0]);
+    let digest = hookbox::sha256(std::fs::read(folder.path().join("quiet.wasm")).unwrap());
+    let info = format!("hookbox_hook_info tenant=acme dialect=claude hook=quiet.wasm digest={digest} publisher=");
+    assert_eq!(values(&info), [1.0, 1.0]);
     assert_eq!(values(&format!("hookbox_hook_fuel {spin}")), [1000.0, 1000.0]);
     assert!(values(&format!("hookbox_hook_seconds {quiet}")).iter().all(|seconds| (0.0..10.0).contains(seconds)));
     assert_eq!(

@@ -140,7 +140,8 @@ impl App {
             let Some(tenant) = label("tenant").filter(|tenant| !tenant.is_empty()) else { return true };
             let Some(hooks) = known.get(tenant) else { return false };
             label("hook").is_none_or(|hook| {
-                label("dialect").and_then(|dialect| hooks.get(dialect)).is_some_and(|hooks| hooks.contains(hook))
+                let digests = label("dialect").and_then(|dialect| hooks.get(dialect)).and_then(|hooks| hooks.get(hook));
+                digests.is_some_and(|digests| label("digest").is_none_or(|digest| digests.contains(digest)))
             })
         });
     }
@@ -186,7 +187,8 @@ impl Server {
         tenants.watch(Arc::clone(&reload));
         let required = settings.records_required;
         let open = |path: &PathBuf| {
-            Records::open(path, required).map_err(|error| ServeError::Records { file: path.clone(), error })
+            Records::open(path, required, settings.records_chain.as_ref())
+                .map_err(|error| ServeError::Records { file: path.clone(), error })
         };
         let records = settings.records.as_ref().map(open).transpose()?;
         let console = (!settings.operators.is_empty()).then(|| Console::start(&settings.tenants));
@@ -296,7 +298,7 @@ impl Server {
         let app = Arc::clone(&self.app);
         // Blocks until the writer thread is done.
         let _ =
-            tokio::task::spawn_blocking(move || app.records.iter().for_each(|records| records.flush(LAST_WORDS))).await;
+            tokio::task::spawn_blocking(move || app.records.iter().for_each(|records| records.end(LAST_WORDS))).await;
     }
 }
 

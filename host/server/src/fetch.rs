@@ -142,15 +142,16 @@ impl Fetcher {
         })
     }
 
-    /// Fetches what the lock of a hooks file says and the tenant does not have yet. Tenants share nothing: the name of a
-    /// component that another tenant has gives nobody the component.
+    /// Fetches what the lock of a hooks file says and the tenant does not have yet. Returns the tenant's folder, and the
+    /// publishers that were verified. Tenants share nothing: the name of a component that another tenant has gives nobody
+    /// the component.
     pub async fn fetch(
         &self,
         tenant: &str,
         config: &Config,
         within: Arc<Beneath>,
         credentials: Option<&Path>,
-    ) -> Result<Kept, FetchError> {
+    ) -> Result<(Kept, BTreeMap<String, String>), FetchError> {
         let own = self.folder.join(sha256(tenant));
         let kept = Kept::at(own.join("components")).most(self.tenant_bytes);
         if config.references.len() > MOST {
@@ -183,8 +184,11 @@ impl Fetcher {
             let entry = Locked { attested: publisher.is_some(), publisher, ..locked.clone() };
             verified.components.insert(name, entry);
         }
+        let publishers = verified.components.iter();
+        let publishers = publishers.filter_map(|(name, entry)| Some((name.clone(), entry.publisher.clone()?)));
+        let publishers = publishers.collect();
         blocking(move || store.put(&verified)).await.map_err(FetchError::Verified)?;
-        Ok(kept)
+        Ok((kept, publishers))
     }
 
     /// Returns true if a component is there, and what was verified of it is enough for the policies of today.
@@ -222,7 +226,7 @@ impl Fetcher {
             let (found, wanted) = (seen.component.digest, locked.digest.clone());
             return Err(FetchError::Other { reference: reference.to_string(), found, wanted });
         }
-        let publisher = self.trust.verify(registry, &pinned, &seen).await?;
+        let publisher = self.trust.verify(registry, &pinned, &seen).await?.map(|verified| verified.publisher);
         if let (Some(found), Some(said)) = (&publisher, &locked.publisher)
             && found != said
         {

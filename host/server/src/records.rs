@@ -1,9 +1,11 @@
 //! Writes every verdict as a line of JSON to a file or a standard stream. External tools rotate the file; SIGHUP
 //! reopens it.
 
+mod chained;
+
 use std::{
     fs::File,
-    io::{self, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -12,6 +14,9 @@ use hookbox::private::append;
 use serde_json::Value;
 use tokio::time::Instant;
 
+pub use chained::ChainSettings;
+
+use self::chained::Chained;
 use crate::{
     console::Seen,
     queue::{Queue, Sink},
@@ -68,17 +73,20 @@ pub struct Records {
 pub struct Unwritten;
 
 impl Records {
-    /// Opens `stdout`, `stderr`, or a file, which is created or appended to.
+    /// Opens `stdout`, `stderr`, or a file, which is created or appended to. With `chain`, the records are chained.
     ///
     /// # Errors
-    /// The file cannot be opened or is not private to the user, or the system cannot start a thread.
-    pub fn open(to: &Path, required: bool) -> io::Result<Self> {
+    /// A file cannot be opened or is not private to the user, or the system cannot start a thread.
+    pub fn open(to: &Path, required: bool, chain: Option<&ChainSettings>) -> io::Result<Self> {
         let writer = match to.to_str() {
             Some("stdout") => Writer::Stream(Box::new(io::stdout())),
             Some("stderr") => Writer::Stream(Box::new(io::stderr())),
             _ => Writer::File(to.to_owned(), append(to)?),
         };
-        let queue = Queue::start("records", Lines { writer, torn: false })?;
+        let file = matches!(&writer, Writer::File(..)).then_some(to);
+        let chain = chain.map(|settings| Chained::open(settings, file)).transpose()?;
+        let torn = matches!(&writer, Writer::File(_, file) if is_torn(file));
+        let queue = Queue::start("records", Lines { writer, torn, chain })?;
         Ok(Self { queue, required })
     }
 
@@ -102,18 +110,28 @@ impl Records {
         }
     }
 
-    /// Waits until all records are written, at most this long.
-    pub fn flush(&self, at_most: Duration) {
+    /// Waits until all records are written and their last head is signed, at most this long.
+    pub fn end(&self, at_most: Duration) {
+        self.queue.reopen();
         if !self.queue.flush(at_most) {
             tracing::error!("the last records are not written: their reader does not read");
         }
     }
 }
 
+/// Returns true if a file ends within a line, because a crash or a full disk cut it.
+fn is_torn(mut file: &File) -> bool {
+    let mut last = [b'\n'];
+    // An empty file has no such place.
+    let read = file.seek(SeekFrom::End(-1)).and_then(|_| file.read_exact(&mut last));
+    read.is_ok() && last != *b"\n"
+}
+
 struct Lines {
     writer: Writer,
     /// True if the last line is incomplete.
     torn: bool,
+    chain: Option<Chained>,
 }
 
 enum Writer {
@@ -121,29 +139,76 @@ enum Writer {
     Stream(Box<dyn Write + Send>),
 }
 
-impl Sink for Lines {
-    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+impl Lines {
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
         let to: &mut dyn Write = match &mut self.writer {
             Writer::File(_, file) => file,
             Writer::Stream(stream) => stream,
         };
         // Ends the incomplete line, so that it does not damage the next record.
         let begin: &[u8] = if self.torn { b"\n" } else { b"" };
-        let written = to.write_all(&[begin, line].concat()).and_then(|()| to.flush());
+        let written = to.write_all(&[begin, lines].concat()).and_then(|()| to.flush());
         self.torn = written.is_err();
         written
     }
 
+    /// Writes a record into its chain, or only the line about lost ones. A part of a line is removed again, as far as
+    /// the file allows.
+    fn chained(&mut self, mut chain: Chained, record: Option<&str>) -> (Chained, io::Result<()>) {
+        let end = match &self.writer {
+            Writer::File(path, file) => {
+                if self.torn
+                    && let Err(error) = chain.resume(path)
+                {
+                    return (chain, Err(error));
+                }
+                file.metadata().ok().map(|meta| meta.len())
+            }
+            Writer::Stream(_) => None,
+        };
+        let next = chain.next(record);
+        if next.text.is_empty() {
+            return (chain, Ok(()));
+        }
+        let was_torn = self.torn;
+        let written = self.write(next.text.as_bytes());
+        match (&written, &self.writer, end) {
+            (Ok(()), ..) => chain.written(next),
+            (Err(_), Writer::File(_, file), Some(end)) if file.set_len(end).is_ok() => self.torn = was_torn,
+            _ => {}
+        }
+        (chain, written)
+    }
+}
+
+impl Sink for Lines {
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        let Some(chain) = self.chain.take() else { return self.write(line) };
+        let record = String::from_utf8_lossy(line);
+        let (chain, written) = self.chained(chain, Some(record.trim_end()));
+        self.chain = Some(chain);
+        written
+    }
+
     fn reopen(&mut self) {
+        if let Some(chain) = self.chain.take() {
+            let (mut chain, _) = self.chained(chain, None);
+            chain.sign();
+            self.chain = Some(chain);
+        }
         let Writer::File(path, file) = &mut self.writer else { return };
         match append(path) {
-            Ok(new) => (*file, self.torn) = (new, false),
-            Err(error) => tracing::error!("records: {}: {error}", path.display()),
+            Ok(new) => (self.torn, *file) = (is_torn(&new), new),
+            Err(error) => return tracing::error!("records: {}: {error}", path.display()),
+        }
+        if let Some(Err(error)) = self.chain.as_mut().map(|chain| chain.resume(path)) {
+            tracing::error!("records: {}: {error}", path.display());
         }
     }
 
     fn lost(&mut self, first: bool, why: &str) {
         metrics::counter!("hookbox_records_lost_total").increment(1);
+        self.chain.iter_mut().for_each(Chained::lost);
         if first {
             tracing::error!("verdicts are not recorded: {why}");
         }

@@ -10,7 +10,12 @@ use std::{
 use serde::{Deserialize, de};
 use thiserror::Error;
 
-use crate::{fetch::Registries, files::Place, records::STREAMS, token::Token};
+use crate::{
+    fetch::Registries,
+    files::Place,
+    records::{ChainSettings, STREAMS},
+    token::Token,
+};
 
 /// The largest settings file, in bytes. A larger one is a mistake.
 pub(crate) const MAX_BYTES: u64 = 1 << 20;
@@ -81,6 +86,9 @@ pub struct Settings {
     /// Blocks if a verdict cannot be recorded. Otherwise the record is lost and counted.
     #[serde(default)]
     pub records_required: bool,
+    /// Chains the records by digest, so that changes are found.
+    #[serde(default)]
+    pub records_chain: Option<ChainSettings>,
     /// The OpenTelemetry collector for traces over HTTP, such as `http://127.0.0.1:4318`.
     #[serde(default)]
     pub otlp: Option<String>,
@@ -268,6 +276,12 @@ pub enum SettingsError {
     /// Records are required, but `records` is missing.
     #[error("`recordsRequired` needs `records`: `stdout`, `stderr` or a file")]
     NoRecords,
+    /// Records are chained, but `records` is missing.
+    #[error("`recordsChain` needs `records`: `stdout`, `stderr` or a file")]
+    NoChainedRecords,
+    /// Heads of records without the key that signs them, or the key without their file.
+    #[error("`recordsChain` needs `key` and `heads`, or neither")]
+    HalfChain,
 }
 
 impl Settings {
@@ -294,6 +308,9 @@ impl Settings {
             .iter_mut()
             .filter(|path| !STREAMS.iter().any(|stream| *path == Path::new(stream)))
             .for_each(from_here);
+        if let Some(chain) = &mut settings.records_chain {
+            chain.key.iter_mut().chain(&mut chain.heads).for_each(from_here);
+        }
         for address in settings.listen.iter_mut().chain(&mut settings.admin) {
             if let Address::Unix(path) = address {
                 from_here(path);
@@ -321,6 +338,14 @@ impl Settings {
         let open = self.listen.iter().chain(&self.admin).find(|address| !address.is_local());
         if self.records_required && self.records.is_none() {
             return Err(SettingsError::NoRecords);
+        }
+        if let Some(chain) = &self.records_chain {
+            if self.records.is_none() {
+                return Err(SettingsError::NoChainedRecords);
+            }
+            if chain.key.is_some() != chain.heads.is_some() {
+                return Err(SettingsError::HalfChain);
+            }
         }
         match open {
             Some(address) if self.tls.is_none() && !self.insecure => Err(SettingsError::Open(address.clone())),

@@ -255,7 +255,8 @@ async fn sets(
         if !config.references.is_empty() {
             let fetcher = fetcher.ok_or(FetchError::Off)?;
             let credentials = tenant.credentials.as_ref().map(|file| path.with_file_name(file));
-            owner = owner.kept(fetcher.fetch(name, &config, Arc::clone(&folder), credentials.as_deref()).await?);
+            let (kept, publishers) = fetcher.fetch(name, &config, Arc::clone(&folder), credentials.as_deref()).await?;
+            owner = owner.kept(kept).publishers(publishers);
         }
         sets.insert(dialect_name.clone(), HookSet::load(runtime, owner, config).await?);
     }

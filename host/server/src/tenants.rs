@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookbox::Runtime;
+use hookbox::{HookSet, Runtime};
 use tokio::sync::{Notify, watch};
 
 use self::{
@@ -41,6 +41,9 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(500);
 /// The reason for clients of a tenant whose file another tenant names as its hooks.
 const DOUBTFUL: &str = "the file of the tenant is named as a hooks file of another; the daemon's log says which";
+
+/// The labels of hooks, with the digests of the components that have the label.
+type Labels = HashMap<String, HashSet<Arc<str>>>;
 
 /// All tenants.
 pub struct Tenants {
@@ -139,13 +142,20 @@ impl Tenants {
         self.names(|slot| matches!(slot.standing, Standing::Serving(_)))
     }
 
-    /// The labels of hooks in metrics, by tenant and dialect. Empty for tenants that are not loaded.
-    pub fn hooks(&self) -> HashMap<String, HashMap<&'static str, HashSet<String>>> {
+    /// The labels of hooks in metrics with the digests of their components, by tenant and dialect. Empty for tenants that
+    /// are not loaded.
+    pub fn hooks(&self) -> HashMap<String, HashMap<&'static str, Labels>> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let of = |slot: &Slot| match &slot.standing {
             Standing::Serving(tenant) => {
-                let sets = tenant.sets.values();
-                sets.map(|set| (set.dialect().name(), set.metric_labels().map(str::to_owned).collect())).collect()
+                let labels = |set: &HookSet| {
+                    let mut labels = Labels::new();
+                    for (label, digest) in set.metric_labels() {
+                        labels.entry(label.to_owned()).or_default().extend(digest);
+                    }
+                    labels
+                };
+                tenant.sets.values().map(|set| (set.dialect().name(), labels(set))).collect()
             }
             _ => HashMap::new(),
         };

@@ -46,15 +46,16 @@ impl Approve {
             if wanted == locked && locks.approval.covers(&name, &locked) {
                 continue;
             }
-            let bytes = block_on(locks.component(&client, reference, &wanted))?;
+            let (bytes, verified) = block_on(locks.component(&client, reference, &wanted))?;
             locks::check_power(reference, &wanted, &bytes)?;
-            locks::show(reference, &wanted);
+            locks::show(reference, &wanted, verified.attested);
             let before = locks.approval.components.get(&name);
             diff(&before.map(|before| before.changes(&wanted)).unwrap_or_default()).iter().for_each(print::out);
             approved += 1;
             if !self.dry_run {
                 locks.keep(&bytes)?;
                 locks.enter(reference, wanted);
+                locks.approve(&name, verified);
             }
         }
         let word = if self.dry_run { "to approve" } else { "approved" };

@@ -1,7 +1,7 @@
 //! `hookbox info`: shows a hook in a registry before it is fetched.
 
 use clap::Args;
-use hookbox_registry::{Seen, resolve};
+use hookbox_registry::{Provenance, Seen, resolve};
 use serde_json::json;
 
 use super::block_on;
@@ -38,7 +38,11 @@ impl Info {
         })?;
         if self.json {
             let component = resolved.as_ref().map(|resolved| &resolved.locked);
-            let whole = json!({ "reference": reference.to_string(), "digest": seen.digest, "manifest": seen.manifest, "component": component });
+            let provenance = resolved.as_ref().and_then(|resolved| resolved.provenance.as_ref());
+            let whole = json!({
+                "reference": reference.to_string(), "digest": seen.digest, "manifest": seen.manifest,
+                "component": component, "provenance": provenance,
+            });
             print::out(serde_json::to_string(&whole)?);
             return Ok(Exit::Ok);
         }
@@ -46,8 +50,14 @@ impl Info {
             manifest(&reference.to_string(), &seen);
             return Ok(Exit::Ok);
         };
-        locks::show(&reference, &resolved.locked);
+        locks::show(&reference, &resolved.locked, true);
         print::out(format_args!("  manifest    {}", seen.digest));
+        if let Some(Provenance { builder, source, workflow }) = &resolved.provenance {
+            let source = source.as_deref().map_or_else(|| "an unknown source".into(), print::quoted);
+            let workflow = workflow.as_deref().map(|file| format!(", {}", print::name(file))).unwrap_or_default();
+            print::out(format_args!("  built from  {source}{workflow}"));
+            print::out(format_args!("  built by    {}", print::name(builder)));
+        }
         notes(&seen);
         let may: Vec<String> = resolved.found.asks.iter().map(ToString::to_string).collect();
         if !may.is_empty() {

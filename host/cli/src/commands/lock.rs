@@ -51,7 +51,7 @@ async fn lock(locks: &mut Locks, client: &(Registry, Trust)) -> anyhow::Result<E
         match locks.lock.components.get(&name).cloned() {
             None => {
                 let resolved = resolve(&client.0, &reference, &client.1).await.map_err(registries::refused)?;
-                locks::show(&reference, &resolved.locked);
+                locks::show(&reference, &resolved.locked, true);
                 locks.take(&reference, &resolved)?;
             }
             Some(locked) => unapproved.extend(ready(locks, client, &reference, locked).await?),
@@ -78,10 +78,10 @@ async fn fetch(locks: &mut Locks, client: &(Registry, Trust), approve: bool) -> 
             return Err(stale(format!("`{name}` is not in {}", locks.path.display())));
         };
         if approve {
-            let bytes = locks.component(client, &reference, &locked).await?;
+            let (bytes, verified) = locks.component(client, &reference, &locked).await?;
             locks::check_power(&reference, &locked, &bytes)?;
             locks.keep(&bytes)?;
-            locks.approve(&name, locked);
+            locks.approve(&name, verified);
         } else {
             unapproved.extend(ready(locks, client, &reference, locked).await?);
         }
@@ -100,13 +100,13 @@ async fn ready(
     locked: Locked,
 ) -> anyhow::Result<Option<String>> {
     let name = reference.to_string();
-    let bytes = locks.component(client, reference, &locked).await?;
+    let (bytes, verified) = locks.component(client, reference, &locked).await?;
     locks::check_power(reference, &locked, &bytes)?;
     let known = locks.approval.covers(&name, &locked);
     let before = locks.approval.components.get(&name);
     // A changed entry must be shown to the user, even if it is approved elsewhere.
     if !known && (before.is_some() || !locks.approved_elsewhere(reference, &locked)) {
-        locks::show(reference, &locked);
+        locks::show(reference, &locked, verified.attested);
         for change in before.map(|before| before.changes(&locked)).unwrap_or_default() {
             print::out(format_args!("  {}{change}", if change.needs_approval() { "" } else { "  " }));
         }
@@ -114,7 +114,7 @@ async fn ready(
     }
     locks.keep(&bytes)?;
     if !known {
-        locks.approve(&name, locked);
+        locks.approve(&name, verified);
     }
     Ok(None)
 }

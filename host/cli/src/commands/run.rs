@@ -46,6 +46,9 @@ pub struct Run {
     /// Append a record of the verdict to this file: digests, each hook's verdict, time, fuel and faults (JSON lines)
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Begin a chain of records in a new file, in which `hookbox records verify` finds changes; a chained file stays one
+    #[arg(long, requires = "record")]
+    chain: bool,
 }
 
 /// How hooks are reported.
@@ -119,7 +122,7 @@ impl Run {
         let exit = Exit::Told(response.exit_code);
         told.set(Some(exit));
         if let (Some(path), Some(record)) = (&self.record, record)
-            && let Err(error) = record::append(path, &record)
+            && let Err(error) = record::append(path, &record, self.chain, 0)
         {
             report::error(&error);
         }

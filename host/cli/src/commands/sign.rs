@@ -1,13 +1,12 @@
 //! `hookbox sign`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use hookbox_registry::SigningKey;
 
 use super::block_on;
-use crate::{exit::Exit, print, registries, user_file};
+use crate::{exit::Exit, print, registries};
 
 /// Sign a hook in a registry with a key, as `cosign` 3 does: a Sigstore bundle beside it.
 #[derive(Debug, Args)]
@@ -27,9 +26,7 @@ impl Sign {
     pub fn run(self) -> anyhow::Result<Exit> {
         let reference = registries::reference(&self.reference)?;
         let (registry, _) = registries::named(&reference)?;
-        let text = user_file::read(&self.key)?.with_context(|| format!("{} does not exist", self.key.display()))?;
-        let key = SigningKey::from_pem(&String::from_utf8_lossy(&text))
-            .map_err(|error| Exit::Config.error(format!("{}: {error}", self.key.display())))?;
+        let key = signing_key(&self.key)?;
         let digest = block_on(async {
             let seen = registry.inspect(&reference).await.map_err(registries::failed)?;
             registry.sign(&reference, &seen, &key).await.map_err(registries::failed)?;
@@ -38,4 +35,9 @@ impl Sign {
         print::out(format_args!("{digest} signed by {}", key.public().publisher()));
         Ok(Exit::Ok)
     }
+}
+
+/// Reads a private key.
+pub(super) fn signing_key(file: &Path) -> anyhow::Result<SigningKey> {
+    SigningKey::read(file).map_err(|error| Exit::Config.error(format!("{}: {error}", file.display())))
 }

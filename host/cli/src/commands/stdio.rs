@@ -41,6 +41,9 @@ pub struct Stdio {
     /// Append a record of each verdict to this file: digests, each hook's verdict, time, fuel and faults (JSON lines)
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Begin a chain of records in a new file, in which `hookbox records verify` finds changes; a chained file stays one
+    #[arg(long, requires = "record")]
+    chain: bool,
 }
 
 /// How hooks are reported.
@@ -80,7 +83,7 @@ impl Stdio {
         super::descriptors()?;
         super::threads()?;
         let diagnostics = self.diagnostics;
-        let recorder = self.record.clone().map(Recorder::start).transpose()?.map(Arc::new);
+        let recorder = self.record.clone().map(|path| Recorder::start(path, self.chain)).transpose()?.map(Arc::new);
         let recording = recorder.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(async {

@@ -1,6 +1,7 @@
 //! `hookbox test`: runs a hook's cases in the real sandbox.
 
 pub mod case;
+pub mod compare;
 mod difference;
 mod expect;
 mod junit;

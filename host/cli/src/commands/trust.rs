@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use clap::Args;
 use hookbox::{
     Permissions,
-    artifact::{self, Approvals},
+    artifact::{self, Approvals, Locked},
     config::{Config, Handler, Hook, Wasm},
     sandbox::{
         component,
@@ -71,8 +71,11 @@ impl Trust {
         if !config.references.is_empty() {
             let mut locks = Locks::open(Some(place.clone()), Some(&dialect))?;
             for reference in config.references.iter().map(ToString::to_string) {
-                if let Some(locked) = locks.lock.components.get(&reference).cloned() {
-                    locks.approve(&reference, locked);
+                // Only what was shown: the lock may have changed since.
+                let shown = |locked: &&Locked| components.values().any(|digest| digest == locked.hex());
+                if let Some(locked) = locks.lock.components.get(&reference).filter(shown).cloned() {
+                    let attested = locks.approval.approved(&reference, &locked).is_some_and(|known| known.attested);
+                    locks.approve(&reference, Locked { attested, ..locked });
                 }
             }
             locks.settle()?;

@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use hookbox::artifact::Change;
 use hookbox_registry::resolve;
 
 use super::{
     block_on,
     lock::{approve_first, diff},
+    test::compare::{Compared, compare},
 };
 use crate::{exit::Exit, locks::Locks, print, registries};
 
-/// Find newer versions of locked hooks, and show what they change. What asks for no more than before is written to the lock;
-/// more power, or less that is known of where a hook comes from, waits for `hookbox approve`.
+/// Find newer versions of locked hooks, and show what they change, with the results of the cases in `tests/` before and after.
+/// What asks for no more than before is written to the lock; more power, less that is known of where a hook comes from, or a
+/// case that fails now waits for `hookbox approve`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox update\n  hookbox update command-guard")]
 pub struct Update {
@@ -50,7 +53,8 @@ impl Update {
                 let changes = before.changes(&resolved.locked);
                 print::out(format_args!("{name}: {} -> {}", short(&before.digest), short(&resolved.locked.digest)));
                 diff(&changes).iter().for_each(print::out);
-                if changes.iter().any(hookbox::artifact::Change::needs_approval) {
+                let regressed = cases(&locks, &name, &resolved.component).await?;
+                if regressed || changes.iter().any(Change::needs_approval) {
                     locks.approval.pending.insert(name.clone(), resolved.locked.clone());
                     unapproved.push(name);
                     if !self.dry_run {
@@ -67,6 +71,29 @@ impl Update {
         }
         approve_first(&unapproved)
     }
+}
+
+/// Prints the results of the cases beside the configuration with the locked and the new component. Returns true if a case
+/// passed before and fails now: the new one may protect less, whatever it asks for.
+async fn cases(locks: &Locks, name: &str, new: &[u8]) -> anyhow::Result<bool> {
+    let before = locks.all_kept();
+    if !before.contains_key(name) {
+        return Ok(false);
+    }
+    let mut after = before.clone();
+    after.insert(name.to_owned(), new.to_vec());
+    let cases = compare(&locks.config.file, before, after).await?;
+    if cases.is_empty() {
+        return Ok(false);
+    }
+    let passed = |of: fn(&Compared) -> bool| cases.iter().filter(|case| of(case)).count();
+    let (before, after) = (passed(|case| case.before), passed(|case| case.after));
+    print::out(format_args!("    cases {before} -> {after} of {} pass", cases.len()));
+    for case in cases.iter().filter(|case| case.before != case.after) {
+        let word = if case.before { "! fails now: " } else { "  passes now: " };
+        print::out(format_args!("  {word}{}", print::name(&case.name)));
+    }
+    Ok(cases.iter().any(|case| case.before && !case.after))
 }
 
 /// The first digits of a digest.

@@ -1,11 +1,13 @@
 //! A Sigstore bundle of version 0.3 that a key signed: a DSSE envelope around an in-toto statement about a digest.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::key::{KeyError, PublicKey, SigningKey};
+use super::{
+    envelope::Envelope,
+    key::{KeyError, PublicKey, SigningKey},
+};
 
 /// The media type of a bundle.
 pub(crate) const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
@@ -13,15 +15,19 @@ pub(crate) const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const IN_TOTO: &str = "application/vnd.in-toto+json";
 /// The type of an in-toto statement.
 const STATEMENT: &str = "https://in-toto.io/Statement/v1";
+/// The type that `cosign attest` still writes.
+const OLD_STATEMENT: &str = "https://in-toto.io/Statement/v0.1";
 /// The predicate of a plain signature.
 pub(crate) const SIGN: &str = "https://sigstore.dev/cosign/sign/v1";
+/// The predicate of a build's provenance.
+pub(super) const PROVENANCE: &str = "https://slsa.dev/provenance/v1";
 
 /// Why a bundle does not prove anything.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// It is not a bundle of this version.
-    #[error("it is not a Sigstore bundle of version 0.3: {0}")]
+    /// It does not have the form that it should have.
+    #[error("its form is wrong: {0}")]
     Form(String),
     /// It is about another digest.
     #[error("it signs {0}, not this artifact")]
@@ -31,28 +37,29 @@ pub enum SignatureError {
     Key,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Bundle {
     media_type: String,
-    verification_material: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verification_material: Material,
+    #[serde(default)]
     dsse_envelope: Option<Envelope>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Envelope {
-    payload: String,
-    payload_type: String,
-    signatures: Vec<Signature>,
+#[derive(Debug, Deserialize)]
+struct Material {
+    #[serde(default)]
+    certificate: Option<Value>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Signature {
-    sig: String,
-    #[serde(default)]
-    keyid: String,
+/// The parts of a bundle that say how to verify it. Nothing of it is proven.
+pub(super) struct Glance {
+    /// True if a certificate made it, false if a key did.
+    pub(super) keyless: bool,
+    /// True if it claims to sign an artifact or to tell where it was built; false for other attestations.
+    pub(super) signs: bool,
+    /// Its in-toto statement.
+    pub(super) statement: Vec<u8>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,16 +90,10 @@ pub(crate) fn sign(key: &SigningKey, digest: &str) -> Result<Vec<u8>, KeyError> 
         "predicateType": SIGN,
         "predicate": {},
     });
-    let payload = statement.to_string();
-    let signature = key.sign(&message(IN_TOTO, payload.as_bytes()))?;
     let bundle = json!({
         "mediaType": BUNDLE,
         "verificationMaterial": { "publicKey": { "hint": key.public().hint() } },
-        "dsseEnvelope": {
-            "payload": BASE64_STANDARD.encode(&payload),
-            "payloadType": IN_TOTO,
-            "signatures": [{ "sig": BASE64_STANDARD.encode(signature), "keyid": "" }],
-        },
+        "dsseEnvelope": Envelope::sign(key, IN_TOTO, &statement.to_string())?,
     });
     Ok(bundle.to_string().into_bytes())
 }
@@ -102,42 +103,57 @@ pub(crate) fn sign(key: &SigningKey, digest: &str) -> Result<Vec<u8>, KeyError> 
 /// # Errors
 /// [`SignatureError`]: in every case but that one of the keys signed this digest.
 pub(crate) fn verify<'a>(bundle: &[u8], digest: &str, keys: &'a [PublicKey]) -> Result<&'a PublicKey, SignatureError> {
-    let form = |why: &str| SignatureError::Form(why.to_owned());
-    let value = hookbox::json::parse(bundle).map_err(|error| SignatureError::Form(error.to_string()))?;
-    let bundle: Bundle = serde_json::from_value(value).map_err(|error| SignatureError::Form(error.to_string()))?;
+    let (key, payload) = envelope(bundle)?.open(IN_TOTO, keys)?;
+    is_about(&payload, digest)?;
+    Ok(key)
+}
+
+/// Reads how a bundle is to be verified.
+///
+/// # Errors
+/// [`SignatureError::Form`]
+pub(super) fn glance(bundle: &[u8]) -> Result<Glance, SignatureError> {
+    let keyless = parsed::<Bundle>(bundle)?.verification_material.certificate.is_some();
+    let statement = envelope(bundle)?.payload(IN_TOTO)?;
+    let signs = [SIGN, PROVENANCE].contains(&parsed::<Statement>(&statement)?.predicate_type.as_str());
+    Ok(Glance { keyless, signs, statement })
+}
+
+/// The envelope of a bundle.
+fn envelope(bundle: &[u8]) -> Result<Envelope, SignatureError> {
+    let bundle: Bundle = parsed(bundle)?;
     if bundle.media_type != BUNDLE {
-        return Err(SignatureError::Form(format!("it is `{}`", hookbox::shorten(&bundle.media_type, 80))));
+        let found = hookbox::shorten(&bundle.media_type, 80);
+        return Err(SignatureError::Form(format!("it is `{found}`, not a Sigstore bundle of version 0.3")));
     }
-    let envelope = bundle.dsse_envelope.ok_or_else(|| form("it has no DSSE envelope"))?;
-    if envelope.payload_type != IN_TOTO {
-        return Err(form("its payload is not an in-toto statement"));
-    }
-    let payload = BASE64_STANDARD.decode(&envelope.payload).map_err(|_| form("its payload is not Base64"))?;
-    let message = message(IN_TOTO, &payload);
-    let signatures: Vec<Vec<u8>> =
-        envelope.signatures.iter().filter_map(|signature| BASE64_STANDARD.decode(&signature.sig).ok()).collect();
-    // First who says it, then what it says: a statement that nobody signed is not read.
-    let signed = |key: &&PublicKey| signatures.iter().any(|signature| key.verifies(&message, signature));
-    let key = keys.iter().find(signed).ok_or(SignatureError::Key)?;
-    let value = hookbox::json::parse(&payload).map_err(|error| SignatureError::Form(error.to_string()))?;
-    let statement: Statement =
-        serde_json::from_value(value).map_err(|error| SignatureError::Form(error.to_string()))?;
-    if statement.kind != STATEMENT || statement.predicate_type != SIGN {
-        return Err(form("its statement is not a signature"));
+    bundle.dsse_envelope.ok_or_else(|| SignatureError::Form("it has no DSSE envelope".into()))
+}
+
+/// Checks that a statement signs this digest: as `cosign sign` does, or as the provenance of a build.
+///
+/// # Errors
+/// It says something else, which proves nothing about the publisher: a scan's result, for example.
+pub(super) fn is_about(statement: &[u8], digest: &str) -> Result<(), SignatureError> {
+    let statement: Statement = parsed(statement)?;
+    if ![STATEMENT, OLD_STATEMENT].contains(&statement.kind.as_str())
+        || ![SIGN, PROVENANCE].contains(&statement.predicate_type.as_str())
+    {
+        let found = hookbox::shorten(&statement.predicate_type, 80);
+        return Err(SignatureError::Form(format!("its statement is `{found}`, not a signature and not a provenance")));
     }
     let wanted = digest.strip_prefix("sha256:");
-    let is_about = |subject: &Subject| subject.digest.sha256.is_some() && subject.digest.sha256.as_deref() == wanted;
-    if statement.subject.iter().any(is_about) {
-        return Ok(key);
+    let is_it = |subject: &Subject| subject.digest.sha256.is_some() && subject.digest.sha256.as_deref() == wanted;
+    if statement.subject.iter().any(is_it) {
+        return Ok(());
     }
     let named: Vec<&str> = statement.subject.iter().filter_map(|subject| subject.digest.sha256.as_deref()).collect();
     Err(SignatureError::Subject(hookbox::shorten(&named.join(", "), 200)))
 }
 
-/// The message of a DSSE signature: the pre-authentication encoding, which no other payload and type share.
-fn message(payload_type: &str, payload: &[u8]) -> Vec<u8> {
-    let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
-    [head.as_bytes(), payload].concat()
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, SignatureError> {
+    let form = |error: String| SignatureError::Form(error);
+    let value: Value = hookbox::json::parse(bytes).map_err(|error| form(error.to_string()))?;
+    serde_json::from_value(value).map_err(|error| form(error.to_string()))
 }
 
 #[cfg(test)]

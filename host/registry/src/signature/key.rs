@@ -1,7 +1,12 @@
 //! Keys: ECDSA on P-256 with SHA-256, as `cosign` makes them. PEM in, nothing but these keys accepted.
 
+use std::{
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
 use base64::{Engine, prelude::BASE64_STANDARD};
-use hookbox::sha256;
+use hookbox::{private::open_regular, sha256};
 use ring::{
     rand::SystemRandom,
     signature::{ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair, UnparsedPublicKey},
@@ -15,6 +20,8 @@ const SPKI: [u8; 26] = [
 ];
 /// Bytes of an uncompressed point.
 const POINT: usize = 65;
+/// Bytes of a key's file at most.
+const MAX_FILE: u64 = 64 << 10;
 
 /// Why a text is not a key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -32,6 +39,14 @@ pub enum KeyError {
     /// The system gives no random numbers.
     #[error("the system gives no random numbers")]
     Random,
+    /// Its file cannot be read.
+    #[error("cannot read {}: {why}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        why: String,
+    },
 }
 
 /// A key that verifies.
@@ -47,6 +62,14 @@ pub struct SigningKey {
 }
 
 impl PublicKey {
+    /// Reads a file with `-----BEGIN PUBLIC KEY-----`.
+    ///
+    /// # Errors
+    /// [`KeyError`]
+    pub fn read(file: &Path) -> Result<Self, KeyError> {
+        Self::from_pem(&content(file)?)
+    }
+
     /// Reads `-----BEGIN PUBLIC KEY-----`.
     ///
     /// # Errors
@@ -84,6 +107,14 @@ impl PublicKey {
 }
 
 impl SigningKey {
+    /// Reads a file with `-----BEGIN PRIVATE KEY-----` (PKCS#8).
+    ///
+    /// # Errors
+    /// [`KeyError`]
+    pub fn read(file: &Path) -> Result<Self, KeyError> {
+        Self::from_pem(&content(file)?)
+    }
+
     /// Reads `-----BEGIN PRIVATE KEY-----` (PKCS#8).
     ///
     /// # Errors
@@ -123,6 +154,16 @@ impl std::fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SigningKey").field("public", &self.public().publisher()).finish_non_exhaustive()
     }
+}
+
+/// The text of a key's file. Pipes and devices are refused.
+fn content(file: &Path) -> Result<String, KeyError> {
+    let read = || {
+        let mut text = String::new();
+        open_regular(file)?.take(MAX_FILE).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    read().map_err(|error: io::Error| KeyError::File { file: file.to_owned(), why: error.to_string() })
 }
 
 /// The bytes of the one PEM block of this kind.

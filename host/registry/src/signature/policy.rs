@@ -1,20 +1,14 @@
-//! Policies: who may publish what, and what is revoked. A policy that makes no sense cannot be built.
+//! Policies: the signers that may publish under some names, and revocations. A policy that makes no sense cannot be built.
 
-use std::{
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
-use hookbox::{
-    artifact::{Reference, Revoked, SCHEME},
-    private::open_regular,
-};
+use hookbox::artifact::{Reference, Revoked, SCHEME};
 use serde::Deserialize;
 use thiserror::Error;
 
 use super::{
-    bundle,
     key::{KeyError, PublicKey},
+    signer::{Signer, Verified, verified},
 };
 use crate::{client::Registry, error::RegistryError, pull::Seen};
 
@@ -37,7 +31,7 @@ pub struct Policy {
     /// A repository with its host, or such a beginning with `*` after it.
     names: String,
     mode: Mode,
-    keys: Vec<PublicKey>,
+    signers: Vec<Signer>,
 }
 
 /// A policy as it is written in a file of settings.
@@ -77,14 +71,6 @@ pub enum PolicyError {
     /// A policy is for names that cannot be any.
     #[error("`{0}` names no repositories: write `HOST/REPOSITORY`, or a beginning of it that ends with `/*`")]
     Names(String),
-    /// A key cannot be read.
-    #[error("key {}: {why}", file.display())]
-    KeyFile {
-        /// The file.
-        file: PathBuf,
-        /// Why not.
-        why: String,
-    },
     /// A key is not one.
     #[error("the policy for `{0}`: {1}")]
     Key(String, KeyError),
@@ -117,7 +103,7 @@ impl Policy {
     ///
     /// # Errors
     /// [`PolicyError::NoKey`], [`PolicyError::Names`].
-    pub fn new(names: impl Into<String>, mode: Mode, keys: Vec<PublicKey>) -> Result<Self, PolicyError> {
+    pub fn new(names: impl Into<String>, mode: Mode, signers: Vec<Signer>) -> Result<Self, PolicyError> {
         let names = names.into().to_lowercase();
         // A policy for a name that no reference has would hold for nothing.
         let example = match names.strip_suffix("/*") {
@@ -127,10 +113,10 @@ impl Policy {
         if Reference::parse(&example).is_err() {
             return Err(PolicyError::Names(names));
         }
-        if keys.is_empty() && mode != Mode::Off {
+        if signers.is_empty() && mode != Mode::Off {
             return Err(PolicyError::NoKey(names));
         }
-        Ok(Self { names, mode, keys })
+        Ok(Self { names, mode, signers })
     }
 
     fn is_for(&self, name: &str) -> bool {
@@ -142,29 +128,18 @@ impl Policy {
 }
 
 impl Publisher {
-    /// The policy. Files of keys are relative to `folder`.
+    /// The policy. Files are relative to `folder`.
     ///
     /// # Errors
-    /// As [`Policy::new`], [`PolicyError::KeyFile`], [`PolicyError::Key`].
+    /// As [`Policy::new`], [`PolicyError::Key`].
     pub fn policy(&self, folder: &Path) -> Result<Policy, PolicyError> {
         let keys = self.keys.iter().map(|key| {
-            let text = if key.contains("-----BEGIN") { key.clone() } else { read_key(&folder.join(key))? };
-            PublicKey::from_pem(&text).map_err(|error| PolicyError::Key(self.references.clone(), error))
+            let is_text = key.contains("-----BEGIN");
+            let read = if is_text { PublicKey::from_pem(key) } else { PublicKey::read(&folder.join(key)) };
+            read.map(Signer::Key).map_err(|error| PolicyError::Key(self.references.clone(), error))
         });
         Policy::new(&self.references, self.mode, keys.collect::<Result<_, _>>()?)
     }
-}
-
-/// Bytes of a key's file at most.
-const MAX_KEY: u64 = 64 << 10;
-
-fn read_key(file: &Path) -> Result<String, PolicyError> {
-    let read = || {
-        let mut text = String::new();
-        open_regular(file)?.take(MAX_KEY).read_to_string(&mut text)?;
-        Ok(text)
-    };
-    read().map_err(|error: io::Error| PolicyError::KeyFile { file: file.to_owned(), why: error.to_string() })
 }
 
 impl Publishers {
@@ -177,7 +152,7 @@ impl Publishers {
     pub fn accept(&self, reference: &Reference, publisher: Option<&str>) -> bool {
         let name = reference.name();
         let Some(policy) = self.0.iter().find(|policy| policy.is_for(&name)) else { return true };
-        let known = |publisher: &str| policy.keys.iter().any(|key| key.publisher() == publisher);
+        let known = |publisher: &str| policy.signers.iter().any(|signer| signer.publisher() == publisher);
         match (policy.mode, publisher) {
             (Mode::Off, _) | (Mode::Warn, None) => true,
             (Mode::Require, None) => false,
@@ -185,7 +160,7 @@ impl Publishers {
         }
     }
 
-    /// Verifies the signatures of an artifact. Returns the publisher whose key signed it, where the policy asks for one.
+    /// Verifies the signatures of an artifact. Returns the publisher who signed it, where the policy asks for one.
     ///
     /// # Errors
     /// [`PolicyError`]: also where the registry does not answer, in every mode but `off`.
@@ -194,24 +169,17 @@ impl Publishers {
         registry: &Registry,
         reference: &Reference,
         seen: &Seen,
-    ) -> Result<Option<String>, PolicyError> {
+    ) -> Result<Option<Verified>, PolicyError> {
         let name = reference.name();
         let Some(policy) = self.0.iter().find(|policy| policy.is_for(&name)) else { return Ok(None) };
         if policy.mode == Mode::Off {
             return Ok(None);
         }
         let bundles = registry.bundles(reference, &seen.digest).await?;
-        let mut why = None;
-        for bundle in &bundles {
-            match bundle::verify(bundle, &seen.digest, &policy.keys) {
-                Ok(key) => return Ok(Some(key.publisher())),
-                Err(error) => why = Some(error.to_string()),
-            }
-        }
-        match (why, policy.mode) {
-            (Some(why), _) => Err(PolicyError::Wrong { reference: reference.to_string(), why }),
-            (None, Mode::Require) => Err(PolicyError::Unsigned(reference.to_string())),
-            (None, _) => Ok(None),
+        match (verified(&bundles, &seen.digest, &policy.signers), policy.mode) {
+            (Ok(None), Mode::Require) => Err(PolicyError::Unsigned(reference.to_string())),
+            (Ok(found), _) => Ok(found),
+            (Err(error), _) => Err(PolicyError::Wrong { reference: reference.to_string(), why: error.to_string() }),
         }
     }
 }
@@ -227,12 +195,12 @@ impl Trust {
         registry: &Registry,
         reference: &Reference,
         seen: &Seen,
-    ) -> Result<Option<String>, PolicyError> {
-        let publisher = self.publishers.verify(registry, reference, seen).await?;
+    ) -> Result<Option<Verified>, PolicyError> {
+        let verified = self.publishers.verify(registry, reference, seen).await?;
         let digests = [seen.component.digest.as_str(), seen.digest.as_str()];
-        match self.revoked.find(digests, publisher.as_deref()) {
+        match self.revoked.find(digests, verified.as_ref().map(|verified| verified.publisher.as_str())) {
             Some(what) => Err(PolicyError::Revoked { reference: reference.to_string(), what: what.to_owned() }),
-            None => Ok(publisher),
+            None => Ok(verified),
         }
     }
 }
@@ -241,12 +209,12 @@ impl Trust {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Mode, Policy, PolicyError};
+    use super::{Mode, Policy, PolicyError, Signer};
     use crate::signature::key::SigningKey as Key;
 
     #[test]
     fn a_policy_that_makes_no_sense_cannot_be_built() {
-        let keys = || vec![Key::generate().unwrap().0.public()];
+        let keys = || vec![Signer::Key(Key::generate().unwrap().0.public())];
         assert!(matches!(Policy::new("registry.example/a", Mode::Require, Vec::new()), Err(PolicyError::NoKey(_))));
         for names in [
             "",

@@ -3,16 +3,29 @@
 
 use std::{
     collections::BTreeMap,
+    fs::File,
     io,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
-use hookbox_sandbox::{private::Folder, sha256};
+use hookbox_sandbox::{
+    private::{Folder, append},
+    sha256,
+};
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Locked;
 use crate::folders;
+
+/// The time to wait for another process. It may wait for a registry meanwhile.
+const BUSY: Duration = Duration::from_mins(3);
 
 /// The approval that a locked component needs before it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +39,8 @@ pub enum Approvals {
     Vouched,
 }
 
-/// The approved components of one lock.
+/// The approved components of one lock. In its entries, `attested` is true only if the publisher's signature was verified
+/// for this user; a lock may name a publisher that nobody verified here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
@@ -47,12 +61,17 @@ impl Approval {
     /// Returns true if this component may run for this reference: of these bytes, of this publisher, and of this power, which was
     /// read from the bytes when it was approved.
     pub fn covers(&self, reference: &str, locked: &Locked) -> bool {
-        let same = |approved: &Locked| {
+        self.approved(reference, locked).is_some()
+    }
+
+    /// The entry that approves this component, if one [does](Self::covers).
+    pub fn approved(&self, reference: &str, locked: &Locked) -> Option<&Locked> {
+        let same = |approved: &&Locked| {
             approved.digest == locked.digest
                 && approved.publisher == locked.publisher
                 && approved.power() == locked.power()
         };
-        [&self.components, &self.next].iter().any(|approved| approved.get(reference).is_some_and(same))
+        [&self.components, &self.next].into_iter().find_map(|approved| approved.get(reference).filter(same))
     }
 }
 
@@ -81,8 +100,29 @@ impl ApprovalStore {
             return Ok(none);
         }
         match Folder::open(&self.0)?.read(&name(&lock))? {
-            Some(content) => Ok(serde_json::from_slice(&content)?),
+            // A power failure may leave a file without its content. Then nothing is approved, which opens no gate.
+            Some(content) => Ok(serde_json::from_slice(&content).unwrap_or(none)),
             None => Ok(none),
+        }
+    }
+
+    /// Waits until no other process changes a lock and its approvals. The returned file is the right to change them;
+    /// closing it gives it back.
+    ///
+    /// # Errors
+    /// Same as [`ApprovalStore::get`], or another process took longer than 3 minutes.
+    pub fn exclusive(&self, lock: &Path) -> io::Result<File> {
+        Folder::open(&self.0)?;
+        let file = append(&self.0.join(format!("{}.busy", sha256(place(lock).as_os_str().as_bytes()))))?;
+        let until = Instant::now() + BUSY;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
+                Err(Errno::WOULDBLOCK) => return Err(io::Error::other("another hookbox is changing them")),
+                // Some file systems do not support locks.
+                Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) | Ok(()) => return Ok(file),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 
@@ -109,9 +149,8 @@ impl ApprovalStore {
         for name in folder.names()? {
             let is_approval = Path::new(&name).extension().is_some_and(|extension| extension == "json");
             let Some(name) = name.to_str().filter(|_| is_approval) else { continue };
-            if let Some(content) = folder.read(name)? {
-                all.push(serde_json::from_slice(&content)?);
-            }
+            let content = folder.read(name)?;
+            all.extend(content.and_then(|content| serde_json::from_slice::<Approval>(&content).ok()));
         }
         all.sort_by(|a, b| a.lock.cmp(&b.lock));
         Ok(all)

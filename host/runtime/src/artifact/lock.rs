@@ -11,7 +11,11 @@ use hookbox_sandbox::{beneath::Beneath, private::open_regular, sha256};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Change, Power, Reference, power::changes, reference::hex_of};
+use super::{
+    Change, Power, Reference,
+    power::{changes, version},
+    reference::hex_of,
+};
 use crate::config::Config;
 
 /// The name of the file.
@@ -216,10 +220,7 @@ impl Locked {
         if self.size != after.size {
             found.push(Change::Size(self.size, after.size));
         }
-        if self.version != after.version {
-            let word = |version: &Option<String>| version.clone().unwrap_or_else(|| "unknown".to_owned());
-            found.push(Change::Version(word(&self.version), word(&after.version)));
-        }
+        found.extend(version(self.version.as_deref(), after.version.as_deref()));
         found
     }
 }

@@ -101,7 +101,8 @@ pub(crate) struct Place {
     pub(crate) within: Option<Arc<Beneath>>,
 }
 
-/// The entry of a reference. Checks that the lock is current and the entry approved.
+/// The entry of a reference. Checks that the lock is current and the entry approved. Its `attested` is true only if the
+/// publisher was verified for this user, or the caller vouches for the lock.
 pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Result<Locked, NotLocked> {
     let (path, name) = (lock_file(config), reference.to_string());
     let lock = Lock::read(&path, place.within.as_deref())?;
@@ -122,8 +123,8 @@ pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Re
         Approvals::User => ApprovalStore::of_user().ok_or(NotLocked::Kept(KeepError::NoPlace))?,
     };
     let approval = store.get(&path).map_err(NotLocked::Approvals)?;
-    if approval.covers(&name, locked) {
-        return Ok(locked.clone());
+    if let Some(approved) = approval.approved(&name, locked) {
+        return Ok(Locked { attested: locked.attested && approved.attested, ..locked.clone() });
     }
     let before = approval.components.get(&name);
     let changes = before.map(|before| before.changes(locked)).unwrap_or_default();

@@ -45,6 +45,8 @@ pub enum Change {
     Size(u64, u64),
     /// The version that the publisher gave it.
     Version(String, String),
+    /// A lower version than before, or none any more: an old signature of an old component is still valid.
+    Downgrade(String, String),
 }
 
 impl Change {
@@ -53,7 +55,12 @@ impl Change {
     pub fn needs_approval(&self) -> bool {
         matches!(
             self,
-            Self::Asks(_) | Self::Handles(_) | Self::HandlesNoMore(_) | Self::Publisher(..) | Self::AttestationLost
+            Self::Asks(_)
+                | Self::Handles(_)
+                | Self::HandlesNoMore(_)
+                | Self::Publisher(..)
+                | Self::AttestationLost
+                | Self::Downgrade(..)
         )
     }
 }
@@ -70,8 +77,35 @@ impl fmt::Display for Change {
             Self::AttestationLost => f.write_str("! attested before, not attested now"),
             Self::Size(before, after) => write!(f, "  size {before} -> {after} bytes"),
             Self::Version(before, after) => write!(f, "  version {before} -> {after}"),
+            Self::Downgrade(before, after) => write!(f, "! version {before} -> {after}, which is older"),
         }
     }
+}
+
+/// The change of a version.
+pub(super) fn version(before: Option<&str>, after: Option<&str>) -> Option<Change> {
+    let word = |version: Option<&str>| version.unwrap_or("unknown").to_owned();
+    let is_older = match (before, after) {
+        (Some(before), Some(after)) => order(after) < order(before),
+        (before, _) => before.is_some(),
+    };
+    let change = if is_older { Change::Downgrade } else { Change::Version };
+    (before != after).then(|| change(word(before), word(after)))
+}
+
+/// The place of a version among others: its numbers, and whether it is a release or comes before one (`-rc1`).
+fn order(version: &str) -> (Vec<u64>, bool, Vec<u64>) {
+    let numbers = |text: &str| -> Vec<u64> {
+        text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
+    };
+    let version = version.split_once('+').map_or(version, |(version, _)| version);
+    let (release, before) = version.split_once('-').map_or((version, None), |(release, rest)| (release, Some(rest)));
+    let mut release = numbers(release);
+    // 1.2 and 1.2.0 are the same version.
+    while release.last() == Some(&0) {
+        release.pop();
+    }
+    (release, before.is_none(), before.map(numbers).unwrap_or_default())
 }
 
 /// The differences in power, in a stable order.
@@ -86,4 +120,25 @@ pub(super) fn changes(before: &Power, after: &Power) -> Vec<Change> {
         new(&after.exports, &before.exports, Change::HandlesNoMore),
     ]
     .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, version};
+
+    #[test]
+    fn an_older_version_needs_approval() {
+        for (before, after) in
+            [("1.2.0", "1.1.9"), ("1.10", "1.9"), ("2", "1"), ("1.2.0", "1.2.0-rc1"), ("1-rc2", "1-rc1")]
+        {
+            let there = version(Some(before), Some(after));
+            assert!(matches!(there, Some(Change::Downgrade(..))), "{before} {after}");
+            let back = version(Some(after), Some(before));
+            assert!(matches!(back, Some(Change::Version(..))), "{after} {before}");
+        }
+        assert!(version(Some("1"), None).is_some_and(|change| change.needs_approval()));
+        assert!(version(None, Some("1")).is_some_and(|change| !change.needs_approval()));
+        assert!(version(Some("1.0"), Some("1.0.0")).is_some_and(|change| !change.needs_approval()));
+        assert_eq!(version(Some("1"), Some("1")), None);
+    }
 }

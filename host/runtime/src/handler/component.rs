@@ -15,11 +15,17 @@ pub(crate) struct Component {
     context: CallContext,
     /// True if the fuel grows with the size of the event, because the configuration sets no fuel.
     fuel_grows: bool,
+    publisher: Option<Arc<str>>,
 }
 
 impl Component {
     pub(crate) fn new(inner: Loaded, context: CallContext, fuel_grows: bool) -> Self {
-        Self { inner, context, fuel_grows }
+        Self { inner, context, fuel_grows, publisher: None }
+    }
+
+    /// With its publisher, whose signature was verified.
+    pub(crate) fn published_by(self, publisher: Option<Arc<str>>) -> Self {
+        Self { publisher, ..self }
     }
 }
 
@@ -31,6 +37,10 @@ impl Handler for Component {
 
     fn digest(&self) -> Option<Arc<str>> {
         Some(Arc::clone(self.inner.digest()))
+    }
+
+    fn publisher(&self) -> Option<Arc<str>> {
+        self.publisher.clone()
     }
 
     async fn call(&self, call: Call<'_>) -> Run {

@@ -29,6 +29,8 @@ pub struct HookFacts {
     pub monitored: bool,
     /// The SHA-256 of the component in hexadecimal, if it is loaded.
     pub digest: Option<String>,
+    /// The publisher of the component, if it is loaded and their signature was verified.
+    pub publisher: Option<String>,
     /// The timeout, in ms.
     pub timeout_ms: u64,
     /// The maximum fuel of one call, for components.
@@ -60,6 +62,7 @@ fn facts(entry: &Entry) -> HookFacts {
         matcher: entry.matcher.as_deref().map(str::to_owned),
         monitored: hook.mode == Mode::Monitor,
         digest: entry.loaded().and_then(|handler| handler.digest()).as_deref().map(str::to_owned),
+        publisher: entry.loaded().and_then(|handler| handler.publisher()).as_deref().map(str::to_owned),
         timeout_ms: u64::try_from(hook.timeout.as_millis()).unwrap_or(u64::MAX),
         fuel,
         grants: grants(&hook.handler),
