@@ -3,10 +3,12 @@
 usage: soak.py HOOKBOX GUARD.wasm [--limit RATE-LIMIT.wasm] [--endless ENDLESS.wasm] [--minutes N]
 
 First an honest tenant asks alone, and its 99th percentile is taken. Then it asks beside half-sent bodies, floods of a neighbour, refused
-strangers, reloads, broken files, hooks that never end and, where redis-server is installed, a state server that goes and comes back. It fails
-when an honest answer is wrong or missing, when its p99 is more than 3 times what it was, or when memory grows.
+strangers, answers that are not read, readers of the console, reloads, broken files, hooks that never end and a state server that goes and
+comes back (redis-server or valkey-server has to be installed). The last line is the verdict. It fails when an honest answer is wrong or
+missing, when its p99 is more than 3 times what it was, when memory grows, when a kind of load did not happen, or when the daemon panics or
+does not end.
 """
-import argparse, hashlib, http.client, json, os, pathlib, random, re, shutil, signal, socket, subprocess, tempfile, threading, time
+import argparse, hashlib, http.client, itertools, json, os, pathlib, random, re, shutil, signal, socket, subprocess, tempfile, threading, time
 
 options = argparse.ArgumentParser()
 options.add_argument("hookbox")
@@ -19,6 +21,9 @@ folder = pathlib.Path(tempfile.mkdtemp(prefix="hookbox-soak-"))
 (folder / "tenants").mkdir()
 ended = threading.Event()
 counts, lock = {}, threading.Lock()
+# The kinds of hostile load. Each must have happened.
+EXPECTED = ["half-sent bodies", "refused strangers", "answers to flood", "large events", "answers that are not read", "views of the console",
+            "reloads and broken files"]
 
 
 def count(what, by=1):
@@ -55,7 +60,8 @@ def free_port():
 
 class Redis:
     def __init__(self):
-        self.port, self.program, self.process = free_port(), shutil.which("redis-server"), None
+        self.port, self.process = free_port(), None
+        self.program = shutil.which("redis-server") or shutil.which("valkey-server")
 
     def start(self):
         if self.program:
@@ -83,9 +89,15 @@ class Daemon:
                 break
         else:
             raise SystemExit("the daemon does not start")
-        threading.Thread(target=lambda: [None for _ in self.process.stderr], daemon=True).start()
+        threading.Thread(target=self.read_log, daemon=True).start()
         while get("/readyz")[0] != 200:
             time.sleep(0.1)
+
+    def read_log(self):
+        for line in self.process.stderr:
+            if "a bug" in line:
+                count("panics")
+                print(line, flush=True)
 
     def memory(self):
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
@@ -95,10 +107,10 @@ class Daemon:
 daemon = Daemon()
 
 
-def get(path):
+def get(path, name=None):
     connection = http.client.HTTPConnection(daemon.host, daemon.port, timeout=30)
     try:
-        connection.request("GET", path)
+        connection.request("GET", path, headers={"authorization": f"Bearer {token(name)}"} if name else {})
         response = connection.getresponse()
         return response.status, response.read().decode()
     finally:
@@ -148,7 +160,8 @@ def forever(what):
 def slow_bodies():
     bearer = token("slow")
     size = random.choice([100, 8 << 20])
-    head = f"POST /v1/slow/claude HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {bearer}\r\ncontent-length: {size}\r\n\r\n{{".encode()
+    length = random.choice([f"content-length: {size}\r\n\r\n{{", f"transfer-encoding: chunked\r\n\r\n{size:x}\r\n{{"])
+    head = f"POST /v1/slow/claude HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {bearer}\r\n{length}".encode()
     held = []
     for _ in range(50):
         connection = socket.create_connection((daemon.host, daemon.port), timeout=1)
@@ -189,6 +202,33 @@ def large():
     time.sleep(0.2)
 
 
+def unread():
+    """A tool output with a secret in it comes back without it, so the answer is as large as the event."""
+    body = json.dumps({"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "x"},
+                       "tool_response": "AKIAIOSFODNN7EXAMPLE " + "x y " * 12_000}).encode()
+    head = f"POST /v1/unread/claude HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token('unread')}\r\ncontent-length: {len(body)}\r\n\r\n"
+    held = []
+    for _ in range(20):
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        connection.settimeout(1)
+        held.append(connection)
+        connection.connect((daemon.host, daemon.port))
+        connection.sendall(head.encode() + body)
+        count("answers that are not read")
+    ended.wait(2)
+    [connection.close() for connection in held]
+
+
+views = itertools.cycle(["now", "hooks", "attention", "tenants", "health"])
+
+
+def reader():
+    get(f"/ui/api/{next(views)}", "flood")
+    count("views of the console")
+    time.sleep(0.02)
+
+
 def reloads():
     tenant("changing", hooks=random.randint(1, 50), hook={"mode": random.choice(["enforce", "monitor"])})
     ended.wait(1)
@@ -211,10 +251,17 @@ try:
     shutil.copy(options.guard, folder / "tenants/guard.wasm")
     redis.start()
     state = f"redis://127.0.0.1:{redis.port}" if redis.program else "state.db"
-    write("serve.json", {"listen": "127.0.0.1:0", "tenants": "tenants", "state": state, "records": "records.jsonl"})
+    operator = hashlib.sha256(token("operator").encode()).hexdigest()
+    write("serve.json", {"listen": "127.0.0.1:0", "tenants": "tenants", "state": state, "records": "records.jsonl",
+                         "operators": [f"sha256:{operator}"]})
     for name in ["honest", "slow", "flood", "large", "changing"]:
         tenant(name)
-    threads = [forever(slow_bodies), forever(reloads), forever(large)] + [forever(strangers) for _ in range(4)]
+    rewrites = {"authority": {"decide": ["deny"], "rewrite": "all", "context": True}}
+    tenant("unread", ceiling=rewrites)
+    write("tenants/unread-hooks.json", {"hooks": {"PostToolUse": [
+        {"hooks": [{"type": "wasm", "component": "hookbox:secret-redactor", **rewrites}]}]}})
+    threads = [forever(slow_bodies), forever(reloads), forever(large), forever(unread), forever(reader)]
+    threads += [forever(strangers) for _ in range(4)]
     if options.endless:
         shutil.copy(options.endless, folder / "tenants/endless.wasm")
         tenant("endless", component="endless.wasm")
@@ -228,6 +275,13 @@ try:
     threads += [forever(flood(name)) for name in floods]
     if options.limit and redis.program:
         threads.append(forever(away_and_back))
+        EXPECTED.extend(["state server away", "answers to counted"])
+    if options.endless:
+        EXPECTED.append("answers to endless")
+    for what, there in [("hooks that never end: give --endless", options.endless),
+                        ("state that goes away: give --limit, and install redis-server", options.limit and redis.program)]:
+        if not there:
+            print(f"not tried        {what}", flush=True)
     seconds = options.minutes * 60
     honest(time.monotonic() + 2)
     quiet = honest(time.monotonic() + max(10, min(60, seconds / 10)))
@@ -254,12 +308,19 @@ try:
         failures.append("an honest answer was wrong or missing")
     if after > 3 * before:
         failures.append(f"p99 of honest events is {after / before:.2f} times that of quiet, more than 3")
+    failures += [f"this load did not happen: {what}" for what in EXPECTED if not counts.get(what)]
+    if counts.get("panics"):
+        failures.append("the daemon panicked")
+    if status != 200:
+        failures.append(f"/metrics answered {status}")
     if last > first * 1.1 + 20:
         failures.append(f"memory grew from {first:.0f} to {last:.0f} MiB")
     daemon.process.send_signal(signal.SIGTERM)
     code = daemon.process.wait(60)
     if code:
         failures.append(f"the daemon ended with {code}")
+except (OSError, subprocess.SubprocessError, http.client.HTTPException) as error:
+    failures.append(f"the daemon is away, or does not end: {error!r}")
 finally:
     ended.set()
     if getattr(daemon, "process", None) and daemon.process.poll() is None:
@@ -268,4 +329,5 @@ finally:
     shutil.rmtree(folder, ignore_errors=True)
 for failure in failures:
     print(f"failed: {failure}")
+print("verdict          " + ("FAILED" if failures else "passed"))
 raise SystemExit(1 if failures else 0)
