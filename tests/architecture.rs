@@ -43,7 +43,7 @@ fn the_sandbox_knows_no_configuration_store_client_or_model() {
 }
 
 #[test]
-fn without_features_none_of_what_they_bring_is_compiled() {
+fn features_gate_their_dependencies() {
     let (bare, all) = (tree("hookbox", &["--no-default-features"]), tree("hookbox", &[]));
     for brought in ["rusqlite", "reqwest", "schemars"] {
         assert!(!bare.iter().any(|name| name == brought), "{brought}");
@@ -52,7 +52,7 @@ fn without_features_none_of_what_they_bring_is_compiled() {
 }
 
 #[test]
-fn unsafe_stands_in_one_place() {
+fn unsafe_code_is_in_one_file() {
     let mut places = Vec::new();
     for (path, text) in sources(&root().join("host")) {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));

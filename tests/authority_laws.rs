@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use hookbox_testing::authority_laws::{
-    allows_only_what_may_be_allowed, changes_only_what_it_may, hooks, says_only_what_it_may,
+    allows_stay_within_authority, hooks, rewrites_stay_within_authority, text_stays_within_authority,
 };
 use proptest::{collection::vec, prelude::*, test_runner::RngSeed};
 
@@ -17,17 +17,17 @@ proptest! {
     })]
 
     #[test]
-    fn no_hook_changes_what_it_has_no_authority_over(bytes in vec(any::<u8>(), 200)) {
-        changes_only_what_it_may(&hooks(&bytes));
+    fn no_hook_changes_values_beyond_its_authority(bytes in vec(any::<u8>(), 200)) {
+        rewrites_stay_within_authority(&hooks(&bytes));
     }
 
     #[test]
-    fn no_allow_covers_a_rewrite_of_a_hook_that_may_not_allow(bytes in vec(any::<u8>(), 200)) {
-        allows_only_what_may_be_allowed(&hooks(&bytes));
+    fn no_allow_covers_a_rewrite_without_authority(bytes in vec(any::<u8>(), 200)) {
+        allows_stay_within_authority(&hooks(&bytes));
     }
 
     #[test]
-    fn no_words_past_authority(bytes in vec(any::<u8>(), 200)) {
-        says_only_what_it_may(&hooks(&bytes));
+    fn no_text_beyond_authority(bytes in vec(any::<u8>(), 200)) {
+        text_stays_within_authority(&hooks(&bytes));
     }
 }

@@ -153,7 +153,7 @@ fn the_command_line_can_fail_closed_without_a_configuration() {
 
 /// An event that cannot be blocked is not blocked, even if its name comes from the command line.
 #[test]
-fn what_cannot_be_blocked_is_not_when_the_configuration_is_fail_closed() {
+fn fail_closed_does_not_block_unblockable_events() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("hooks.json");
     let hooks = json!([{ "hooks": [{ "type": "wasm", "component": "missing.wasm" }] }]);
@@ -170,7 +170,7 @@ fn what_cannot_be_blocked_is_not_when_the_configuration_is_fail_closed() {
 /// A hook that cannot be loaded does not suppress another hook's decision. It still counts as failed if the other hooks
 /// do not object.
 #[test]
-fn a_hook_that_cannot_be_loaded_does_not_open_the_gate() {
+fn a_load_failure_does_not_open_the_gate() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("hooks.json");
     let says = |decision: &str| {
@@ -200,9 +200,9 @@ fn a_hook_that_cannot_be_loaded_does_not_open_the_gate() {
     }
 }
 
-/// decisions.md#failures: "Where its configuration says `ignore`, a hook that cannot be loaded is as if it had said nothing".
+/// decisions.md#failures: "If its configuration says `ignore`, a hook that cannot be loaded counts as no output".
 #[test]
-fn a_hook_that_cannot_be_loaded_and_may_fail_takes_no_word_away() {
+fn an_ignored_load_failure_keeps_other_outputs() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("hooks.json");
     let says = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "allow",
@@ -263,14 +263,14 @@ fn an_event_that_is_odd_is_judged() {
 }
 
 #[test]
-fn an_event_nobody_knows_is_not_an_error() {
+fn an_unknown_event_is_not_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let output = run(&config(dir.path(), true), br#"{"hook_event_name":"BrandNew","x":1}"#);
     assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stdout)), (Some(0), "{}\n"));
 }
 
 #[test]
-fn a_broken_configuration_blocks_only_where_it_says_so() {
+fn an_invalid_configuration_blocks_only_if_fail_closed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("hooks.json");
     for (text, code) in [
@@ -296,9 +296,9 @@ fn wrong_usage_never_exits_with_a_clients_code() {
     }
 }
 
-/// decisions.md#gemini: "When hookbox itself fails and need not block, it ends with exit code 0 and prints nothing at all".
+/// decisions.md#gemini: "After an internal error that need not block, hookbox exits with code 0 and prints nothing".
 #[test]
-fn gemini_hears_of_a_failure_only_what_blocks() {
+fn gemini_gets_only_failures_that_block() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("hooks.json");
     let call = br#"{"hook_event_name":"BeforeTool","tool_name":"read_file","tool_input":{}}"#;
@@ -322,7 +322,7 @@ fn gemini_hears_of_a_failure_only_what_blocks() {
     assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
 }
 
-/// decisions.md#gemini: "Where nothing is printed on stdout, nothing is printed on stderr: Gemini CLI would read it."
+/// decisions.md#gemini: "If stdout is empty, stderr is empty too: Gemini CLI would read it."
 #[test]
 fn gemini_hears_nothing_of_silence() {
     let dir = tempfile::tempdir().unwrap();
@@ -339,7 +339,7 @@ fn gemini_hears_nothing_of_silence() {
 /// decisions.md#codex: "Under `failClosed` hookbox blocks `SessionStart` and `PreCompact` by `{"continue":false}` and exit
 /// code 0, because exit code 2 blocks nothing there."
 #[test]
-fn codex_is_told_in_words_where_exit_code_2_says_nothing() {
+fn codex_gets_json_where_exit_code_2_has_no_effect() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("hooks.json");
     for (event, code) in [("PreToolUse", 2), ("SessionStart", 0), ("PreCompact", 0), ("SessionEnd", 78)] {

@@ -45,7 +45,7 @@ fn cases_that_hold_are_ok() {
 }
 
 #[test]
-fn what_differs_is_shown_with_its_place() {
+fn differences_are_shown_with_their_pointers() {
     let dir = example("command-guard");
     let cases = format!(
         r#"# Everything is wrong.
@@ -89,7 +89,7 @@ fn what_differs_is_shown_with_its_place() {
 
 /// An update keeps comments and layout. It does not accept failures or a different fuel use.
 #[test]
-fn update_writes_what_was_found_and_nothing_else() {
+fn update_writes_only_actual_results() {
     let dir = example("rate-limit");
     let event = |tool: &str| {
         format!(r#"{{"hook_event_name": "PreToolUse", "session_id": "é", "tool_name": "{tool}", "tool_input": {{}}}}"#)
@@ -154,7 +154,7 @@ fn a_case_is_a_story_of_its_own() {
 
 /// A case can override the shipped configuration: its dialect, settings and grants.
 #[test]
-fn a_case_may_have_a_configuration_of_its_own() {
+fn a_case_can_have_its_own_configuration() {
     let dir = example("rate-limit");
     let event = r#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {}}"#;
     let cases = format!(
@@ -283,7 +283,7 @@ fn answers_stand_in_for_servers_and_the_model() {
 
 /// A misspelt event name in a case is an error. It does not count as an event without hooks.
 #[test]
-fn a_misspelt_event_name_is_told() {
+fn a_misspelt_event_name_is_reported() {
     let dir = example("command-guard");
     write(
         dir.path(),
@@ -299,7 +299,7 @@ fn a_misspelt_event_name_is_told() {
 
 /// `hookbox bench`, and the advice of `hookbox inspect`, which makes the same kind of calls.
 #[test]
-fn what_a_call_costs_is_measured() {
+fn costs_of_a_call_are_measured() {
     let dir = example("command-guard");
     fs::write(dir.path().join("event.json"), DENIED).unwrap();
     fs::write(dir.path().join("stop.json"), r#"{"hook_event_name": "Stop"}"#).unwrap();
@@ -340,7 +340,7 @@ fn what_a_call_costs_is_measured() {
 }
 
 #[test]
-fn mistakes_in_the_cases_are_told() {
+fn errors_in_cases_are_reported() {
     let dir = example("command-guard");
     for (text, why) in [
         ("[", "cases.yaml: "),

@@ -66,7 +66,7 @@ fn comments_quote_pages_that_are_there() {
 }
 
 #[test]
-fn what_is_not_said_is_not_found() {
+fn false_quotations_are_found() {
     let pages = Pages::read();
     pages.check("decisions.md#matchers: Matchers are ignored for events that are not about a tool.").unwrap();
     for (clause, why) in [

@@ -85,7 +85,7 @@ fn run_reports_every_hook() {
 
 /// Clients start hookbox for every event, so warnings about a file are printed only when the file is new.
 #[test]
-fn warnings_are_told_once_for_each_state_of_the_file() {
+fn warnings_are_printed_once_per_version_of_the_file() {
     let dir = project();
     let warned = |args: &[&str]| {
         let args: Vec<&str> = [&["run", "--config", "hooks.json"], args].concat();
@@ -113,7 +113,7 @@ fn padding_exhausts_no_guard() {
 /// A record has a line for every verdict, with the digests of the event and the configuration. The digests equal those
 /// of `sha256sum`.
 #[test]
-fn record_tells_what_was_judged_by_what() {
+fn a_record_has_the_hooks_and_their_outputs() {
     let dir = project();
     for _ in 0..2 {
         transcript(
@@ -133,22 +133,22 @@ fn record_tells_what_was_judged_by_what() {
 
 /// A link in a project may point to any file of the user.
 #[test]
-fn a_record_goes_through_no_link() {
+fn a_record_follows_no_link() {
     let dir = project();
-    for target in ["theirs", "not-there"] {
-        fs::write(dir.path().join("theirs"), "theirs").unwrap();
+    for target in ["existing", "not-there"] {
+        fs::write(dir.path().join("existing"), "existing").unwrap();
         let _ = fs::remove_file(dir.path().join("records.jsonl"));
         std::os::unix::fs::symlink(dir.path().join(target), dir.path().join("records.jsonl")).unwrap();
         let told = transcript(dir.path(), &["run", "--config", "hooks.json", "--record", "records.jsonl"], RM);
         assert!(told.contains("deny") && told.contains("it is a link"), "{told}");
-        assert_eq!(fs::read_to_string(dir.path().join("theirs")).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(dir.path().join("existing")).unwrap(), "existing");
         assert!(!dir.path().join("not-there").exists());
     }
 }
 
 /// A new record starts on its own line even if a full disk cut off the one before it.
 #[test]
-fn a_record_is_its_users_alone_and_stands_on_a_line_of_its_own() {
+fn a_record_is_private_and_one_line() {
     let dir = project();
     let file = dir.path().join("records.jsonl");
     let run = || transcript(dir.path(), &["run", "--config", "hooks.json", "--record", "records.jsonl"], RM);
@@ -163,7 +163,7 @@ fn a_record_is_its_users_alone_and_stands_on_a_line_of_its_own() {
     assert_eq!(readable, [false, true, true], "{text}");
 }
 
-/// decisions.md#codex: "A stop that was blocked eight times in a row is let through: Codex has no limit of its own."
+/// decisions.md#codex: "After eight blocks in a row a stop is no longer blocked: Codex has no limit of its own."
 #[test]
 fn a_stop_that_is_always_blocked_ends() {
     let dir = tempfile::tempdir().unwrap();
@@ -234,7 +234,7 @@ fn inspect_shows_three_groups() {
 }
 
 #[test]
-fn check_tells_everything_at_once() {
+fn check_reports_all_errors_at_once() {
     let dir = project();
     assert_transcript!("check_good", transcript(dir.path(), &["check"], ""));
     fs::copy(examples::component("rate-limit"), dir.path().join("rate-limit.wasm")).unwrap();
@@ -281,7 +281,7 @@ fn check_reports_missing_components_beside_other_errors() {
 }
 
 #[test]
-fn check_tells_of_a_component_that_says_more_than_it_may() {
+fn check_reports_outputs_beyond_authority() {
     let dir = project();
     fs::copy(examples::component("path-rewriter"), dir.path().join("path-rewriter.wasm")).unwrap();
     let config = r#"{ "hooks": { "PreToolUse": [ { "hooks": [

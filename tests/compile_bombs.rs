@@ -107,7 +107,7 @@ macro_rules! bombs {
 bombs! { values_through_blocks variables_through_loops values_through_calls ifs_in_ifs functions }
 
 #[test]
-fn what_is_wrong_with_a_component_comes_back_from_the_process() {
+fn the_compiler_process_reports_errors() {
     let error = load(&engine(), &component("(func (result i32) i64.const 0)"));
     assert!(matches!(&error, LoadError::Invalid(why) if why.contains("type mismatch")), "{error}");
 }
@@ -120,7 +120,7 @@ fn a_compiler_that_is_not_there_is_named() {
 
 /// A process with one thread must still answer when its client's timeout ends.
 #[tokio::test]
-async fn nobody_is_held_up_by_what_is_being_compiled() {
+async fn compiling_does_not_delay_other_calls() {
     let engine = engine_of(HOOKBOX, CompileLimits { memory_mib: 2048, ..LIMITS }, None);
     let (bomb, nothing, soon) = (values_through_blocks(), Permissions::default(), Duration::from_millis(50));
     let load = || Component::from_bytes(&engine, bomb.clone(), &nothing, Path::new("."));
@@ -171,7 +171,7 @@ fn sparse_memories_make_no_large_image() {
 
 /// Checked before compilation: this engine has no compiler at all.
 #[test]
-fn what_no_pool_has_room_for_is_not_compiled() {
+fn components_larger_than_the_pool_are_not_compiled() {
     let engine = engine_of("/nowhere/hookbox", LIMITS, None);
     assert!(load(&engine, &sparse_memories(9)).to_string().contains("too many memories"));
     let tables = format!("(component (core module {}))", "(table 1 funcref)".repeat(33));
@@ -184,7 +184,7 @@ fn what_no_pool_has_room_for_is_not_compiled() {
 /// Components that the pool refuses after compilation, and files that are not components, are not compiled again for
 /// every event.
 #[test]
-fn what_does_not_load_is_remembered() {
+fn failed_loads_are_remembered() {
     let cache = private_folder();
     let instances = "(core instance (instantiate $m))".repeat(65);
     let crowded = wat::parse_str(format!("(component (core module $m) {instances})")).unwrap();

@@ -70,7 +70,7 @@ fn command_line(config: &Path, vector: &Vector) -> Made {
     let output = fed(&mut command, vector.event.to_string().as_bytes());
     let stderr = String::from_utf8(output.stderr).unwrap();
     if vector.feedback.is_some() {
-        // decisions.md#blade-config: "`hookbox run` ends so too, with that stderr alone".
+        // decisions.md#blade-config: "`hookbox run` does the same, with that stderr alone".
         assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{stderr}");
         let Vector { expect, notes, clause, .. } = vector;
         let feedback = Some(stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned());
@@ -136,7 +136,7 @@ fn check(dialect: &str, vector: &Vector, front: &FrontEnd) -> Result<(), String>
         return Err(format!("expected {}\n  found    {}", show(expected), show(made.wire.as_ref())));
     }
     if vector.feedback != made.feedback {
-        return Err(format!("the model should be told {:?}, and is told {:?}", vector.feedback, made.feedback));
+        return Err(format!("the model should get {:?}, and gets {:?}", vector.feedback, made.feedback));
     }
     // A client that reads stderr gets nothing at all.
     let silent = made.wire.is_none() && made.clause.is_empty();
@@ -184,7 +184,7 @@ fn every_event_of_every_dialect_has_a_vector() {
 }
 
 #[test]
-fn names_are_unique_and_silence_says_who_ran() {
+fn vector_names_are_unique_and_empty_verdicts_name_hooks() {
     for file in vectors::all() {
         let mut names = BTreeSet::new();
         for vector in &file.vectors {

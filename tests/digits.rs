@@ -58,7 +58,7 @@ fn judged(dir: &Path, dialect: &str, event: &str, wire: &str, handlers: &[Value]
 }
 
 #[test]
-fn a_rewrite_keeps_the_digits_of_what_it_hands_on() {
+fn a_rewrite_keeps_the_digits_of_unchanged_numbers() {
     let component = json!({ "type": "wasm", "component": "hook.wasm", "authority": "trusted" });
     let said = filled(SAID);
     let command = |output: &str| json!({ "type": "command", "command": format!("echo '{output}'") });

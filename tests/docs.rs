@@ -31,7 +31,7 @@ fn degradation() {
     let mut text = String::from(
         "# What a dialect cannot say\n\n\
          Generated from the code (`./just generate`). One table per dialect: what a hook decides, and what the client is\n\
-         told. Where a dialect has no word for a decision it says the nearest *safer* thing, and a diagnostic tells so.\n\
+         told. If a dialect cannot express a decision, hookbox uses the nearest *safer* one, and a diagnostic reports it.\n\
          `stop` ends the turn or session; `—` is nothing: the event cannot be kept from happening, so the reason is kept\n\
          as context or message where the event has a place for it.\n\n",
     );
@@ -67,7 +67,7 @@ fn model_requests(dialect: &dyn Dialect) -> String {
     };
     let mut text = String::from(
         "A rewrite of a request to the model, by PicoClaw 0.2.8 and later, which keep their system messages and tools:\n\n\
-         | a hook | the client is told |\n|---|---|\n",
+         | a hook | the client gets |\n|---|---|\n",
     );
     for (hook, updated) in [
         ("changes a message of the user", json!({"messages": [system, other(&prompt)]})),
@@ -108,15 +108,15 @@ fn failures() {
     let limits: Vec<String> = Cause::ALL.iter().filter(|c| c.is_limit()).map(|c| format!("`{}`", c.word())).collect();
     let mut text = format!(
         "# What a failed hook counts as\n\n\
-         Generated from the code (`./just generate`). What the client is told when the only hook of an event fails, by\n\
+         Generated from the code (`./just generate`). The response if the only hook of an event fails, by\n\
          behaviour: `onFailure` (`ignore`, `block`, `ask`) of the hook, or `failureBehavior` and `timeoutBehavior`\n\
          (`ignore`, `deny`, `ask`) under blade. The causes {}\n\
          count alike and follow `failureBehavior`; `timeout` follows `timeoutBehavior`. `CAUSE` stands for the cause and its\n\
          message. The behaviour a dialect starts from is in **bold**, and so are causes that start from another.\n\n\
          An event that cannot be read has failed with the cause `event` on every hook that is subscribed to its name and\n\
-         tool, as far as these can be found. The row *cannot be read* says how the client is told where that comes to a\n\
-         block; so it is told too when the configuration cannot be used and `failClosed` or `--fail-closed` is given. Where\n\
-         it comes to no block, stdout is empty, and the exit code is 65 (the event) or 78 (the configuration), 0 under\n\
+         tool, as far as these can be found. The row *cannot be read* is the response if that\n\
+         blocks. The response is the same when the configuration is invalid and `failClosed` or `--fail-closed` is given. If\n\
+         it does not block, stdout is empty, and the exit code is 65 (the event) or 78 (the configuration), 0 under\n\
          copilot and gemini, 1 under blade@observed.\n\n\
          *Limits of a gate*: where neither a behaviour nor `failClosed` is written, a component that may only hold back has\n\
          denied when one of its limits was used up: {}. So has a command with the cause `too-deep`.\n\n",
@@ -124,7 +124,7 @@ fn failures() {
         limits.join(", ")
     );
     for dialect in documented() {
-        writeln!(text, "## {}\n\n| event | behaviour | the client is told |\n|---|---|---|", dialect.name()).unwrap();
+        writeln!(text, "## {}\n\n| event | behaviour | response |\n|---|---|---|", dialect.name()).unwrap();
         for spec in dialect.specs() {
             for (policy, word) in
                 [(FailurePolicy::Ignore, "ignore"), (FailurePolicy::Deny, "deny"), (FailurePolicy::Ask, "ask")]

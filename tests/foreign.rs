@@ -1,4 +1,4 @@
-//! A client that runs the hooks of another client's settings sends its own payloads. A hook that denies blocks all the same.
+//! A client that runs the hooks of another client's settings sends its own payloads. A hook that denies still blocks.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
@@ -126,7 +126,7 @@ fn a_recorded_payload_never_turns_a_deny_into_an_allow() {
 const COPILOT: &[u8] = br#"{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":{"command":"ls"}}"#;
 
 #[test]
-fn copilot_in_claudes_settings_is_answered_in_its_own_words_and_told_of() {
+fn copilot_in_claudes_settings_gets_its_own_dialect() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("settings.json");
     let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#;
@@ -142,7 +142,7 @@ fn copilot_in_claudes_settings_is_answered_in_its_own_words_and_told_of() {
     }
 }
 
-/// decisions.md#who-is-calling: "`--dialect` and `--event` go before what a payload tells".
+/// decisions.md#who-is-calling: "`--dialect` and `--event` override the payload".
 #[test]
 fn a_dialect_and_an_event_that_are_given_go_before_marks() {
     let dir = tempfile::tempdir().unwrap();
@@ -167,7 +167,7 @@ fn a_dialect_and_an_event_that_are_given_go_before_marks() {
 }
 
 #[test]
-fn a_caller_nobody_can_tell_is_refused_under_fail_closed() {
+fn an_ambiguous_client_is_refused_under_fail_closed() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hooks.json");
     fs::write(&config, json!({ "dialect": "blade", "hooks": {} }).to_string()).unwrap();

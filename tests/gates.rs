@@ -235,8 +235,8 @@ fn write(dir: &Path, config: &Value) {
     fs::write(dir.join("hooks.json"), config.to_string()).unwrap();
 }
 
-/// decisions.md#failures: "An event that cannot be read is one that every hook subscribed to it has failed on, and each is
-/// settled by its own policy."
+/// decisions.md#failures: "An unreadable event is a failure of every hook that is subscribed to it, and each failure is
+/// settled by its hook's own policy."
 #[test]
 fn an_event_that_cannot_be_read_is_settled_by_each_hooks_policy() {
     each(|dir, dialect, event, block| {
@@ -301,8 +301,8 @@ fn beyond_limits() -> [String; 4] {
     ]
 }
 
-/// decisions.md#failures: "A component that may only hold back, and uses up one of its limits before a tool runs, has denied";
-/// "The reader's limits are such limits".
+/// decisions.md#failures: "A component that may only restrict denies when it exceeds one of its limits before a tool
+/// runs"; "The limits of the JSON parser are such limits".
 #[test]
 fn an_event_beyond_the_readers_limits_does_not_open_a_gate() {
     let gate = json!({ "type": "wasm", "component": examples::component("command-guard") });
@@ -386,7 +386,7 @@ fn a_hook_that_fails_into_an_ask_asks() {
 
 /// A text without an event name may be the event that a hook guards.
 #[test]
-fn a_text_that_may_be_any_event_is_not_let_past_a_gate() {
+fn an_unnamed_event_is_blocked_by_a_gate() {
     let dir = tempfile::tempdir().unwrap();
     for wire in ["", "{", "rm -rf /", r#"{"tool_name":"Bash"}"#, r#"{"hook_event_name":5}"#] {
         for (event, options, top, code) in [
@@ -429,7 +429,7 @@ fn without_a_configuration_the_event_is_settled_in_its_clients_words() {
             ("it has an error", Some(wrong.as_bytes()), &[]),
             ("its `failClosed` is the error", Some(as_text.as_bytes()), &[]),
             ("its hook's own failures block", Some(of_a_hook.as_bytes()), &[]),
-            ("it says nothing", Some(b"{"), &named),
+            ("it has no policy", Some(b"{"), &named),
         ] {
             let path = dir.join("hooks.json");
             let _ = fs::remove_file(&path);
@@ -471,7 +471,7 @@ fn the_reason_is_the_first_thing_on_stderr() {
 
 /// `--fail-closed` is the same as `failClosed`, for every rule that depends on it.
 #[test]
-fn the_command_line_says_what_a_failure_counts_as() {
+fn fail_closed_on_the_command_line_blocks() {
     let dir = tempfile::tempdir().unwrap();
     let wire = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
     write(dir.path(), &config("claude", "PreToolUse", &json!({}), &json!({})));
@@ -537,7 +537,7 @@ fn a_name_that_is_given_counts_where_the_event_is_broken() {
 /// decisions.md#failures: "A handler that hookbox does not run, a component that does not handle an event which its entry names,
 /// and an entry that cannot be loaded are hooks that failed, with the cause `load`."
 #[test]
-fn what_is_left_out_has_failed() {
+fn unsupported_hooks_count_as_failed() {
     each(|dir, dialect, event, block| {
         fs::copy(examples::component("task-check"), dir.join("tasks.wasm")).unwrap();
         let wire = format!("{}}}{}", head(dialect, event), if dialect == "picoclaw" { "}" } else { "" });

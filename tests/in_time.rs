@@ -65,7 +65,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn a_hook_that_is_not_done_in_the_clients_time_counts_as_timed_out() {
+fn a_hook_slower_than_the_client_counts_as_timed_out() {
     let slow = |policy: &str| json!({ "type": "command", "command": "sleep 600", "onFailure": policy, "timeout": 600 });
     for (hooks, told) in [
         (vec![slow("block")], "when the client's time ended"),
@@ -122,7 +122,7 @@ fn an_event_of_many_members_is_given_in_time() {
 
 /// A client that gets no verdict goes on, unless the exit code blocks.
 #[test]
-fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
+fn an_unwritable_stdout_blocks_if_the_verdict_or_policy_does() {
     let says = |decision: &str| json!({ "type": "command", "command": format!("echo '{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"{decision}\"}}}}'"), "onFailure": "ignore" });
     for (top, decision, code) in [
         (json!({}), "allow", 70),
@@ -144,7 +144,7 @@ fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
 
 /// Verdicts to a stdout that is closed or /dev/null. An empty verdict needs no reader.
 #[test]
-fn a_verdict_that_nobody_reads_blocks_where_it_or_a_failure_does() {
+fn a_closed_stdout_blocks_if_the_verdict_or_policy_does() {
     for (command, closed, code) in [("true", false, 0), ("true", true, 2), ("echo no >&2; exit 2", false, 2)] {
         let dir = folder(&json!({ "failClosed": closed }), &[json!({ "type": "command", "command": command })]);
         let mut shell = Command::new("sh");
@@ -201,7 +201,7 @@ fn a_small_stack_is_enough() {
 
 /// Unknown options fail closed.
 #[test]
-fn words_that_cannot_be_understood_block_where_failures_do() {
+fn unknown_options_block_if_failures_do() {
     let dir = folder(&json!({ "failClosed": true }), &[]);
     fs::write(dir.path().join("open.json"), "{}").unwrap();
     for (words, code) in [
@@ -237,7 +237,7 @@ fn a_command_that_is_not_started_denies_before_a_tool_runs() {
 
 /// hookbox does not wait for a named pipe that replaces any of its files.
 #[test]
-fn a_pipe_in_a_files_place_is_not_waited_for() {
+fn a_pipe_in_place_of_a_file_is_refused() {
     let quiet = json!({ "type": "command", "command": "true", "onFailure": "ignore" });
     for (name, code, said_of) in [("hooks.json", 2, "regular"), ("hook.wasm", 2, "regular"), ("record.jsonl", 0, "{}")]
     {
@@ -271,7 +271,7 @@ fn a_file_without_end_is_not_read_to_its_end() {
 
 /// A component cannot block hookbox by opening a named pipe in a granted folder.
 #[test]
-fn a_pipe_in_a_granted_folder_is_not_waited_for() {
+fn a_pipe_in_a_granted_folder_is_refused() {
     let hook = json!({ "type": "wasm", "component": "hook.wasm", "permissions": { "read": { "/data": "data" } } });
     let dir = folder(&json!({ "failClosed": true }), &[hook]);
     fs::create_dir(dir.path().join("data")).unwrap();
@@ -291,7 +291,7 @@ fn a_pipe_in_a_granted_folder_is_not_waited_for() {
 
 /// A name server that never answers delays neither the verdict nor the exit.
 #[test]
-fn a_silent_name_server_is_not_waited_for() {
+fn a_silent_name_server_delays_nothing() {
     let Ok(server) = UdpSocket::bind("127.53.53.53:53") else {
         eprintln!("this user may not bind port 53: not tested");
         return;
@@ -317,7 +317,7 @@ fn a_silent_name_server_is_not_waited_for() {
 
 /// The system refuses threads. A hook that needs one fails, and other hooks still decide.
 #[test]
-fn no_thread_to_be_had() {
+fn no_thread_available() {
     let wasm = json!({ "type": "wasm", "component": "hook.wasm" });
     let denies = json!({ "type": "command", "command": "echo no >&2; exit 2" });
     let without = |dir: &Path, options: &[&str]| {
@@ -355,7 +355,7 @@ fn no_thread_to_be_had() {
 }
 
 #[test]
-fn what_runs_short_blocks_where_failures_do() {
+fn exhausted_resources_block_if_failures_do() {
     let wasm = json!({ "type": "wasm", "component": "bomb.wasm" });
     let quiet = json!({ "type": "command", "command": "true" });
     for (limit, hook) in [("-n 8", &wasm), ("-n 8", &quiet), ("-n 4", &wasm), ("-f 0", &wasm), ("-t 3", &wasm)] {
@@ -372,7 +372,7 @@ fn what_runs_short_blocks_where_failures_do() {
 
 /// A limit of the process is reported as such, and not as a fault of the component.
 #[test]
-fn a_limit_of_the_process_is_told_as_one() {
+fn process_limits_are_named_in_errors() {
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "hook.wasm" })]);
     let files = (4..16).map(|files| format!("-n {files}"));
     let spaces = (1..24).map(|step| format!("-v {}", step << 18));
@@ -399,7 +399,7 @@ fn a_limit_of_the_process_is_told_as_one() {
 
 /// The verdict does not wait for a hook process that only observes the event.
 #[test]
-fn the_verdict_goes_before_what_a_process_still_does() {
+fn the_verdict_does_not_wait_for_notifications() {
     let script = r#"
 import json, os, sys, time
 for line in sys.stdin:
@@ -430,7 +430,7 @@ open("ended", "w").close()
 
 /// A command ends with hookbox, together with its child processes, whatever ends hookbox.
 #[test]
-fn commands_end_with_us() {
+fn commands_end_with_hookbox() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL] {
         let command = "sleep 1000 & echo $! $$ >pids.new; mv pids.new pids; wait";
         let dir = folder(&json!({}), &[json!({ "type": "command", "command": command })]);
@@ -463,7 +463,7 @@ fn no_limit_on_open_files_panics_or_opens_a_gate() {
 }
 
 #[test]
-fn a_stderr_that_nobody_reads_holds_nothing_up() {
+fn an_unread_stderr_delays_nothing() {
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "wasm", "component": "missing.wasm" })]);
     for deadline in [&[][..], &["--deadline", "2"]] {
         let (_reader, mut writer) = std::io::pipe().unwrap();

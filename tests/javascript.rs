@@ -75,7 +75,7 @@ fn the_sdk_works_from_its_package() {
 
 /// Each example passes its own tests, and the cases of the example that it is a version of.
 #[test]
-fn examples_do_what_their_cases_say() {
+fn examples_pass_their_cases() {
     for (name, of) in [
         ("command-guard-js", "command-guard"),
         ("secret-redactor-js", "secret-redactor"),
@@ -95,7 +95,7 @@ fn examples_do_what_their_cases_say() {
 
 /// The author gets the language's own error with file and line, and advice. There is no component.
 #[test]
-fn errors_are_told_with_their_place_and_leave_no_component() {
+fn errors_name_their_position_and_leave_no_component() {
     let typed = r#"{"compilerOptions": {"module": "nodenext", "strict": true, "noEmit": true}}"#;
     let compiler = node::sdk_installed().join("node_modules/typescript");
     let hook = |text: &str| vec![("hook.js", text.to_owned())];
@@ -303,7 +303,7 @@ fn promises_timers_and_generators_work_within_the_call() {
 }
 
 #[test]
-fn what_authors_expect_is_there() {
+fn expected_globals_exist() {
     assert_eq!(probe("text").0, "é😀 text 1");
     assert_eq!(probe("url").0, "https://xn--bcher-kva.example/c?x=1&y=+&z=%C3%A9#f true a=1");
     assert_eq!(probe("http").0, "denied");

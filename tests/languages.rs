@@ -49,7 +49,7 @@ fn run(config: &Path, event: &Value, state: &Path) -> (Value, String) {
 }
 
 #[test]
-fn go_examples_do_what_their_cases_say() {
+fn go_examples_pass_their_cases() {
     for (name, of) in [("rate-limit-go", "rate-limit-go"), ("command-guard-go", "command-guard")] {
         let folder = root().join("guest-examples").join(name);
         go(&folder, &["vet", "./..."]);
@@ -207,7 +207,7 @@ fn goroutines_and_garbage_collection_work() {
 }
 
 #[test]
-fn what_is_printed_is_logged_line_by_line() {
+fn printed_text_is_logged_line_by_line() {
     let (_, stderr) = probe("print");
     for line in
         ["log info: to stdout", "log warn: bad ? byte, good é", "log warn: to slog key=\"a value\"", "log debug: 100%"]

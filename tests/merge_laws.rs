@@ -123,7 +123,7 @@ fn as_the_wire_has_it(dialect: &dyn Dialect, spec: &EventSpec, outcome: &mut Hoo
             outcome.decision = None;
         }
         (EventKind::CanUseTool, None) => outcome.decision = Some(Decision::Ask),
-        // decisions.md#picoclaw: "No opinion on `approve_tool` is `approved: true`".
+        // decisions.md#picoclaw: "An empty output on `approve_tool` is `approved: true`".
         (EventKind::PermissionRequest, None) if dialect.name() == "picoclaw" => {
             outcome.decision = Some(Decision::Allow);
         }
@@ -245,7 +245,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_refused_is_not_rewritten(outputs in vec(output(), 0..5), at in 0..5_usize) {
+    fn denied_calls_are_not_rewritten(outputs in vec(output(), 0..5), at in 0..5_usize) {
         let outputs = inserted(&outputs, at, HookOutput::decided(Decision::Deny, "never"));
         everywhere(&outputs, |dialect, spec, event, said| {
             let outcome = merge(dialect, event, &said).output;
@@ -312,7 +312,7 @@ proptest! {
     }
 
     #[test]
-    fn degrade_says_only_what_the_row_can_and_tells_what_it_changed(output in output()) {
+    fn degrade_stays_within_the_row_and_reports_changes(output in output()) {
         everywhere(std::slice::from_ref(&output), |dialect, spec, _, said| {
             let (expressible, place) = (&spec.expressible, || format!("{} {} {said:?}", dialect.name(), spec.name));
             assert!(said[0].decision_kind().is_none_or(|kind| expressible.decisions.contains(&kind)), "{}", place());

@@ -220,7 +220,7 @@ fn is_as_its_language_has_it(project: &Path, language: &str) {
 }
 
 #[test]
-fn what_is_there_is_left_alone_and_names_are_names() {
+fn existing_files_are_kept_and_names_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("mine")).unwrap();
     fs::write(folder.path().join("mine/notes"), "mine").unwrap();

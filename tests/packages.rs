@@ -57,7 +57,7 @@ fn every_list_of_published_crates_is_the_same() {
 }
 
 #[test]
-fn every_package_has_what_its_sources_include() {
+fn every_package_has_its_included_files() {
     for (name, _) in PUBLISHED {
         let listed = cargo(&["package", "--list", "--allow-dirty", "-p", name], Path::new(env!("CARGO_TARGET_TMPDIR")));
         let files: Vec<_> = listed.lines().map(PathBuf::from).collect();

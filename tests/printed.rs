@@ -182,7 +182,7 @@ fn a_log_line_is_one_line() {
 /// The terminal is gone, or the disk is full.
 #[test]
 #[cfg(target_os = "linux")]
-fn what_cannot_be_printed_fails_nothing() {
+fn unprintable_output_causes_no_failure() {
     let dir = tempfile::tempdir().unwrap();
     let hook = json!({ "type": "command", "command": "echo why >&2; exit 2" });
     let config = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] }, "unknown": 1 });

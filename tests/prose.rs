@@ -1,9 +1,8 @@
 //! The rules of `docs/style.md` that a program can check: openings of doc comments, banned phrases, commit subjects.
-//! `tests/prose/rules.txt` lists them, `tests/prose/pending.txt` the files that do not follow them yet.
+//! `tests/prose/rules.txt` lists them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use std::{
-    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -108,33 +107,15 @@ fn files() -> Vec<String> {
 }
 
 #[test]
-fn files_follow_the_rules_or_are_pending() {
+fn files_follow_the_rules() {
     let rules = Rules::read();
-    let pending_list = root().join("tests/prose/pending.txt");
-    let pending: BTreeSet<String> =
-        fs::read_to_string(&pending_list).unwrap_or_default().lines().map(str::to_owned).collect();
-    let (mut wrong, mut still) = (Vec::new(), BTreeSet::new());
-    for path in files() {
-        // The rules themselves are quoted here.
-        if path == "tests/prose.rs" || path == "docs/style.md" {
-            continue;
-        }
+    let mut wrong = Vec::new();
+    // These two quote the rules.
+    for path in files().into_iter().filter(|path| path != "tests/prose.rs" && path != "docs/style.md") {
         let found = rules.check(&path, &fs::read_to_string(root().join(&path)).unwrap());
-        if !found.is_empty() {
-            still.insert(path.clone());
-            if !pending.contains(&path) {
-                wrong.extend(found.into_iter().map(|what| format!("{path}:{what}")));
-            }
-        }
-    }
-    if std::env::var_os("UPDATE_PENDING").is_some() {
-        let list: Vec<_> = pending.intersection(&still).map(String::as_str).collect();
-        fs::write(&pending_list, list.join("\n") + "\n").unwrap();
-        return;
+        wrong.extend(found.into_iter().map(|what| format!("{path}:{what}")));
     }
     assert!(wrong.is_empty(), "see docs/style.md\n{}", wrong.join("\n"));
-    let clean: Vec<_> = pending.difference(&still).collect();
-    assert!(clean.is_empty(), "clean now: take them out of tests/prose/pending.txt (UPDATE_PENDING=1): {clean:?}");
 }
 
 #[test]
@@ -167,7 +148,7 @@ fn wrong_subject(subject: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn the_rules_find_what_they_are_for() {
+fn the_rules_find_violations() {
     let rules = Rules::read();
     let found = |path: &str, text: &str| !rules.check(path, text).is_empty();
     assert!(found("a.rs", "    /// Whether it is open.\n"));

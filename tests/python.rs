@@ -118,7 +118,7 @@ fn the_sdk_is_a_package() {
 }
 
 #[test]
-fn examples_do_what_their_cases_say() {
+fn examples_pass_their_cases() {
     for (name, of) in [("command-guard-python", "command-guard"), ("prompt-filter-python", "prompt-filter-python")] {
         let folder = root().join("guest-examples").join(name);
         python(&folder, &sdk(), &["-m", "unittest"]);
@@ -145,7 +145,7 @@ fn refused(name: &str, source: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_in_pythons_own_words_with_file_and_line() {
+fn errors_have_pythons_message_with_file_and_line() {
     for (source, said) in [
         (
             "def f(:\n    pass\n",
@@ -185,7 +185,7 @@ fn mistakes_are_told_in_pythons_own_words_with_file_and_line() {
 
 /// A module that can be imported here but not in a component.
 #[test]
-fn a_package_that_needs_sockets_is_told_of() {
+fn a_package_that_needs_sockets_is_reported() {
     let source = "from hookbox import on_stop\nimport ssl\n@on_stop\ndef f(): pass\n";
     let said = refused("broken.py", source);
     for line in
@@ -251,7 +251,7 @@ fn clocks_and_randomness_are_those_of_the_call() {
 }
 
 #[test]
-fn what_is_printed_and_logged_is_logged_line_by_line() {
+fn printed_and_logged_text_is_logged_line_by_line() {
     let (_, stderr) = probe("print");
     for line in [
         "log info: to stdout",
@@ -281,7 +281,7 @@ fn exceptions_are_faults_with_their_message_and_place() {
 }
 
 #[test]
-fn pythons_library_works_and_what_a_hook_has_not_is_an_exception() {
+fn the_standard_library_works_or_raises() {
     for (tool, said) in [
         ("lazy", "(Decimal('0.3'), 2026, b'xn--bcher-kva.de')"),
         ("recursion", "RecursionError: maximum recursion depth exceeded"),

@@ -38,7 +38,7 @@ async fn silent(host: &Host, wire: &[u8], path: &Path) -> Option<Value> {
 }
 
 #[tokio::test]
-async fn a_hook_that_says_nothing_changes_nothing() {
+async fn a_hook_without_output_changes_nothing() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/samples");
     let handler = json!({ "type": "wasm", "component": examples::component("do-nothing") });
     for (folder, dialect, at_least) in

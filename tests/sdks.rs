@@ -62,7 +62,7 @@ struct Went {
 }
 
 #[tokio::test]
-async fn every_language_does_what_the_table_says() {
+async fn every_language_passes_the_table() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sdk").canonicalize().unwrap();
     let cases: Vec<Case> =
         serde_norway::from_str(&fs::read_to_string(folder.join("table.yaml")).unwrap()).expect("table.yaml");

@@ -112,7 +112,7 @@ fn exec(command: &str) -> Value {
 }
 
 #[test]
-fn the_handshake_is_answered_and_names_what_is_not_served() {
+fn the_handshake_names_unsupported_methods() {
     let mut process = Process::start(&guarded(), &PATIENT);
     let hello = json!({ "name": "guard", "version": 1, "modes": ["observe", "tool", "approve"] });
     assert_eq!(process.ask("hook.hello", hello)["result"], json!({ "ok": true, "name": "guard" }));
@@ -135,7 +135,7 @@ fn a_component_decides_for_the_whole_life_of_the_process() {
 }
 
 #[test]
-fn overlapping_requests_are_each_answered_once_whatever_stands_between_them() {
+fn overlapping_requests_are_each_answered_once() {
     let mut process = Process::start(&guarded(), &PATIENT);
     let mut expected = BTreeMap::new();
     for id in 1..=200_u64 {
@@ -164,7 +164,7 @@ fn overlapping_requests_are_each_answered_once_whatever_stands_between_them() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error_by_id_and_never_an_approval() {
+fn an_unreadable_request_is_never_approved() {
     let mut process = Process::start(&guarded(), &PATIENT);
     let cases = [
         (r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":[]}"#, json!(-32602)),
@@ -199,10 +199,10 @@ fn failing_closed_blocks_in_the_clients_words() {
     assert_eq!(open.ask("hook.approve_tool", exec("ls"))["result"]["approved"], false);
 }
 
-/// decisions.md#failures: "An event that cannot be read is one that every hook subscribed to it has failed on, and each is
-/// settled by its own policy."
+/// decisions.md#failures: "An unreadable event is a failure of every hook that is subscribed to it, and each failure is
+/// settled by its hook's own policy."
 #[test]
-fn what_cannot_be_read_is_settled_by_each_hooks_policy() {
+fn an_unreadable_request_is_settled_by_each_policy() {
     for (policy, denied) in [("block", true), ("ignore", false)] {
         let mut process = Process::start(
             &json!({ "dialect": "picoclaw", "hooks": { "guard": {
@@ -333,7 +333,7 @@ fn a_client_that_is_gone_ends_us() {
 
 /// Requests that are in progress at the end get their replies, with either kind of hook, and no process remains.
 #[test]
-fn what_is_under_way_is_answered_when_it_is_to_end() {
+fn pending_requests_are_answered_at_shutdown() {
     let command = "echo $$ >pid; : >begun; while [ ! -e may ]; do sleep 0.01; done; \
                    echo '{\"action\":\"deny_tool\",\"reason\":\"at last\"}'";
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/processes/liar.py").canonicalize().unwrap();

@@ -116,7 +116,7 @@ fn refused(language: &str, file: &str, source: &str) -> String {
 }
 
 #[test]
-fn rust_says_what_is_wrong_and_where() {
+fn rust_errors_name_problem_and_position() {
     let hook = |body: &str| {
         format!(
             "use hookbox_guest::prelude::*;\n\nstruct Hook;\n\nimpl Stop for Hook {{\n    \
@@ -137,7 +137,7 @@ fn rust_says_what_is_wrong_and_where() {
 }
 
 #[test]
-fn go_says_what_is_wrong_and_where() {
+fn go_errors_name_problem_and_position() {
     let hook = |body: &str| {
         let sdk = "github.com/hookbox/hookbox/sdk-guest/go";
         format!("package main\n\nimport (\n\t\"{sdk}/hook\"\n\t\"{sdk}/stop\"\n)\n\nfunc main() {{}}\n\n{body}\n")
@@ -172,7 +172,7 @@ fn pretended(program: &str, prints: &str) -> tempfile::TempDir {
 
 /// The error has advice for a compiler that is missing, too old, or without the target.
 #[test]
-fn what_to_do_about_a_compiler_is_said() {
+fn missing_compilers_have_a_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = tempfile::tempdir().unwrap();
     let [rustc, go, node, python] =
@@ -205,7 +205,7 @@ fn what_to_do_about_a_compiler_is_said() {
 
 /// A Rust package that opens sockets, and imports that packages for browsers leave in a module.
 #[test]
-fn what_a_package_of_rust_needs_and_a_hook_has_not_is_told() {
+fn unsupported_rust_packages_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let project = new(dir.path(), "rust");
     let (manifest, source) = (project.join("Cargo.toml"), project.join("src/lib.rs"));
@@ -239,7 +239,7 @@ fn what_a_package_of_rust_needs_and_a_hook_has_not_is_told() {
 
 /// The error has Go's own message and hookbox's alternative. Such a program has more data segments than a module may have.
 #[test]
-fn a_hook_in_go_that_connects_is_told_what_else_there_is() {
+fn a_go_hook_that_connects_gets_the_alternative() {
     let dir = tempfile::tempdir().unwrap();
     let project = new(dir.path(), "go");
     let source = fs::read_to_string(project.join("main.go")).unwrap();
@@ -269,7 +269,7 @@ fn cached(home: &Path) -> Vec<(PathBuf, u64)> {
 }
 
 #[test]
-fn build_check_and_test_leave_nothing_to_compile() {
+fn build_check_and_test_fill_the_cache() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
     let event = r#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}"#;

@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn what_an_answer_becomes_can_be_read_again(wire in wire()) {
+    fn encoded_outputs_decode_again(wire in wire()) {
         everywhere(wire.to_string().as_bytes(), |data| _ = fuzzing::encode(data));
     }
 

@@ -82,11 +82,11 @@ fn decision(output: &Output) -> Value {
 }
 
 #[test]
-fn a_configuration_that_was_found_runs_nothing() {
+fn a_found_configuration_runs_nothing() {
     let checkout = Checkout::marking();
     let output = checkout.hookbox(&["run"]);
     assert_eq!(output.status.code(), Some(78), "{output:?}");
-    assert!(stderr(&output).contains("hooks.json was found here, and nobody trusted it"), "{output:?}");
+    assert!(stderr(&output).contains("hooks.json was found here and is not trusted"), "{output:?}");
     assert!(stderr(&output).contains("hookbox trust hooks.json"), "{output:?}");
     let explained = checkout.hookbox(&["explain"]);
     assert!(String::from_utf8_lossy(&explained.stdout).contains("failed   load: "), "{explained:?}");
@@ -103,7 +103,7 @@ fn a_configuration_that_was_found_runs_nothing() {
 }
 
 #[test]
-fn a_gate_that_is_to_be_shut_stays_shut() {
+fn an_untrusted_fail_closed_gate_blocks() {
     let checkout = Checkout::marking();
     checkout.write(&json!({ "failClosed": true, "hooks": { "PreToolUse": [{ "hooks": [
         { "type": "command", "command": "touch ran" }] }] } }));
@@ -124,7 +124,7 @@ fn the_callers_word_needs_no_trust() {
 }
 
 #[test]
-fn trust_holds_until_something_changes() {
+fn trust_ends_with_any_change() {
     let checkout = Checkout::new(&json!([
         { "type": "command", "command": "touch ran" }, { "type": "wasm", "component": "guard.wasm" }]));
     checkout.trust();
@@ -159,7 +159,7 @@ fn trust_holds_until_something_changes() {
 
 /// Hooks run as they were trusted, even if a trusted hook changes the files during the run.
 #[test]
-fn what_changes_under_way_is_not_used() {
+fn changes_during_a_run_are_not_used() {
     let checkout = Checkout::new(&json!([
         { "type": "command", "command": "printf '\\0\\2\\1x' >> guard.wasm; echo ' ' >> hooks.json" },
         { "type": "wasm", "component": "guard.wasm" }]));
@@ -171,7 +171,7 @@ fn what_changes_under_way_is_not_used() {
 }
 
 #[test]
-fn trust_is_shown_listed_and_taken_back() {
+fn trust_is_shown_listed_and_revoked() {
     let checkout = Checkout::new(&json!([
         { "type": "command", "command": "touch ran; echo \u{1b}[2K a long command line, which is shown in full" },
         { "type": "wasm", "component": "guard.wasm", "authority": "gate",
@@ -209,7 +209,7 @@ fn trust_is_shown_listed_and_taken_back() {
 }
 
 #[test]
-fn one_users_trust_is_nobody_elses() {
+fn trust_belongs_to_one_user() {
     let checkout = Checkout::marking();
     checkout.trust();
     let other = tempfile::tempdir().unwrap();
@@ -247,7 +247,7 @@ fn one_users_trust_is_nobody_elses() {
 
 /// A link in a repository to a configuration that is trusted elsewhere would run its commands here.
 #[test]
-fn a_link_borrows_no_trust() {
+fn a_link_is_not_trusted() {
     let checkout = Checkout::marking();
     checkout.trust();
     let hostile = tempfile::tempdir().unwrap();
@@ -273,11 +273,11 @@ fn a_link_borrows_no_trust() {
 }
 
 #[test]
-fn untrusted_gives_a_file_what_needs_no_trust() {
+fn untrusted_runs_only_parts_without_trust() {
     let checkout = Checkout::new(&json!([]));
     let judged = |hook: Value| {
         checkout.write(&json!({
-            "host": { "stateFile": "state-of-theirs.db", "tenant": "another" },
+            "host": { "stateFile": "foreign-state.db", "tenant": "another" },
             "hooks": { "PreToolUse": [{ "hooks": [hook] }] }
         }));
         checkout.hookbox(&["run", "--untrusted", "--config", "hooks.json"])
@@ -289,7 +289,7 @@ fn untrusted_gives_a_file_what_needs_no_trust() {
     };
     assert_eq!(decision(&judged(guard(json!({})))), "deny");
     assert_eq!(decision(&judged(guard(json!({ "permissions": { "state": true } })))), "deny");
-    assert!(!checkout.dir.path().join("state-of-theirs.db").exists());
+    assert!(!checkout.dir.path().join("foreign-state.db").exists());
     for permissions in [
         json!({ "state": { "namespace": "others" } }),
         json!({ "http": ["https://example.com"] }),
@@ -310,7 +310,7 @@ fn untrusted_gives_a_file_what_needs_no_trust() {
 }
 
 #[test]
-fn check_tells_of_hooks_that_may_write_to_their_own_configuration() {
+fn check_reports_hooks_that_can_write_their_configuration() {
     let grant = |folder: &str| {
         json!([{ "type": "wasm", "component": "hooks/guard.wasm",
                                         "permissions": { "write": { "/out": folder } } }])
@@ -336,7 +336,7 @@ fn check_tells_of_hooks_that_may_write_to_their_own_configuration() {
 
 /// A program that cannot start is reported, which shows every attempt to start it.
 #[test]
-fn what_only_looks_at_a_checkout_starts_no_program_of_it() {
+fn inspecting_commands_start_no_program_of_a_checkout() {
     let checkout = Checkout::marking();
     let started = |output: &Output| {
         String::from_utf8_lossy(&output.stdout).contains("could not be started")
@@ -366,7 +366,7 @@ fn what_only_looks_at_a_checkout_starts_no_program_of_it() {
 
 /// A component with a granted origin that denies but may only ask. The note on its lost denial shows that it ran.
 #[test]
-fn a_component_that_reaches_something_is_not_asked_by_check_before_it_is_trusted() {
+fn check_does_not_call_an_untrusted_component_with_grants() {
     for (permissions, reaches) in [
         (json!({ "http": ["https://example.com"] }), true),
         (json!({ "env": ["HOME"] }), true),
@@ -389,7 +389,7 @@ fn a_component_that_reaches_something_is_not_asked_by_check_before_it_is_trusted
 
 /// The settings that a colleague's `install` wrote into a project, and changes by an attacker.
 #[test]
-fn doctor_starts_nothing_that_a_checkout_names() {
+fn doctor_starts_no_program_of_a_checkout() {
     let own = env!("CARGO_BIN_EXE_hookbox");
     for client in ["claude", "codebuddy", "blade", "codex", "gemini", "copilot", "opencode"] {
         let checkout = Checkout::marking();
@@ -414,7 +414,7 @@ fn doctor_starts_nothing_that_a_checkout_names() {
             let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(stdout.contains("not run: ") && stdout.contains(why), "{client}: {output:?}");
         };
-        not_run("nobody trusted it");
+        not_run("is not trusted");
         fs::write(at("hookbox"), "#!/bin/sh\ntouch ran\n").unwrap();
         fs::set_permissions(at("hookbox"), fs::Permissions::from_mode(0o755)).unwrap();
         let mut settings = files_below(checkout.dir.path()).into_iter().filter_map(|path| {
@@ -472,7 +472,7 @@ fn doctor_runs_no_command_line_that_does_more_than_start_hookbox() {
 
 /// Cases and explanations are files of the checkout too.
 #[test]
-fn no_other_command_starts_what_a_checkout_names() {
+fn no_other_command_starts_programs_of_a_checkout() {
     let checkout = Checkout::marking();
     fs::create_dir(checkout.dir.path().join("tests")).unwrap();
     let case = format!("- name: a call\n  event: {EVENT}\n  expect: {{}}\n");

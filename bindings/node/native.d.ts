@@ -37,7 +37,7 @@ export declare class NativeRuntime {
   answer(question: number, output: string): void
   /** Says why a question has no answer. */
   refuse(question: number, why: string): void
-  /** Refuses what comes after. */
+  /** Refuses new calls. */
   close(): void
 }
 

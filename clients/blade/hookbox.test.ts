@@ -55,7 +55,7 @@ const instead = (script: string, more: Options = {}) => hookbox({ command: ["sh"
 
 const call = { event: "PreToolUse", sessionId: "s1", toolName: "Bash", toolInput: { command: "ls", timeout: 5 } };
 
-test("every event that takes a callback has one, and goes on where nobody says anything", async () => {
+test("every event that takes a callback has one, and continues without an answer", async () => {
   const { hooks } = real(config({}));
   assert.deepEqual(Object.keys(hooks), [...EVENTS]);
   for (const event of EVENTS) {
@@ -121,7 +121,7 @@ test("whatever keeps hookbox from answering blocks", async () => {
   assert.equal((await sdk(slow.hooks.PreToolUse, call)).result, "throws");
 });
 
-test("with failClosed false it goes on, unless hookbox itself was told to fail closed", async () => {
+test("with failClosed false it goes on, unless hookbox itself fails closed", async () => {
   const open = instead("exit 70", { failClosed: false });
   assert.equal((await sdk(open.hooks.PreToolUse, call)).result, "goes on");
   assert.deepEqual(await open.canUseTool("Bash", {}, {}), { behavior: "ask" });

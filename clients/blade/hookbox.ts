@@ -46,7 +46,7 @@ export interface Options {
   timeout?: number;
   /** Whether a failure of hookbox itself blocks: true when left out. */
   failClosed?: boolean;
-  /** Told of every failure and of what hookbox prints for people; `console.error` when left out. */
+  /** Receives every failure and every diagnostic of hookbox. Default: `console.error`. */
   log?: (line: string) => void;
 }
 
@@ -94,7 +94,7 @@ export function hookbox(options: Options = {}): {
   return { hooks: hooks as Record<(typeof EVENTS)[number], HookCallback[]>, canUseTool };
 }
 
-/** hookbox was told to block when it fails, and failed. */
+/** hookbox failed, and blocks because of `failClosed`. */
 class Blocked extends Error {}
 
 /** One event through `hookbox run`: the object that it answers. */

@@ -3,7 +3,7 @@
 // Copy this file to `.opencode/plugin/hookbox.ts`. It needs no package. What it sends and obeys is written down in
 // `docs/spec/opencode.md`; how to set it up, in `docs/use/opencode.md`.
 //
-// It fails closed: whatever keeps hookbox from answering in time keeps the tool from running. OpenCode skips a plugin that
+// It fails closed: if hookbox does not answer in time, for any reason, the tool does not run. OpenCode skips a plugin that
 // throws while it is loaded, and the gate would be open; so nothing here can throw before the first event. OpenCode calls
 // every export of a plugin file as a plugin; so there is one export.
 
@@ -42,7 +42,7 @@ interface Verdict {
   context?: string;
 }
 
-/** What holds where the environment says nothing; `hookbox install opencode` writes its own here. The time in milliseconds. */
+/** Defaults for missing environment variables; `hookbox install opencode` writes its own here. Times in milliseconds. */
 const INSTALLED = { command: "hookbox", config: "hooks.json", timeout: 10_000 };
 
 /** Words of the header `Hookbox-Verdict` that let a call run, and those that do not: `docs/serving.md`. */
@@ -64,9 +64,9 @@ interface Settings {
 export const Hookbox = async (opencode?: { directory?: string }): Promise<Hooks> => {
   const directory = opencode?.directory ?? process.cwd();
   const settings = read(process.env, directory);
-  /** What is to be told with the result of a call that has not ended yet, by session and call. */
+  /** Text to add to the result of a pending call, by session and call. */
   const ofCalls = new Map<string, Map<string, string>>();
-  /** What is to be told in the system prompt, by session. */
+  /** Text to add to the system prompt, by session. */
   const ofSessions = new Map<string, Promise<string | undefined>>();
 
   /** Sends an event that hookbox can block: a failure denies. */
@@ -119,7 +119,7 @@ export const Hookbox = async (opencode?: { directory?: string }): Promise<Hooks>
       try {
         verdict = await gate(event("PostToolUse", input.sessionID, { ...call, tool_response: output.output }));
       } catch (error) {
-        // A throw makes the result an error; the text goes too, in case somebody looks at it all the same.
+        // A throw makes the result an error. The text is removed too, in case a caller reads the result anyway.
         hide(output, "");
         throw error;
       }
@@ -224,7 +224,7 @@ async function post(settings: Settings, url: string, body: string, signal: Abort
   const headers: Record<string, string> = { "content-type": "application/json", "accept-encoding": "identity" };
   if (settings.token !== undefined) headers.authorization = `Bearer ${settings.token}`;
   const address = `${url.replace(/\/+$/, "")}/v1/${encodeURIComponent(settings.tenant)}/opencode`;
-  // A redirect would carry the event, and its secrets, to somebody else.
+  // A redirect would send the event, and its secrets, to another server.
   const response = await fetch(address, { method: "POST", headers, body, signal, redirect: "error" });
   const encoding = response.headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity") throw new Error(`unexpected content-encoding ${encoding.slice(0, 40)}`);
@@ -275,7 +275,7 @@ function hide(output: { output: any; metadata?: any }, text: string): void {
   if (typeof output.metadata?.output === "string") output.metadata.output = text;
 }
 
-/** Adds to what a session is to be told. */
+/** Adds text to the system prompt of a session. */
 function remember(to: Map<string, Promise<string | undefined>>, session: string, later: Promise<string | undefined>): void {
   const before = to.get(session) ?? Promise.resolve(undefined);
   to.set(

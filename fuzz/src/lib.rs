@@ -1,5 +1,5 @@
-//! What a fuzz target is: under cargo-fuzz libFuzzer's, and otherwise a program that runs it on the files it is given, such as
-//! an input that was found.
+//! Defines fuzz targets. Under cargo-fuzz, libFuzzer drives the target. Otherwise the target is a program that runs on
+//! the given files, such as an input that libFuzzer found.
 
 use std::{env, fs};
 

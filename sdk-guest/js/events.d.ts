@@ -2,7 +2,7 @@
 
 import type { Allow, Answer, Ask, Block, Deny, DenyPermission, Effects, Json, Pass, Respond, Skip } from "./index.js";
 
-/** What every event comes with. Fields that a dialect does not send are absent; `rawEvent()` is the untouched event. */
+/** The context of every event. Fields that a dialect does not send are absent; `rawEvent()` is the untouched event. */
 export interface EventContext {
   /** The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`. */
   dialect: string;
@@ -70,20 +70,20 @@ export type OnAfterLlm = (event: AfterLlmEvent, context: EventContext) => Answer
 export interface AgentEvent {
   /** For example `turn_start`, `tool_exec_end`; newer clients: `agent.tool.exec_start`. */
   kind: string;
-  /** What happened; its form depends on the kind. */
+  /** The data of the event; its form depends on the kind. */
   payload: Json;
 }
 
-/** Something happened in the agent loop; nobody waits for an answer. picoclaw: `hook.event`, `hook.runtime_event`. */
+/** A notification from the agent loop, without an answer. picoclaw: `hook.event`, `hook.runtime_event`. */
 export type OnAgentEvent = (event: AgentEvent, context: EventContext) => Answer<void>;
 
 export interface BeforeLlmEvent {
   model: string;
   /** Array of chat messages. */
   messages: Json;
-  /** Array of tool definitions; `null` when there are none. */
+  /** Array of tool definitions, or `null`. */
   tools: Json;
-  /** Model parameters such as `temperature`, `max_tokens`; `null` when there are none. */
+  /** Model parameters such as `temperature` and `max_tokens`, or `null`. */
   options: Json;
   gracefulTerminal?: boolean;
 }
@@ -169,7 +169,7 @@ export interface ToolOutput {
 }
 
 export type PostToolUseOutput = (Pass | Block) & Effects & {
-  /** What the model reads instead. blade: `updatedOutput`; blade-callback: `modifiedOutput`; picoclaw: `result`. */
+  /** Replacement for the model. blade: `updatedOutput`; blade-callback: `modifiedOutput`; picoclaw: `result`. */
   updatedOutput?: Json;
 };
 

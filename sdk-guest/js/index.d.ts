@@ -14,7 +14,7 @@ export interface Effects {
   systemMessage?: string;
   /** Keep this hook's output out of the transcript. claude, codebuddy, blade. */
   suppressOutput?: boolean;
-  /** End the turn or the session, whatever the other hooks say. The reason is shown to the user. */
+  /** End the turn or the session, regardless of other hooks. The reason is shown to the user. */
   halt?: { scope: "turn" | "session"; reason?: string };
   /** An object merged into the dialect's output, for fields that hookbox does not know. */
   extra?: Record<string, Json>;

@@ -19,7 +19,7 @@ fn has(text: &str, what: &str, words: &str) -> bool {
 }
 
 #[test]
-fn what_was_installed_is_well() {
+fn an_installed_entry_works() {
     for (client, event, timeout) in [
         ("claude", "PreToolUse", 2),
         ("gemini", "BeforeTool", 2000),
@@ -39,7 +39,7 @@ fn what_was_installed_is_well() {
         fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
         let (code, text) = doctor(&machine, &[client]);
         assert_eq!(code, 0, "{text}");
-        assert!(has(&text, "program", "9.8.7; what is told below was measured in"), "{text}");
+        assert!(has(&text, "program", "9.8.7; the facts below were measured in"), "{text}");
         assert!(has(&text, "canary", event) && has(&text, "config", "fails closed"), "{text}");
         assert!(has(&text, "fired", "never"), "a canary is not a client: {text}");
         assert!(has(&text, "holds", "deny"), "{text}");
@@ -78,7 +78,7 @@ fn it_knows_when_a_client_asked() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn problems_are_reported() {
     type Edit = (&'static str, fn(&mut Value));
     let edits: [Edit; 7] = [
         ("in milliseconds", |s| s["hooks"]["BeforeTool"][0]["hooks"][0]["timeout"] = json!(30)),
@@ -215,7 +215,7 @@ fn nothing_makes_it_wait_for_ever() {
 }
 
 #[test]
-fn it_says_what_a_missing_hookbox_comes_to() {
+fn it_reports_the_effect_of_a_missing_hookbox() {
     for (closed, then) in [(true, "every call is blocked"), (false, "the gate is open")] {
         let mut config = guard("codex", "PreToolUse", 2);
         config["failClosed"] = closed.into();

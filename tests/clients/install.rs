@@ -35,7 +35,7 @@ fn line(settings: &Value, event: &str) -> (String, Value) {
 }
 
 #[test]
-fn what_is_written_denies_and_goes_again() {
+fn an_entry_denies_and_is_removed() {
     for (client, file, event, timeout) in CLIENTS {
         let machine = Machine::new(&guard(client, event, timeout));
         let file = machine.project().join(file);
@@ -52,7 +52,7 @@ fn what_is_written_denies_and_goes_again() {
             "gemini" => 60_000,
             _ => 60,
         };
-        assert_eq!(seconds, patience, "{client}: what hookbox reckons with");
+        assert_eq!(seconds, patience, "{client}: the timeout that hookbox assumes");
         let mut shell = machine.command("sh");
         for variable in ["CLAUDE", "BLADE", "GEMINI", "COPILOT"] {
             shell.env(format!("{variable}_PROJECT_DIR"), machine.project());
@@ -69,14 +69,14 @@ fn what_is_written_denies_and_goes_again() {
 }
 
 #[test]
-fn what_people_wrote_stays_as_they_wrote_it() {
-    let theirs = "{\r\n  // mine\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {\r\n    \"Stop\": [], /* empty */\r\n    \"PreToolUse\": [\r\n      { \"matcher\": \"Read\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./mine.sh\" } ] },\r\n    ]\r\n  },\r\n}\r\n";
+fn existing_settings_are_kept() {
+    let existing = "{\r\n  // mine\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {\r\n    \"Stop\": [], /* empty */\r\n    \"PreToolUse\": [\r\n      { \"matcher\": \"Read\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./mine.sh\" } ] },\r\n    ]\r\n  },\r\n}\r\n";
     for (client, file, event, timeout) in CLIENTS {
         if event != "PreToolUse" {
             continue;
         }
         let machine = Machine::new(&guard(client, event, timeout));
-        let file = machine.write(&format!("project/{file}"), theirs);
+        let file = machine.write(&format!("project/{file}"), existing);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         machine.install(&[client]);
         let with = fs::read_to_string(&file).unwrap();
@@ -85,9 +85,12 @@ fn what_people_wrote_stays_as_they_wrote_it() {
         }
         assert_eq!(with.matches('\n').count(), with.matches("\r\n").count(), "{client}");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_to_string(file.with_file_name(format!("{}.hookbox-backup", name(&file)))).unwrap(), theirs);
+        assert_eq!(
+            fs::read_to_string(file.with_file_name(format!("{}.hookbox-backup", name(&file)))).unwrap(),
+            existing
+        );
         machine.install(&[client, "--remove"]);
-        assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{client}: as it was, to the byte");
+        assert_eq!(fs::read_to_string(&file).unwrap(), existing, "{client}: as it was, to the byte");
 
         // The user's edits in between are kept, and hookbox's entries are removed.
         machine.install(&[client]);
@@ -105,7 +108,7 @@ fn name(file: &Path) -> String {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_alone() {
+fn unreadable_settings_are_not_changed() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     for text in [
         "{ \"hooks\": { }",
@@ -160,7 +163,7 @@ fn one_file_serves_all() {
 
 /// The gate also blocks if the loader, a signal or the system ends hookbox early, or if hookbox is missing.
 #[test]
-fn a_gate_stays_shut_when_hookbox_ends_without_a_word() {
+fn a_gate_blocks_when_hookbox_is_killed() {
     for (client, file, event, _) in CLIENTS.into_iter().filter(|(client, ..)| *client != "copilot") {
         let mut config = guard(client, event, 2);
         let stop = if client == "gemini" { "AfterAgent" } else { "Stop" };
@@ -194,12 +197,12 @@ fn a_gate_stays_shut_when_hookbox_ends_without_a_word() {
 #[test]
 fn hooks_that_were_there_move() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
-    let theirs = json!({ "hooks": {
+    let existing = json!({ "hooks": {
         "PreToolUse": [{ "matcher": "Bash", "hooks": [
             { "type": "command", "command": "./mine.sh", "timeout": 5 },
             { "type": "mcp_tool", "server": "s", "tool": "t" } ] }],
         "Stop": [{ "hooks": [{ "type": "command", "command": "./stop.sh" }] }] } });
-    let file = machine.write("project/.claude/settings.json", &theirs.to_string());
+    let file = machine.write("project/.claude/settings.json", &existing.to_string());
     let told = machine.install(&["claude", "--import"]);
     assert!(told.contains("stays with Claude Code"), "{told}");
     let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
@@ -222,7 +225,7 @@ fn hooks_that_were_there_move() {
 /// The stub behaves like `codex app-server` 0.169.0: it lists the user's `hooks.json` with a hash of each command, and
 /// trusts the hashes in `config.toml`.
 #[test]
-fn codex_trusts_what_was_recorded() {
+fn codex_trusts_recorded_hooks() {
     let machine = Machine::new(&guard("codex", "PreToolUse", 2));
     let script = r#"#!/bin/sh
 read _; echo '{"id":1,"result":{}}'; read _; read _
@@ -274,8 +277,8 @@ fn opencode_gets_the_plugin_and_picoclaw_a_process() {
         "audit": { "observe": ["tool_exec_start"], "type": "command", "command": "cat" } } })
         .to_string(),
     );
-    let theirs = "{\"hooks\": {\"defaults\": {\"interceptor_timeout_ms\": 2500}}}\n";
-    let file = machine.write("home/.picoclaw/config.json", theirs);
+    let existing = "{\"hooks\": {\"defaults\": {\"interceptor_timeout_ms\": 2500}}}\n";
+    let file = machine.write("home/.picoclaw/config.json", existing);
     assert_eq!(machine.hookbox(&["install", "picoclaw", "--project", "--yes"]).status.code(), Some(64));
     machine.install(&["picoclaw"]);
     let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
@@ -289,7 +292,7 @@ fn opencode_gets_the_plugin_and_picoclaw_a_process() {
     assert_eq!(settings["hooks"]["enabled"], true);
     assert!(machine.install(&["picoclaw"]).contains("nothing to change"));
     machine.install(&["picoclaw", "--remove"]);
-    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+    assert_eq!(fs::read_to_string(&file).unwrap(), existing);
 }
 
 #[test]
@@ -298,8 +301,8 @@ fn picoclaws_processes_move() {
     let gate = json!({ "enabled": true, "priority": 7, "transport": "stdio", "command": ["sh", "-c", "exit 0"],
         "dir": machine.project(), "observe": ["tool_exec_start"], "intercept": ["before_tool"] });
     let off = json!({ "command": ["sh"], "intercept": ["approve_tool"] });
-    let theirs = json!({ "hooks": { "enabled": true, "processes": { "gate": gate, "off": off } } });
-    let file = machine.write("home/.picoclaw/config.json", &theirs.to_string());
+    let existing = json!({ "hooks": { "enabled": true, "processes": { "gate": gate, "off": off } } });
+    let file = machine.write("home/.picoclaw/config.json", &existing.to_string());
     let told = machine.install(&["picoclaw", "--import"]);
     assert!(told.contains("stays with PicoClaw: it is not enabled"), "{told}");
     let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
@@ -315,7 +318,7 @@ fn picoclaws_processes_move() {
     assert!(machine.install(&["picoclaw", "--import"]).contains("nothing to change"));
 
     // A hook whose name is taken is not imported.
-    fs::write(&file, theirs.to_string()).unwrap();
+    fs::write(&file, existing.to_string()).unwrap();
     let told = machine.install(&["picoclaw", "--import"]);
     assert!(told.contains("has another hook of that name"), "{told}");
     let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();

@@ -110,7 +110,7 @@ fn the_users_own_link_is_followed_and_the_diff_names_its_target() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_at_once() {
+fn non_files_are_refused_at_once() {
     for place in ["settings.json", "settings.json.hookbox-backup"] {
         let (machine, _) = machine();
         let file = machine.project().join(".claude").join(place);

@@ -24,7 +24,7 @@ fn approved(machine: &Machine) -> (std::path::PathBuf, std::path::PathBuf, Strin
 }
 
 #[test]
-fn codex_keeps_what_it_approved_of_others() {
+fn codex_keeps_other_approvals() {
     let machine = Machine::new(&guard("codex", "PreToolUse", 2));
     let (hooks, toml, text) = approved(&machine);
     machine.install(&["codex"]);
@@ -57,7 +57,7 @@ fn codex_keeps_what_it_approved_of_others() {
 
     // Hooks behind a removed entry move up and keep their approvals.
     let told = machine.install(&["codex", "--remove"]);
-    assert!(told.contains("2 hooks of yours move to another place"), "{told}");
+    assert!(told.contains("2 hooks of your own move to another place"), "{told}");
     let left = fs::read_to_string(&toml).unwrap();
     for (place, hash) in [(0, "aa"), (1, "bb")] {
         let record = format!("{}:pre_tool_use:{place}:0\"]\ntrusted_hash = \"sha256:{hash}\"", hooks.display());

@@ -37,7 +37,7 @@ fn a_gate_that_would_never_be_asked_is_refused() {
 }
 
 #[test]
-fn what_check_would_say_is_shown() {
+fn problems_of_check_are_shown() {
     let mut config = guard("claude", "PreToolUse", 2);
     config["hooks"]["PreToolUse"][0]["matcher"] = "bash".into();
     config["hooks"]["PreToolUse"][0]["hooks"][0]["async"] = true.into();
@@ -99,10 +99,10 @@ fn a_plugin_is_shown_in_one_line() {
 }
 
 #[test]
-fn a_file_of_a_project_for_all_projects_is_told_of() {
+fn a_project_file_for_all_projects_is_reported() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let told = machine.install(&["claude", "--user"]);
-    assert!(told.contains("every project of yours will ask") && told.contains("a file of this project"), "{told}");
+    assert!(told.contains("all your projects will use") && told.contains("a file of this project"), "{told}");
     let own = machine.write("home/own/hooks.json", &json!({ "dialect": "claude", "hooks": {} }).to_string());
     let told = machine.install(&["claude", "--user", "--config", own.to_str().unwrap()]);
     assert!(!told.contains("a file of this project"), "{told}");

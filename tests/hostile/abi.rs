@@ -69,7 +69,7 @@ hostile! {
     a_list_of_2_to_the_32_entries: env("-1") => Fails(Trap, "list pointer/length out of bounds of memory");
     a_list_of_aliases: handling(EventKind::SessionStart, ALIASES, "") => Fails(OutputTooLarge, "1024 KiB");
     a_result_of_no_case: case(EventKind::PreToolUse, 0, 2) => Fails(Trap, "invalid expected discriminant");
-    a_rule_of_no_case: case(EventKind::PreToolUse, 4, 6) => Fails(Trap, "unexpected discriminant: 6");
+    an_invalid_variant_case: case(EventKind::PreToolUse, 4, 6) => Fails(Trap, "unexpected discriminant: 6");
     an_option_of_no_case: case(EventKind::PreToolUse, 44, 2) => Fails(Trap, "invalid option discriminant");
     a_gate_of_no_case: case(EventKind::Stop, 4, 255) => Fails(Trap, "unexpected discriminant: 255");
     a_permission_of_no_case: case(EventKind::PermissionRequest, 4, 4) => Fails(Trap, "unexpected discriminant: 4");

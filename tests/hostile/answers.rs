@@ -67,7 +67,7 @@ fn known_keys() -> String {
 }
 
 hostile! {
-    no_json_as_updated_input: text(PreToolUse, at::pre_tool_use::UPDATED_INPUT, "{") => Fails(BadOutput, "`updated-input`");
+    invalid_json_as_updated_input: text(PreToolUse, at::pre_tool_use::UPDATED_INPUT, "{") => Fails(BadOutput, "`updated-input`");
     no_json_as_extra: text(PreToolUse, at::pre_tool_use::EXTRA, "{}{}") => Fails(BadOutput, "`extra`");
     no_json_as_extra_of_another_event: text(Stop, at::STOP_EXTRA, "undefined") => Fails(BadOutput, "`extra`");
     no_json_as_updated_output: text(PostToolUse, at::UPDATED_OUTPUT, "'text'") => Fails(BadOutput, "`updated-output`");

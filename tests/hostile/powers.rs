@@ -170,8 +170,9 @@ hostile_tests! {
             ran.counted.decision.is_none() && !ran.run().unwrap().notes.is_empty() && !wire.contains("\"allow\"")
         }).await;
     }
-    /// A hook with authority over one member also writes the others, with the values from before another hook's redaction.
-    async fn undoing_what_another_hook_redacted() {
+    /// A hook with authority over one member also writes the others, with the values from before another hook's
+    /// redaction.
+    async fn undoing_another_hooks_redaction() {
         let rewrite = |input: &str, authority: Value| {
             let (body, data) = field(at::UPDATED_INPUT, input);
             (format!("{} {body}", decision(ALLOW)), data, authority)
@@ -202,7 +203,7 @@ hostile_tests! {
         }
     }
     /// Context, a message, and the field that hides the messages of other hooks.
-    async fn words_without_authority() {
+    async fn text_without_authority() {
         let word = |at: u32| format!(
             "(i32.store8 (i32.const {at}) (i32.const 1)) (i32.store offset=4 (i32.const {at}) (i32.const 32768))
              (i32.store offset=8 (i32.const {at}) (i32.const 5))"

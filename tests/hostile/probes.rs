@@ -191,7 +191,7 @@ hostile_tests! {
         assert_eq!(touched, std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(7));
     }
     /// There are more such calls than the runtime has threads for blocking work.
-    async fn calls_that_open_a_pipe_leave_no_thread_behind() {
+    async fn opening_a_pipe_leaks_no_thread() {
         let folder = folder();
         let pipe = folder.path().join("data/pipe");
         mkfifoat(CWD, &pipe, Mode::RWXU).unwrap();
@@ -239,7 +239,7 @@ hostile_tests! {
             (i32.const 1) (i32.const 8192))";
         assert!(!succeeds(call, r"inside\00../", reads("data"), folder.path()).await);
     }
-    async fn a_granted_folder_that_is_no_folder() {
+    async fn a_granted_folder_that_is_a_file() {
         let folder = folder();
         let guest = Guest::of(guest::encode(&guest::gate("", ""), guest::GATE, ""));
         let error = guest.granted(reads("secret"), folder.path()).run().await.unwrap_err();
@@ -253,13 +253,13 @@ hostile_tests! {
         let report = sees_nothing("wasi:cli/environment@0.2.3", "get-arguments").run().await.unwrap();
         assert!(report.result.is_ok(), "{report:?}");
     }
-    async fn directories_nobody_granted() {
+    async fn ungranted_directories() {
         let report = sees_nothing("wasi:filesystem/preopens@0.2.3", "get-directories").run().await.unwrap();
         assert!(report.result.is_ok(), "{report:?}");
     }
     /// Features of WebAssembly that no hook needs are disabled, above all garbage collection, because they are attack
     /// surface.
-    async fn proposals_no_hook_needs() {
+    async fn disabled_proposals() {
         for (proposal, module) in [
             ("threads", "(memory 1) (func (drop (i32.atomic.load (i32.const 0))))"),
             ("notifying threads", "(memory 1) (func (drop (memory.atomic.notify (i32.const 0) (i32.const 0))))"),
@@ -282,7 +282,7 @@ hostile_tests! {
             assert!(matches!(error, hookbox::LoadError::Invalid(_)), "{proposal}: {error}");
         }
     }
-    async fn imports_no_hook_can_have() {
+    async fn forbidden_imports() {
         for name in [
             "wasi:sockets/tcp@0.2.3",
             "wasi:sockets/ip-name-lookup@0.2.3",
@@ -299,7 +299,7 @@ hostile_tests! {
         }
         refused(r#"(component (import "exec" (func)))"#, "Refused", "exec").await;
     }
-    async fn imports_nobody_granted() {
+    async fn ungranted_imports() {
         for name in ["state", "http", "llm"] {
             let text = format!(r#"(component (import "hookbox:hooks/{name}@0.2.7" (instance)))"#);
             refused(&text, "NotGranted", name).await;

@@ -95,7 +95,7 @@ fn few_processes_open_no_gate() {
 
 /// stdout closes after the verdict, even if stderr is still blocked.
 #[test]
-fn stdout_ends_with_the_verdict_while_stderr_waits() {
+fn stdout_ends_with_the_verdict_while_stderr_blocks() {
     let dir = folder(&json!({ "failClosed": true }), &[json!({ "type": "command", "command": "echo no >&2; exit 2" })]);
     let (_reader, mut writer) = std::io::pipe().unwrap();
     rustix::fs::fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();

@@ -67,7 +67,8 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
             decisions.push((word(place, "/permissionDecision", &words)?, at(place, "/permissionDecisionReason")));
         }
         if let Some((_, field, value, why)) = BLOCKS.iter().find(|block| block.0 == event && !block.1.is_empty()) {
-            // "The generic `continue:false` is the *top-level* one"; "`hookSpecificOutput.continue` belongs to the event".
+            // "The generic `continue:false` is the *top-level* one"; "`hookSpecificOutput.continue` is specific to the
+            // event".
             let blocks = place[*field] == *value && !(top && *field == "continue");
             decisions.push((if blocks { "deny" } else { "" }, at(place, &format!("/{why}"))));
         }

@@ -76,7 +76,7 @@ pub fn verdict(wire: &Value, outcomes: &[Outcome]) -> Value {
         }
         _ => {}
     }
-    // "A halt on `Stop` or `SubagentStop` lets the agent stop, whatever other hooks want".
+    // "A halt on `Stop` or `SubagentStop` lets the agent stop regardless of other hooks".
     if let Some((_, field, value, why)) = flag.filter(|_| denied && !halted) {
         inside.extend([((*field).into(), json!(value)), ((*why).into(), merged.reason)]);
     }
@@ -118,8 +118,8 @@ fn sayable(wire: &Value, mut said: Said) -> Said {
     if !cannot {
         return said;
     }
-    // "A denial that stands for an `ask` keeps its reason. Where there is none, and for a rewrite, the reason says what
-    // could not be said."
+    // "A deny in place of an `ask` keeps its reason. Without one, and for a rewrite, the reason names the output that
+    // could not be expressed."
     if said.decision != "ask" || said.reason.is_null() {
         said.reason = OURS.into();
     }

@@ -100,7 +100,7 @@ impl Suite {
     }
 }
 
-/// The known fields of an oracle occur in its pages. decisions.md#outputs: "Fields nobody knows are passed on".
+/// The known fields of an oracle occur in its pages. decisions.md#outputs: "Unknown fields are passed on".
 #[test]
 fn the_fields_that_an_oracle_knows_stand_in_its_pages() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/spec");
@@ -123,12 +123,12 @@ fn the_fields_that_an_oracle_knows_stand_in_its_pages() {
 }
 
 #[test]
-fn claude_does_what_its_specification_says() {
+fn claude_follows_its_specification() {
     CLAUDE.agrees_with(|event, outcomes| claude::verdict(false, &event.name, outcomes));
 }
 
 #[test]
-fn claude_observed_does_what_the_client_does() {
+fn claude_observed_follows_the_client() {
     let suite = Suite {
         dialect: "claude@observed",
         outcomes: 20_000,
@@ -139,12 +139,12 @@ fn claude_observed_does_what_the_client_does() {
 }
 
 #[test]
-fn blade_callback_does_what_its_specification_says() {
+fn blade_callback_follows_its_specification() {
     BLADE_CALLBACK.agrees_with(|event, outcomes| blade_callback::verdict(false, &event.raw, outcomes));
 }
 
 #[test]
-fn blade_callback_observed_does_what_the_sdk_does() {
+fn blade_callback_observed_follows_the_sdk() {
     let suite = Suite {
         dialect: "blade-callback@observed",
         outcomes: 50_000,
@@ -159,17 +159,17 @@ fn blade_callback_observed_does_what_the_sdk_does() {
 }
 
 #[test]
-fn picoclaw_does_what_its_specification_says() {
+fn picoclaw_follows_its_specification() {
     PICOCLAW.agrees_with(|event, outcomes| picoclaw::verdict(&event.raw, outcomes));
 }
 
 #[test]
-fn codebuddy_does_what_its_specification_says() {
+fn codebuddy_follows_its_specification() {
     CODEBUDDY.agrees_with(|event, outcomes| codebuddy::verdict(false, &event.name, outcomes));
 }
 
 #[test]
-fn codebuddy_observed_does_what_the_client_does() {
+fn codebuddy_observed_follows_the_client() {
     let suite = Suite {
         dialect: "codebuddy@observed",
         outcomes: 20_000,
@@ -180,31 +180,31 @@ fn codebuddy_observed_does_what_the_client_does() {
 }
 
 #[test]
-fn blade_does_what_its_specification_says() {
+fn blade_follows_its_specification() {
     BLADE.agrees_with(|event, outcomes| blade::verdict(&event.name, outcomes));
 }
 
 #[test]
-fn copilot_does_what_its_specification_says() {
+fn copilot_follows_its_specification() {
     COPILOT.agrees_with(|event, outcomes| copilot::verdict(&event.name, outcomes));
 }
 
 #[test]
-fn opencode_does_what_its_specification_says() {
+fn opencode_follows_its_specification() {
     OPENCODE.agrees_with(|event, outcomes| opencode::verdict(&event.name, outcomes));
 }
 
 #[test]
-fn blade_observed_does_what_the_programs_do() {
+fn blade_observed_follows_the_programs() {
     BLADE_OBSERVED.agrees_with(|event, outcomes| blade_observed::verdict(&event.raw, outcomes));
 }
 
 #[test]
-fn codex_does_what_its_specification_says() {
+fn codex_follows_its_specification() {
     CODEX.agrees_with(|event, outcomes| codex::verdict(&event.raw, outcomes));
 }
 
 #[test]
-fn gemini_does_what_its_specification_says() {
+fn gemini_follows_its_specification() {
     GEMINI.agrees_with(|event, outcomes| gemini::verdict(&event.raw, outcomes));
 }

@@ -29,7 +29,7 @@ pub fn verdict(event: &str, outcomes: &[Outcome]) -> Value {
         if hook.decision == "allow" {
             hook.reason = Value::Null;
         }
-        // "`allow` says nothing"; "`ask` is a denial"; "`continue: false` is a denial where the event can be blocked."
+        // "`allow` has no effect"; "`ask` is a denial"; "`continue: false` is a denial where the event can be blocked."
         if hook.halts && gate {
             hook.reason = if hook.halt_reason.is_null() { hook.reason.take() } else { hook.halt_reason.take() };
         }

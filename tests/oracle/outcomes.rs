@@ -121,7 +121,7 @@ pub fn all(value: &Value, pointers: &[&str], is: fn(&Value) -> bool) -> bool {
 
 /// Returns a denial in the form of a permission request, as a word and its reason. `None`: the reason is not a string.
 ///
-/// decisions.md#outputs: "A denial or a question in another event's form or place is understood on every event".
+/// decisions.md#outputs: "A deny or ask in the form or position of another event is understood on every event".
 pub fn denied_elsewhere(inner: &Value) -> Option<(&'static str, Value)> {
     if at(inner, "/decision/behavior") != "deny" {
         return Some(("", Value::Null));

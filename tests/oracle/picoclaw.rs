@@ -75,11 +75,11 @@ fn intercept(method: &str, request: &Value, outcomes: &[Outcome]) -> Value {
                 let gives_call = changes.clone().next().is_some();
                 changes.for_each(|(field, value)| seen[field.as_str()] = value.clone());
                 if action == "respond" {
-                    // decisions.md#outputs: "`null` is as if the field were absent, and is never printed."
+                    // decisions.md#outputs: "`null` counts as absent, and is never printed."
                     let mut result = printed["result"].clone();
                     result.as_object_mut().unwrap().retain(|_, value| !value.is_null());
                     let mut verdict = json!({ "action": "respond", "result": result });
-                    // decisions.md#picoclaw: "A `respond` carries the call as the hooks before it changed it."
+                    // decisions.md#picoclaw: "A `respond` contains the call as rewritten by the hooks before it."
                     if gives_call || seen != original {
                         verdict["call"] = seen;
                     }

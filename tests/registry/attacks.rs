@@ -279,7 +279,7 @@ fn an_update_shows_the_cases_before_and_after() {
     let event: Value = serde_json::from_str(crate::setup::EVENT).unwrap();
     let cases = json!([
         { "name": "denies rm", "event": event, "expect": { "decision": "deny" } },
-        { "name": "says nothing", "event": event, "expect": { "decision": "none" } },
+        { "name": "has no output", "event": event, "expect": { "decision": "none" } },
     ]);
     fs::write(setup.dir.path().join("tests/all.yaml"), cases.to_string()).unwrap();
     setup.does(&["lock"]);
@@ -287,7 +287,7 @@ fn an_update_shows_the_cases_before_and_after() {
     setup.push(&silent(1), "1");
     let told = setup.ends(81, &["update"]);
     assert!(told.contains("cases 1 -> 1 of 2 pass"), "{told}");
-    assert!(told.contains("! fails now: \"denies rm\"") && told.contains("passes now: \"says nothing\""), "{told}");
+    assert!(told.contains("! fails now: \"denies rm\"") && told.contains("passes now: \"has no output\""), "{told}");
     assert!(!denied(&setup.run()).contains("load"));
     setup.does(&["approve"]);
     passed(&setup.run());

@@ -10,7 +10,7 @@ use crate::setup::{Setup, denied, greedy, guard, passed, silent, text};
 type Edit<'a> = Box<dyn Fn(&mut Value) + 'a>;
 
 #[test]
-fn two_commands_take_a_hook_and_then_it_runs_offline() {
+fn a_hook_is_added_with_two_commands_and_runs_offline() {
     let mut setup = Setup::new(&guard());
     let why = denied(&setup.run());
     assert!(why.contains("load: ") && why.contains("hookbox.lock does not exist"), "{why}");
@@ -32,7 +32,7 @@ fn two_commands_take_a_hook_and_then_it_runs_offline() {
 }
 
 #[test]
-fn what_is_pushed_is_what_is_pulled() {
+fn pushed_and_pulled_bytes_are_equal() {
     let setup = Setup::new(&guard());
     let reference = setup.reference();
     // The same component always makes the same artifact.
@@ -197,7 +197,7 @@ fn a_configuration_that_changed_makes_the_lock_stale() {
 }
 
 #[test]
-fn its_own_on_failure_decides_where_it_is_written() {
+fn its_own_on_failure_overrides() {
     let setup = Setup::new(&silent(1));
     setup.configure(&json!({ "onFailure": "ignore" }));
     passed(&setup.run());
@@ -216,7 +216,7 @@ fn its_own_on_failure_decides_where_it_is_written() {
 }
 
 #[test]
-fn a_lock_of_another_user_is_looked_at_first() {
+fn a_lock_of_another_user_needs_approval() {
     let setup = Setup::new(&silent(1));
     setup.does(&["lock"]);
     let home = tempfile::tempdir().unwrap();
@@ -245,7 +245,7 @@ fn trust_of_a_checkout_covers_its_lock() {
     let setup = Setup::new(&silent(1));
     setup.does(&["lock"]);
     let found = || setup.hookbox(&["run"]);
-    assert!(text(&found()).contains("nobody trusted it"), "{:?}", found());
+    assert!(text(&found()).contains("is not trusted"), "{:?}", found());
     let told = setup.does(&["trust", "hooks.json"]);
     assert!(told.contains(&setup.reference()), "{told}");
     passed(&found());
@@ -258,7 +258,7 @@ fn trust_of_a_checkout_covers_its_lock() {
 }
 
 #[test]
-fn a_private_registry_has_to_be_allowed() {
+fn a_private_registry_needs_permission() {
     let setup = Setup::new(&silent(1));
     fs::remove_file(setup.home.path().join("hookbox/registries.json")).unwrap();
     let told = setup.ends(83, &["lock"]);
@@ -311,7 +311,7 @@ fn locks_and_runs_at_once_see_one_lock_or_the_other() {
 }
 
 #[test]
-fn the_cache_tells_what_no_lock_names() {
+fn the_cache_lists_unlocked_components() {
     let setup = Setup::new(&silent(1));
     setup.does(&["lock"]);
     setup.push(&silent(2), "1");

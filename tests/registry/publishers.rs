@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::setup::{Setup, denied, keys, passed, silent};
 
 #[test]
-fn only_the_publishers_key_lets_a_hook_in() {
+fn only_the_publishers_key_is_accepted() {
     let setup = Setup::new(&silent(1));
     let [(first, first_public), (second, second_public)] = keys(setup.home.path());
     let require = json!({ "mode": "require", "keys": [&first_public] });
@@ -58,7 +58,7 @@ fn a_lost_signature_waits_for_approval() {
 }
 
 #[test]
-fn what_is_revoked_runs_no_more() {
+fn revoked_components_do_not_run() {
     let setup = Setup::new(&silent(1));
     let [(first, first_public), _] = keys(setup.home.path());
     let require = json!({ "keys": [&first_public] });

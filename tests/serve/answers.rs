@@ -18,7 +18,7 @@ fn run(files: &Files, event: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_answer_is_what_the_command_line_prints() {
+async fn answers_equal_the_command_lines_output() {
     let daemon = Files::new().start();
     for command in ["rm -rf /", "ls"] {
         let event = bash(command);
@@ -172,7 +172,7 @@ async fn the_answer_is_there_before_the_client_gives_up() {
 }
 
 #[tokio::test]
-async fn failures_of_ours_block_where_the_tenant_says_so() {
+async fn internal_errors_block_if_the_tenant_fails_closed() {
     let files = endless(true);
     let mut tenant: Value = serde_json::from_slice(&std::fs::read(files.path("tenants/acme.json")).unwrap()).unwrap();
     tenant["quotas"] = json!({ "concurrency": 1 });
@@ -291,7 +291,7 @@ async fn claude_codes_own_request_is_answered() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_blocked_is_a_problem_even_then() {
+async fn unblockable_events_are_a_problem_even_then() {
     let files = Files::new();
     files.write("tenants/acme-hooks.json", &closed(hooks("guard.wasm")));
     let mut tenant = crate::daemon::tenant("acme");

@@ -60,7 +60,7 @@ fn instead(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
 
 /// Only a daemon can give a verdict, and its deadline is shorter than the client's timeout.
 #[test]
-fn what_is_no_daemon_gives_no_verdict() {
+fn only_a_daemons_response_is_a_verdict() {
     for answer in [
         &b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\nconnection: close\r\n\r\n<a/>"[..],
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
@@ -83,7 +83,7 @@ fn what_is_no_daemon_gives_no_verdict() {
 
 /// The state that `run` keeps for a user is also kept for verdicts of the daemon.
 #[test]
-fn what_run_remembers_it_remembers_here_too() {
+fn state_is_kept_with_connect_too() {
     let files = Files::new();
     let keep_going = json!({ "type": "command", "command": "echo 'not yet' >&2; exit 2" });
     let mut tenant = crate::daemon::tenant("acme");
@@ -117,7 +117,7 @@ fn what_run_remembers_it_remembers_here_too() {
 
 /// The same as for local verdicts: a client that gets no verdict goes on, unless the exit code blocks.
 #[test]
-fn a_verdict_that_cannot_be_written_blocks_where_it_or_a_failure_does() {
+fn an_unwritable_stdout_blocks_if_the_verdict_or_policy_does() {
     let daemon = Files::new().start();
     let address = format!("http://{}", daemon.addresses[0]);
     for (command, options, code) in
@@ -153,7 +153,7 @@ fn when_it_is_away_a_named_file_judges() {
 }
 
 #[test]
-fn when_it_is_away_and_nothing_stands_in_it_counts_as_a_failure() {
+fn a_missing_daemon_without_a_substitute_is_a_failure() {
     let files = Files::new();
     let address = nobody(&files.path(""));
     let open = run(&address, &bash("ls"), &[]);
@@ -163,7 +163,7 @@ fn when_it_is_away_and_nothing_stands_in_it_counts_as_a_failure() {
 }
 
 #[test]
-fn an_answer_that_is_no_verdict_is_a_failure() {
+fn an_invalid_response_is_a_failure() {
     let daemon = Files::new().start();
     let address = format!("http://{}", daemon.addresses[0]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbox"));

@@ -59,7 +59,7 @@ async fn the_files_of_the_page_need_no_token_and_run_no_code_of_others() {
 }
 
 #[tokio::test]
-async fn there_is_no_console_without_an_operator() {
+async fn the_console_needs_an_operator() {
     let daemon = Files::new().start();
     for path in ["/ui", "/ui/api/now", "/ui/api/stream"] {
         let answer = daemon.client.get(daemon.url(path)).bearer_auth(token("acme")).send().await.unwrap();
@@ -138,7 +138,7 @@ async fn an_owner_sees_one_tenant() {
 }
 
 #[tokio::test]
-async fn numbers_are_those_of_what_happened_and_survive_a_restart() {
+async fn numbers_are_exact_and_survive_a_restart() {
     let files = operated();
     files.write("tenants/acme.json", &{
         let mut acme = tenant("acme");

@@ -185,7 +185,7 @@ async fn a_body_larger_than_the_tenants_memory_comes_alone() {
 }
 
 #[tokio::test]
-async fn a_body_that_waits_for_memory_is_not_asked_for() {
+async fn a_body_waits_for_memory_before_continue() {
     let files = two(json!({ "bodyMemoryMiB": 8 }), json!({ "bodyMemoryMiB": 8 }));
     let daemon = files.start();
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));

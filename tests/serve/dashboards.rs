@@ -60,7 +60,7 @@ fn expressions(value: &Value, found: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn dashboard_and_rules_name_what_metrics_has() {
+async fn dashboard_and_rules_use_existing_metrics() {
     let files = Files::new();
     let starved = json!({ "type": "wasm", "component": "guard.wasm", "limits": { "fuel": 1000 } });
     files.write("tenants/acme-hooks.json", &closed(json!({ "hooks": { "PreToolUse": [{ "hooks": [starved] }] } })));

@@ -30,7 +30,7 @@ async fn looked(daemon: &Daemon, name: &str) {
 }
 
 #[tokio::test]
-async fn a_component_by_the_name_of_a_tenants_file_removes_nobody() {
+async fn a_component_named_like_a_tenants_file_removes_no_tenant() {
     let files = Files::new();
     guarded(&files, "victim");
     let target = files.path("tenants/victim.json").to_str().unwrap().to_owned();
@@ -48,7 +48,7 @@ async fn a_component_by_the_name_of_a_tenants_file_removes_nobody() {
 }
 
 #[tokio::test]
-async fn a_tenants_file_that_names_its_neighbours_removes_nobody() {
+async fn a_tenants_file_that_names_neighbours_removes_none() {
     let files = Files::new();
     guarded(&files, "victim");
     symlink("victim.json", files.path("tenants/alias-of-it.txt")).unwrap();
@@ -83,7 +83,7 @@ async fn a_tenants_file_that_names_its_neighbours_removes_nobody() {
 
 /// A hooks file belongs to its tenant. It cannot become a tenant's file, whatever it contains.
 #[tokio::test]
-async fn a_hooks_file_makes_itself_no_tenant() {
+async fn a_hooks_file_cannot_become_a_tenant() {
     let mut daemon = Files::new().start();
     assert!(guards(&daemon, "acme").await);
     let mut evil = tenant("acme-hooks");
@@ -106,7 +106,7 @@ async fn a_hooks_file_makes_itself_no_tenant() {
 }
 
 #[tokio::test]
-async fn a_pipe_in_the_place_of_any_file_delays_nobody() {
+async fn a_pipe_in_place_of_a_file_delays_nothing() {
     let files = Files::new();
     guarded(&files, "other");
     pipe(&files.path("tenants/pipe.json"));
@@ -235,7 +235,7 @@ async fn links_that_stay_in_the_folder_work_and_are_followed_when_they_change() 
 }
 
 #[tokio::test]
-async fn strangers_read_no_path_and_no_value() {
+async fn unauthenticated_requests_read_no_path_or_value() {
     let files = Files::new();
     let secret = hash("typo");
     files.write_text("tenants/typo.json", &format!(r#"{{ "tokens": "{secret}", "hooks": {{}} }}"#));

@@ -66,7 +66,7 @@ async fn a_daemon_behind_tls_is_asked_by_its_address() {
 }
 
 #[test]
-fn what_is_not_the_daemon_is_not_ready() {
+fn only_a_daemon_is_ready() {
     // A listener that never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let files = Files::new();

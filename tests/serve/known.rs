@@ -81,7 +81,7 @@ const UNAVAILABLE: (u16, bool) = (503, false);
 const STRANGER: (u16, bool) = (401, false);
 
 #[tokio::test]
-async fn what_is_still_loaded_blocks_where_it_fails_closed_and_delays_nobody() {
+async fn a_loading_fail_closed_tenant_blocks_and_delays_nothing() {
     let mut daemon = Files::new().start();
     // The component is compiled from here on.
     assert_eq!(answer(&daemon, "acme").await, OPEN);
@@ -178,7 +178,7 @@ async fn after_a_restart_a_mistake_in_a_tenants_file_neither_opens_its_gate_nor_
 }
 
 #[tokio::test]
-async fn what_is_away_is_blocked_or_unavailable_for_a_while_and_then_unknown() {
+async fn a_missing_tenant_is_blocked_or_unavailable_then_unknown() {
     let files = Files::new();
     files.settings(json!({ "grace": 6 }));
     files.write("tenants/shut.json", &tenant("shut"));

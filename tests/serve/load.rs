@@ -31,7 +31,7 @@ fn neighbours(quotas: serde_json::Value) -> Files {
 }
 
 #[tokio::test]
-async fn a_burst_waits_behind_itself_alone() {
+async fn a_burst_delays_only_itself() {
     let files = neighbours(json!({ "concurrency": 2, "queue": 3 }));
     let daemon = files.start();
     assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
@@ -74,7 +74,7 @@ async fn fuel_that_was_used_is_paid_for() {
 }
 
 #[tokio::test]
-async fn an_event_is_paid_for_by_its_size() {
+async fn an_events_size_is_charged() {
     let mut owner = tenant("acme");
     owner["quotas"] = json!({ "fuelPerSecond": 100_000 });
     let files = Files::new();

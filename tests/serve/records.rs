@@ -32,7 +32,7 @@ async fn is_healthy(daemon: &Daemon) -> bool {
 }
 
 #[tokio::test]
-async fn records_that_nobody_reads_hold_up_nothing() {
+async fn unread_records_delay_nothing() {
     for stream in ["stdout", "stderr"] {
         let files = Files::new();
         files.settings(json!({ "records": stream, "drain": 2 }));
@@ -52,7 +52,7 @@ async fn records_that_nobody_reads_hold_up_nothing() {
 }
 
 #[tokio::test]
-async fn a_log_that_nobody_reads_holds_up_nothing() {
+async fn an_unread_log_delays_nothing() {
     let files = Files::new();
     files.settings(json!({ "listen": "unix:hookbox.sock", "drain": 2 }));
     for n in 0..40 {
@@ -120,7 +120,7 @@ async fn records_on_a_full_disk_are_counted_and_go_on_later() {
 }
 
 #[tokio::test]
-async fn a_verdict_that_has_to_be_recorded_and_is_not_blocks() {
+async fn an_unrecorded_required_verdict_blocks() {
     let files = Files::new();
     files.settings(json!({ "records": "records.jsonl", "recordsRequired": true }));
     let daemon = files.start();
@@ -144,7 +144,7 @@ async fn a_verdict_that_has_to_be_recorded_and_is_not_blocks() {
 }
 
 #[tokio::test]
-async fn a_required_record_that_nobody_reads_blocks_in_time() {
+async fn an_unread_required_record_blocks_in_time() {
     let files = Files::new();
     files.settings(json!({ "records": "stdout", "recordsRequired": true, "drain": 2 }));
     let mut daemon = Daemon::with(files, |command| {

@@ -47,7 +47,7 @@ async fn denied(daemon: &Daemon, tenant: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_lock_says_is_fetched_once_and_for_its_tenant() {
+async fn locked_components_are_fetched_once_per_tenant() {
     let mut registry = Registry::start();
     let files = files(&registry);
     files.settings(allowed(&registry));
@@ -109,7 +109,7 @@ async fn a_tenant_reaches_no_host_that_the_operator_did_not_name() {
 }
 
 #[tokio::test]
-async fn the_operators_policy_stands_above_the_tenants_lock() {
+async fn the_operators_policy_overrides_the_tenants_lock() {
     let registry = Registry::start();
     let files = files(&registry);
     let lock = fs::read(files.path("tenants/acme/hookbox.lock")).unwrap();

@@ -146,7 +146,7 @@ async fn no_request_is_lost_or_served_by_a_mixture() {
 }
 
 #[tokio::test]
-async fn requests_under_way_end_when_the_daemon_is_told_to() {
+async fn pending_requests_finish_at_shutdown() {
     let files = Files::new();
     let slow = json!({ "type": "command", "timeout": 30, "command": "touch began; sleep 1; echo '{}'" });
     let mut allowed = tenant("acme");
@@ -164,7 +164,7 @@ async fn requests_under_way_end_when_the_daemon_is_told_to() {
 }
 
 #[tokio::test]
-async fn what_does_not_end_in_time_is_told_so() {
+async fn unfinished_requests_are_reported_at_shutdown() {
     let files = Files::new();
     files.settings(json!({ "drain": 0.2 }));
     let slow = json!({ "type": "command", "timeout": 30, "command": "touch began; sleep 20" });

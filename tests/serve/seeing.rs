@@ -12,7 +12,7 @@ async fn get(daemon: &Daemon, path: &str) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn metrics_tell_who_decided_what() {
+async fn metrics_attribute_decisions() {
     let daemon = Files::new().start();
     for command in ["ls", "ls", "rm -rf /"] {
         daemon.verdict("acme", bash(command)).await;

@@ -130,7 +130,7 @@ fn space(session: &str, max_keys: u32) -> Space {
 }
 
 #[tokio::test]
-async fn the_store_keeps_what_the_trait_promises() {
+async fn the_store_follows_its_trait() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
     let store = RedisStore::new(&server.url()).unwrap();
@@ -177,7 +177,7 @@ async fn the_store_keeps_what_the_trait_promises() {
 const NAMES: u64 = ENTRY_BYTES + "hook:limitsession:a".len() as u64;
 
 #[tokio::test]
-async fn a_tenant_keeps_no_more_bytes_than_it_may() {
+async fn a_tenants_state_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
     let redis = RedisStore::new(&server.url()).unwrap();

@@ -73,7 +73,7 @@ async fn no_rate_is_too_small() {
 }
 
 #[tokio::test]
-async fn strangers_make_no_series_and_no_lines() {
+async fn unauthenticated_requests_create_no_series_or_log_lines() {
     let files = Files::new();
     files.write_text("tenants/shut.json", r#"{ "failClosed": true, "#);
     let daemon = Daemon::with(files, |command| {

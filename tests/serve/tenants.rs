@@ -113,7 +113,7 @@ async fn one_tenants_mistake_is_its_own() {
 }
 
 #[tokio::test]
-async fn what_the_operator_allows_runs() {
+async fn allowed_hooks_run() {
     let files = Files::new();
     let deny = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}'"#;
     let command = json!({ "hooks": { "PreToolUse": [ { "hooks": [ { "type": "command", "command": deny } ] } ] } });
@@ -125,7 +125,7 @@ async fn what_the_operator_allows_runs() {
 }
 
 #[tokio::test]
-async fn a_tenant_that_never_loaded_blocks_when_some_file_of_it_says_so() {
+async fn an_unloaded_tenant_blocks_if_any_file_fails_closed() {
     let files = Files::new();
     files.write("tenants/acme-hooks.json", &closed(hooks("nowhere.wasm")));
     files.write_text("tenants/garbage.json", r#"{ "failClosed": true, "tokens": ["#);

@@ -79,7 +79,7 @@ async fn with_a_certificate_it_serves_beyond_loopback() {
 }
 
 #[tokio::test]
-async fn a_pipe_in_the_place_of_the_certificate_or_key_is_not_waited_for() {
+async fn a_pipe_in_place_of_a_certificate_or_key_is_refused() {
     for name in ["certificate.pem", "key.pem"] {
         let pipe = |path: &Path| {
             fs::remove_file(path).unwrap();
@@ -112,7 +112,7 @@ fn without_its_files_it_does_not_start() {
 }
 
 #[tokio::test]
-async fn the_state_server_may_be_behind_tls() {
+async fn the_state_server_can_use_tls() {
     // A free port, which the server takes at once.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ async fn collector() -> (String, Arc<Mutex<Vec<u8>>>) {
 }
 
 #[tokio::test]
-async fn traces_may_go_to_a_collector_behind_tls() {
+async fn traces_can_use_tls() {
     let (url, sent) = collector().await;
     let files = Files::new();
     files.settings(json!({ "otlp": url }));

@@ -57,7 +57,7 @@ fn hookbox(daemon: &Daemon, who: &str) -> std::process::Command {
 }
 
 #[tokio::test]
-async fn top_prints_once_where_there_is_no_terminal() {
+async fn top_prints_once_without_a_terminal() {
     let daemon = operated();
     daemon.verdict("acme", bash("rm -rf /")).await;
     let once = |who: &str| {

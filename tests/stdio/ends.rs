@@ -30,7 +30,7 @@ fn is_shut(reply: &Value) -> bool {
 
 /// More gates than hooks can run at once. Each hook would take ten minutes.
 #[test]
-fn every_gate_that_waits_is_shut_when_the_process_ends() {
+fn every_pending_gate_denies_at_shutdown() {
     let command = "echo >> begun; exec sleep 600";
     for policy in [json!({ "failClosed": true }), json!({})] {
         for end in ENDS {
@@ -69,7 +69,7 @@ fn every_gate_that_waits_is_shut_when_the_process_ends() {
 }
 
 #[test]
-fn a_gate_whose_hook_is_being_compiled_is_shut_when_the_process_ends() {
+fn a_gate_that_is_compiling_denies_at_shutdown() {
     for end in ENDS {
         let hook = json!({ "type": "wasm", "component": "bomb.wasm", "intercept": ["before_tool"], "timeout": 600 });
         let config = json!({ "dialect": "picoclaw", "failClosed": true, "hooks": { "guard": hook } });
@@ -115,7 +115,7 @@ const UNREADABLE: [(&str, &str); 13] = [
 ];
 
 #[test]
-fn a_line_that_cannot_be_read_shuts_the_gate_that_it_may_be() {
+fn an_unreadable_line_denies() {
     let modes = json!(["before_tool", "approve_tool", "before_llm"]);
     let open = json!({ "type": "command", "command": "true", "intercept": modes });
     let mut blocks = open.clone();

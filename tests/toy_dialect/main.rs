@@ -53,21 +53,21 @@ async fn failures_and_degradation_follow_its_table() {
 }
 
 #[test]
-fn the_file_may_name_it_and_its_shape_is_checked() {
+fn the_file_can_name_it_and_its_shape_is_checked() {
     let parse = |config: Value| Config::parse_for(&config.to_string(), Path::new("hooks.json"), &TOY);
     for named in ["toy", "claude"] {
         let loaded = parse(json!({ "dialect": named, "hooks": {} })).unwrap();
-        assert_eq!(loaded.config.dialect.name(), "toy", "the caller's goes before the file's");
+        assert_eq!(loaded.config.dialect.name(), "toy", "the caller's dialect overrides the file's");
     }
     // Matcher groups are the form of other dialects.
     let groups = json!({ "hooks": { "run": [{ "hooks": [{ "type": "command", "command": "true" }] }] } });
     assert!(parse(groups).is_err());
-    assert!(dialect::by_name("toy").is_none(), "nobody had to be told of it");
+    assert!(dialect::by_name("toy").is_none(), "it is not in the list of dialects");
 }
 
 /// A bug of a dialect is a failure of the event. It blocks if failures block.
 #[tokio::test]
-async fn its_bug_opens_no_gate_that_is_to_be_shut() {
+async fn a_dialects_panic_fails_closed() {
     for (closed, policy) in [(true, "block"), (false, "ignore")] {
         let silent = json!({ "type": "command", "command": "true", "onFailure": policy });
         let host = under_toy(&json!({ "failClosed": closed, "hooks": { "run": [silent] } })).build().await.unwrap();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::{Code, Error};
 
-/// The answer of a host's function: the dialect's output as JSON (`null` says nothing), or why it failed.
+/// The answer of a host's function: the dialect's output as JSON (`null` for no output), or why it failed.
 pub type Answer = Result<String, String>;
 
 type Ask = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;

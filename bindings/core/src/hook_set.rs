@@ -43,7 +43,7 @@ struct About {
 pub struct Request {
     /// The event's name, for dialects whose JSON does not carry it.
     pub event_name: Option<String>,
-    /// The client's timeout; as in the configuration unless given.
+    /// The client's timeout. Default: as in the configuration.
     pub timeout: Option<Duration>,
     /// The client sees the text alone, and neither stderr nor an exit code: a block is always in the text then.
     pub body_only: bool,
@@ -142,7 +142,7 @@ impl HookSet {
         })
     }
 
-    /// Loads every hook, and tells of each that cannot be loaded or does not handle its event.
+    /// Loads every hook, and reports each that cannot be loaded or does not handle its event.
     ///
     /// # Errors
     /// [`Code::Closed`]
@@ -151,7 +151,7 @@ impl HookSet {
         Ok(self.hooks.check().await.iter().map(Finding::from).collect())
     }
 
-    /// Refuses what comes after, ends what its hooks run, and waits until they have ended: `grace` at most.
+    /// Refuses new calls, ends the hooks' processes, and waits at most `grace` for their end.
     pub async fn close(&self, grace: Duration) {
         if !self.about.closed.swap(true, Ordering::AcqRel) {
             self.hooks.close(grace).await;

@@ -18,16 +18,16 @@ pub struct RuntimeOptions {
     pub compile_in_process: bool,
     /// Limits of compiling one component in a process of its own.
     pub compile_limits: CompileLimits,
-    /// The folder of compiled components; the user's cache folder unless given.
+    /// The folder of compiled components. Default: the user's cache folder.
     pub cache_dir: Option<PathBuf>,
-    /// Components that run at once; 16 unless given.
+    /// Components that run at once. Default: 16.
     pub max_instances: Option<NonZeroU32>,
-    /// The largest `memoryMiB` that a hook may have; 1024 unless given.
+    /// The largest `memoryMiB` that a hook may have. Default: 1024.
     #[serde(rename = "maxMemoryMiB")]
     pub max_memory_mib: Option<NonZeroU32>,
-    /// The file of all state; unless given, the one that a configuration names, or else the user's.
+    /// The file of all state. Default: the one that a configuration names, or else the user's.
     pub state_file: Option<PathBuf>,
-    /// Threads that run components for asynchronous calls; one for each processor unless given.
+    /// Threads that run components for asynchronous calls. Default: one for each processor.
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -37,7 +37,7 @@ pub struct RuntimeOptions {
 pub struct LoadOptions {
     /// The dialect, before any that the configuration names.
     pub dialect: Option<String>,
-    /// Failures block, whatever the configuration says.
+    /// Failures block, regardless of the configuration.
     pub fail_closed: bool,
     /// Hooks are loaded when an event first needs them. One that cannot be loaded then is a failed hook.
     pub lazy: bool,
@@ -69,7 +69,7 @@ pub(crate) fn parse<T: DeserializeOwned + Default>(what: &str, text: &str) -> Re
         return Ok(T::default());
     }
     serde_json::from_str(text).map_err(|error| {
-        // The place in a text that no person wrote helps nobody.
+        // A position in a generated text does not help the user.
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
         Error::new(Code::Options, format!("invalid {what} options: {message}"))

@@ -91,7 +91,7 @@ impl Runtime {
         Ok(found)
     }
 
-    /// Refuses what comes after. Decisions that are being made are made.
+    /// Refuses new calls. Decisions in progress are finished.
     pub fn close(&self) {
         self.shared.closed.store(true, Ordering::Release);
     }

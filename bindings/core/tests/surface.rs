@@ -78,7 +78,7 @@ fn a_broken_configuration_is_an_error_with_every_finding() {
 }
 
 #[test]
-fn a_ceiling_bounds_what_a_configuration_asks_for() {
+fn a_ceiling_bounds_a_configuration() {
     let error =
         load(&open(), &command("true"), r#"{"tenant": "acme", "ceiling": {}}"#, Vec::new()).map(drop).unwrap_err();
     assert_eq!(error.code, Code::Config);
@@ -140,7 +140,7 @@ fn a_component_that_exhausts_the_compiler_ends_the_compiler_alone() {
 }
 
 #[test]
-fn a_package_without_its_compiler_says_so() {
+fn a_missing_compiler_is_an_error() {
     for compiler in [None, Some("/nowhere/hookbox-compiler".into())] {
         let error = Runtime::open(RuntimeOptions::default(), compiler).map(drop).unwrap_err();
         assert_eq!(error.code, Code::Compiler);

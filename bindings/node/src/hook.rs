@@ -73,7 +73,7 @@ impl Drop for Function {
     }
 }
 
-/// A question; dropped where its answer is not needed any more, which JavaScript is told.
+/// A pending call; when it is dropped, JavaScript is notified.
 struct Question {
     number: u32,
     questions: Questions,

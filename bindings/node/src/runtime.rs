@@ -155,7 +155,7 @@ impl NativeRuntime {
         self.questions.answer(question, Err(why));
     }
 
-    /// Refuses what comes after.
+    /// Refuses new calls.
     #[napi]
     pub fn close(&self) {
         self.calls.runtime.close();

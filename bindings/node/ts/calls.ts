@@ -38,7 +38,7 @@ export class Calls {
     this.native = plain(() => addon.NativeRuntime.open(JSON.stringify(options), compiler, post));
   }
 
-  /** Starts a call, and waits for what it comes to. */
+  /** Starts a call, and waits for its result. */
   call(start: (number: number) => NativeTask, signal?: AbortSignal): Promise<{ number: number; text: string }> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -95,7 +95,7 @@ export class Calls {
       case Kind.ask:
         return void this.#ask(number, of, text);
       case Kind.cancel:
-        this.#asked.get(number)?.abort(new HookboxError("closed", "nobody waits for this hook any more"));
+        this.#asked.get(number)?.abort(new HookboxError("closed", "the call of this hook was cancelled"));
         return;
       case Kind.release:
         this.#functions.delete(of);

@@ -14,9 +14,9 @@ interface Fields {
   report: Report | null;
 }
 
-/** The answer to one event, whatever happened to it. */
+/** The response to one event, also after a failure. */
 export class Response implements Fields {
-  /** The text for the client; empty: the client is told nothing. */
+  /** The text for the client; empty for no output. */
   readonly stdout: string;
   /** The text is plain text, and not JSON. */
   readonly isText: boolean;
@@ -28,13 +28,13 @@ export class Response implements Fields {
   readonly exitCode: number;
   /** `allow`, `deny`, `ask`, `defer`, `skip`, `respond`, `stop`, `none`, `nothing` or `failed`. */
   readonly outcome: string;
-  /** The client is told to block. */
+  /** True if the verdict blocks. */
   readonly blocks: boolean;
-  /** The client is told to block, to ask its user, or to use another input. */
+  /** True if the verdict blocks, asks the user, or rewrites. */
   readonly restricts: boolean;
   /** The reason to block by where the text cannot be given to the client; `null`: it may go on. */
   readonly undelivered: string | null;
-  /** The error of hookbox itself, where the client is told that instead of a verdict. */
+  /** The internal error, if the response is one instead of a verdict. */
   readonly error: Fields["error"];
   /** Each hook's part and the sentence that decided; `null`: no hook was asked. */
   readonly report: Report | null;

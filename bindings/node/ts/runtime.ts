@@ -54,7 +54,7 @@ export class Runtime implements AsyncDisposable {
     return JSON.parse(text) as Finding[];
   }
 
-  /** Refuses what comes after. Decisions that are being made are made. */
+  /** Refuses new calls. Decisions in progress are finished. */
   async close(): Promise<void> {
     this.#calls.native.close();
   }
@@ -117,7 +117,7 @@ export class HookSet implements AsyncDisposable {
     return JSON.parse(text) as Report;
   }
 
-  /** Tells of each hook that cannot be loaded or does not handle its event. */
+  /** Reports each hook that cannot be loaded or does not handle its event. */
   async check(): Promise<Finding[]> {
     const { text } = await this.#calls.call((call) => this.#native.check(call));
     return JSON.parse(text) as Finding[];

@@ -90,23 +90,23 @@ export interface Hook {
   /** The wire name of its event; `canUseTool` for the permission callback. */
   event: string;
   /**
-   * Takes the event and returns the dialect's output; nothing says nothing. One that throws, takes longer than its `timeout`
-   * or returns anything else is a failed hook. `signal` is aborted when nobody waits any more.
+   * Takes the event and returns the dialect's output, or nothing for no output. A function that throws, takes longer than its `timeout`
+   * or returns anything else is a failed hook. `signal` is aborted when the call is cancelled.
    */
   run: (event: any, context: { signal: AbortSignal }) => object | null | undefined | void | Promise<object | null | undefined | void>;
-  /** Which of the events; all of them unless given. */
+  /** The events, by a pattern. Default: all. */
   matcher?: string;
-  /** Its name in reports; that of the function unless given. */
+  /** Its name in reports. Default: that of the function. */
   name?: string;
-  /** Milliseconds; 60,000 unless given. */
+  /** Milliseconds. Default: 60,000. */
   timeout?: number;
-  /** What a failure counts as; the dialect's default unless given. */
+  /** The result of a failure. Default: the dialect's own. */
   onFailure?: Policy;
-  /** What running past the timeout counts as; as `onFailure` unless given. */
+  /** The result of a timeout. Default: as `onFailure`. */
   onTimeout?: Policy;
-  /** What it may decide; everything unless given. */
+  /** Its authority over decisions and rewrites. Default: all. */
   authority?: Authority;
-  /** Whether it decides, or only runs and is recorded; `enforce` unless given. */
+  /** `monitor`: it runs and is recorded, but decides nothing. Default: `enforce`. */
   mode?: Mode;
 }
 
@@ -116,15 +116,15 @@ export interface RuntimeOptions {
   compileInProcess?: boolean;
   /** What compiling one component may take in a process of its own. */
   compileLimits?: { seconds?: number; memoryMiB?: number };
-  /** The folder of compiled components; the user's cache folder unless given. */
+  /** The folder of compiled components. Default: the user's cache folder. */
   cacheDir?: string;
-  /** Components that run at once; 16 unless given. */
+  /** Components that run at once. Default: 16. */
   maxInstances?: number;
-  /** The largest `memoryMiB` that a hook may have; 1024 unless given. */
+  /** The largest `memoryMiB` that a hook may have. Default: 1024. */
   maxMemoryMiB?: number;
-  /** The SQLite file of all state; unless given, the one that a configuration names, or else the user's. */
+  /** The SQLite file of all state. Default: the one that a configuration names, or else the user's. */
   stateFile?: string;
-  /** Threads that run components; one for each processor unless given. */
+  /** Threads that run components. Default: one for each processor. */
   threads?: number;
 }
 
@@ -136,7 +136,7 @@ export interface LoadOptions {
   folder?: string;
   /** The dialect, before any that the configuration names. */
   dialect?: string;
-  /** Failures block, whatever the configuration says. */
+  /** Failures block, regardless of the configuration. */
   failClosed?: boolean;
   /** Loads hooks when an event first needs them. One that cannot be loaded then is a failed hook. */
   lazy?: boolean;
@@ -156,7 +156,7 @@ export interface LoadOptions {
 export interface DecideOptions {
   /** The event's name, for dialects whose JSON does not carry it. */
   eventName?: string;
-  /** The client's timeout in milliseconds; as in the configuration unless given. */
+  /** The client's timeout in milliseconds. Default: as in the configuration. */
   timeout?: number;
   /** The client sees the text alone, and neither stderr nor an exit code: a block is always in the text then. */
   bodyOnly?: boolean;

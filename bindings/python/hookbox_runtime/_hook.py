@@ -18,7 +18,7 @@ from ._wait import trio_runs
 
 Output = Union[Mapping[str, Any], None]
 HookFunction = Callable[[dict[str, Any]], Union[Output, Awaitable[Output]]]
-"""Takes the event and returns the dialect's output; ``None`` says nothing. It may be ``async``."""
+"""Takes the event and returns the dialect's output; ``None`` for no output. It may be ``async``."""
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,21 @@ class Hook:
     event: str
     """The wire name of its event; ``canUseTool`` for the permission callback."""
     function: HookFunction
-    """What is called."""
+    """The function."""
     matcher: str | None = None
-    """Which of the events; all of them unless given."""
+    """The events, by a pattern. Default: all."""
     name: str | None = None
-    """Its name in reports; that of the function unless given."""
+    """Its name in reports. Default: that of the function."""
     timeout: float | None = None
-    """Seconds; 60 unless given."""
+    """Seconds. Default: 60."""
     on_failure: Policy | None = None
-    """What a failure counts as; the dialect's default unless given."""
+    """The result of a failure. Default: the dialect's own."""
     on_timeout: Policy | None = None
-    """What running past the timeout counts as; as ``on_failure`` unless given."""
+    """The result of a timeout. Default: as ``on_failure``."""
     authority: Authority | None = None
-    """What it may decide; everything unless given."""
+    """Its authority over decisions and rewrites. Default: all."""
     mode: Mode = "enforce"
-    """Whether it decides, or only runs and is recorded."""
+    """``monitor``: it runs and is recorded, but decides nothing."""
 
     def entry(self) -> str:
         """The description that the runtime reads."""

@@ -140,7 +140,7 @@ class Runtime:
         return cast("list[Finding]", json.loads(found))
 
     def close(self) -> None:
-        """Refuses what comes after. Decisions that are being made are made."""
+        """Refuses new calls. Decisions in progress are finished."""
         self._native.close()
 
     def __enter__(self) -> Runtime:
@@ -247,7 +247,7 @@ class HookSet:
         return cast(Report, json.loads(self._native.explain_sync(_bytes(event), event_name)))
 
     async def check(self) -> list[Finding]:
-        """Tells of each hook that cannot be loaded or does not handle its event."""
+        """Reports each hook that cannot be loaded or does not handle its event."""
         return cast("list[Finding]", json.loads(await wait(self._native.check)))
 
     def check_sync(self) -> list[Finding]:

@@ -41,7 +41,7 @@ async def _wait_asyncio(start: Callable[[Done], Task]) -> Any:
         try:
             loop.call_soon_threadsafe(settle, value, error)
         except RuntimeError:
-            pass  # The loop is closed, and nobody waits.
+            pass  # The loop is closed, so there is no caller.
 
     task = start(guarded(done))
     begin(task)

@@ -58,7 +58,7 @@ fn deliver(receiver: Receiver<Delivery>) {
     }
 }
 
-/// Runs a future on the runtime's threads and calls `done(value, error)` with what comes of it.
+/// Runs a future on the runtime's threads and calls `done(value, error)` with the result.
 pub(crate) fn start<T, F>(py: Python<'_>, runtime: &Runtime, future: F, done: Py<PyAny>) -> Result<Task, PyErr>
 where
     T: for<'py> IntoPyObjectExt<'py> + Send + 'static,
@@ -66,7 +66,7 @@ where
 {
     let task = runtime.spawn(async move {
         let result = future.await;
-        // Without the thread nobody can be told; the awaiting side ends with its own timeout.
+        // Without the thread no result can be delivered; the awaiting side ends with its own timeout.
         let _ = post(Box::new(move |py| {
             let arguments = match result {
                 Ok(value) => value.into_py_any(py).map(|value| (Some(value), None)),

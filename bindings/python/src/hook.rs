@@ -18,7 +18,7 @@ pub struct Reply {
 impl Reply {
     fn give(&self, answer: Answer) {
         let sender = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Nobody waits for it any more where the hook's time is over.
+        // The caller is gone if the hook's timeout has passed.
         let _ = sender.map(|sender| sender.send(answer));
     }
 }
@@ -35,7 +35,7 @@ impl Reply {
         self.give(Err(why));
     }
 
-    /// Calls this when the hook's time is over, or nobody waits for its answer any more.
+    /// Called when the hook's timeout has passed, or its caller is gone.
     fn on_cancel(&self, call: Py<PyAny>) {
         *self.on_cancel.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
@@ -68,7 +68,7 @@ pub(crate) fn hook(entry: &str, invoke: &Bound<'_, PyAny>) -> Result<HostHook, E
     })
 }
 
-/// An answer that is waited for; dropped where nobody does any more.
+/// A pending answer; dropped if its caller is gone.
 struct Waiting(Option<Py<Reply>>);
 
 impl Drop for Waiting {

@@ -34,7 +34,7 @@ pub(crate) fn text(value: &impl serde::Serialize) -> Result<String, PyErr> {
 
 #[pymethods]
 impl Response {
-    /// The text for the client; empty: the client is told nothing.
+    /// The text for the client; empty for no output.
     #[getter]
     fn stdout(&self) -> &str {
         &self.answer.stdout
@@ -70,13 +70,13 @@ impl Response {
         &self.answer.outcome
     }
 
-    /// The client is told to block.
+    /// True if the verdict blocks.
     #[getter]
     fn blocks(&self) -> bool {
         self.answer.blocks
     }
 
-    /// The client is told not to go on as it would have.
+    /// True if the verdict blocks, asks the user, or rewrites.
     #[getter]
     fn restricts(&self) -> bool {
         self.answer.restricts

@@ -158,7 +158,7 @@ impl Runtime {
         wait(py, &self.0, checking)
     }
 
-    /// Refuses what comes after.
+    /// Refuses new calls.
     fn close(&self) {
         self.0.close();
     }

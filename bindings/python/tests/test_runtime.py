@@ -314,6 +314,6 @@ def run(program: str, timeout: float = 60) -> int:
 
 
 if __name__ == "__main__":
-    # The test loop is in debug mode, and tells of every callback that takes a while.
+    # The test loop is in debug mode, and logs every slow callback.
     logging.getLogger("asyncio").setLevel(logging.ERROR)
     unittest.main()

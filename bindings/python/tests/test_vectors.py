@@ -68,6 +68,6 @@ class Vectors(unittest.IsolatedAsyncioTestCase):
 
 
 if __name__ == "__main__":
-    # The test loop is in debug mode, and tells of every callback that takes a while.
+    # The test loop is in debug mode, and logs every slow callback.
     logging.getLogger("asyncio").setLevel(logging.ERROR)
     unittest.main()

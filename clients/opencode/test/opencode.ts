@@ -26,7 +26,7 @@ export class OpenCode {
     for (const plugin of this.#plugins) await plugin[name]?.(input, output);
   }
 
-  /** One tool call: what the tool was run with, if it was, and what the model is told. */
+  /** One tool call: the arguments that the tool ran with, if any, and the text for the model. */
   async tool(tool: string, args: object, run: (args: any) => string, sessionID = "s1"): Promise<{ ran?: any; told: string }> {
     const callID = `call_${this.#calls++}`;
     let ran: any;
@@ -56,7 +56,7 @@ export class OpenCode {
     return { system, prompt: parts.map((part) => part.text) };
   }
 
-  /** Something that plugins are told of and not asked about. */
+  /** A notification to plugins, without an answer. */
   async event(type: string, properties: object): Promise<void> {
     for (const plugin of this.#plugins) await plugin.event?.({ event: { type, properties } });
   }

@@ -1,5 +1,5 @@
 // The plugin behind a stand-in of OpenCode's contract. What answers is the real `hookbox` (named by `HOOKBOX`, on the PATH
-// unless given), or a program or a server that misbehaves.
+// by default), or a program or a server that misbehaves.
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -54,12 +54,12 @@ test("it has one export, because OpenCode calls them all", () => {
   assert.deepEqual(Object.keys(plugin), ["Hookbox"]);
 });
 
-test("a call nobody objects to runs", async () => {
+test("a call without an objection runs", async () => {
   const agent = await behind({ PreToolUse: "echo '{}'" });
   assert.deepEqual(await agent.tool("bash", { ...ls }, tool), { ran: ls, told: "ran ls" });
 });
 
-test("a denied call does not run, and the model is told why", async () => {
+test("a denied call does not run, and the model gets the reason", async () => {
   const agent = await behind({ PreToolUse: says("PreToolUse", { permissionDecision: "deny", permissionDecisionReason: "not here" }) });
   assert.deepEqual(await agent.tool("bash", { ...ls }, tool), { told: "error: not here" });
 });
@@ -127,7 +127,7 @@ test("a session's context goes into its system prompt, and into no other", async
   assert.deepEqual(await agent.chat(["go"], "s2"), { system: ["you are helpful"], prompt: ["go"] });
 });
 
-test("the end of a turn is told, and cannot fail", async () => {
+test("the end of a turn is a notification, and cannot fail", async () => {
   const directory = folder();
   const agent = await opencode({ HOOKBOX: program(`cat > ${directory}/event; exit 70`) }, directory);
   await agent.event("session.idle", { sessionID: "s1" });
@@ -141,10 +141,10 @@ const failures: Record<string, Record<string, string>> = {
   "hookbox is not there": { HOOKBOX: "/no/such/hookbox" },
   "hookbox ends with another code": { HOOKBOX: program("echo '{}'; exit 78") },
   "hookbox is killed": { HOOKBOX: program("kill -9 $$") },
-  "hookbox says nothing": { HOOKBOX: program("true") },
+  "hookbox prints nothing": { HOOKBOX: program("true") },
   "hookbox says no JSON": { HOOKBOX: program("echo hello") },
   "hookbox says no object": { HOOKBOX: program("echo '[]'") },
-  "hookbox says a word that is none": { HOOKBOX: program(says("PreToolUse", { permissionDecision: "maybe" })) },
+  "hookbox prints an unknown decision": { HOOKBOX: program(says("PreToolUse", { permissionDecision: "maybe" })) },
   "hookbox hangs": { HOOKBOX: program("exec sleep 600"), HOOKBOX_TIMEOUT_MS: "300" },
   "there is no configuration": { HOOKBOX, HOOKBOX_CONFIG: "/no/such/hooks.json" },
   "there is no daemon": { HOOKBOX_URL: "http://127.0.0.1:1" },

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_recorded_in_order_and_nothing_is_said() {
+    fn calls_are_recorded_in_order_without_a_decision() {
         let host = testing::host();
         assert_eq!(call(&ToolCall::new("Bash", json!({"command": "ls"}))), Ok(pass()));
         assert_eq!(call(&ToolCall::new("Read", json!({}))), Ok(pass()));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_already_is_left_to_the_client() {
+    fn paths_inside_are_left_to_the_client() {
         testing::host();
         assert_eq!(decide("/sandbox/etc/hosts"), Ok(pass()));
         let read = ToolCall::new("Read", json!({"file_path": "/etc/hosts"}));

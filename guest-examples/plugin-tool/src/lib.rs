@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_told_of_the_command_in_the_last_message_of_the_user() {
+    fn the_command_is_described_in_the_last_user_message() {
         let message = |role: &str, text: &str| json!({ "role": role, "content": text });
         let system = message("system", "s");
         let told = message("user", &format!("two\n\n{TOLD}"));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_an_error_for_the_model() {
+    fn invalid_data_is_an_error_for_the_model() {
         let many = "bar_chart ".to_owned() + &"1 ".repeat(51);
         for command in ["bar_chart", "bar_chart x", "bar_chart -1", "bar_chart 1; ls", "bar_chart NaN", &many] {
             let wrong = "bar_chart takes 1 to 50 numbers, none below 0, and nothing else";

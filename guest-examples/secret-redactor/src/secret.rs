@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_secret_stays() {
+    fn other_text_is_unchanged() {
         for text in [
             "AKIA",
             "AKIAIOSFODNN7EXAMPLEX",

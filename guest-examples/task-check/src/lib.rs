@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_tells_nothing_is_not_held_up() {
+    fn missing_data_blocks_nothing() {
         assert_eq!(decide(None, None), Ok(pass()));
     }
 }

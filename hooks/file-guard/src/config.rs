@@ -12,7 +12,7 @@ pub struct Config {
     pub read: Vec<String>,
     /// Files that are not written, beside those that the guard knows
     pub write: Vec<String>,
-    /// Files that are free, whatever else says so
+    /// Files that are allowed, overriding all other settings
     pub allow: Vec<String>,
     /// Protects the files that the guard knows
     pub builtin: bool,

@@ -34,7 +34,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A text as it stands in a here-document: expanded, not split.
+    /// A text in a here-document: expanded, not split.
     pub(crate) fn expand(&mut self, text: &str, depth: usize) -> Word {
         let mut draft = Draft::default();
         draft.quoted();

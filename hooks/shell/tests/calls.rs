@@ -71,7 +71,7 @@ fn substitutions_are_commands_too() {
 }
 
 #[test]
-fn expansions_that_the_text_tells_are_made() {
+fn static_expansions_are_made() {
     finds("x=rm; $x -rf /", &["rm -rf /"]);
     finds("x='rm -rf /'; $x", &["rm -rf /"]);
     finds("x=a y=b; echo $x$y", &["echo ab"]);
@@ -114,7 +114,7 @@ fn runners_are_seen_through() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_told() {
+fn unknown_values_are_reported() {
     cannot_see("$CMD -rf /", Unseen::Program);
     cannot_see("/bin/r? -rf /", Unseen::Program);
     cannot_see("bash -c \"$CMD\"", Unseen::Program);

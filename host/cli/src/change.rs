@@ -111,7 +111,7 @@ pub fn consent(yes: bool) -> anyhow::Result<bool> {
     let mut answer = String::new();
     let read = io::stdin().read_line(&mut answer).context("cannot read the answer")?;
     if read == 0 {
-        return Err(Exit::Usage.error("nothing was written: nobody answered; --yes writes without asking"));
+        return Err(Exit::Usage.error("nothing was written: no confirmation; --yes writes without asking"));
     }
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

@@ -57,14 +57,14 @@ use tokio::{
 
 use crate::{exit::Exit, log};
 
-/// What to do.
+/// The subcommand.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Judge one event: its JSON on stdin, the verdict's JSON on stdout
+    /// Decide on one event: its JSON on stdin, the verdict's JSON on stdout
     Run(run::Run),
     /// Serve `PicoClaw` as one of its hook processes: JSON-RPC on stdin and stdout
     Stdio(stdio::Stdio),
-    /// Decide for many tenants over HTTP: the daemon
+    /// Run the daemon, which decides for many tenants over HTTP
     Serve(serve::Serve),
     /// Ask the daemon whether it is ready
     Health(health::Health),
@@ -72,11 +72,11 @@ pub enum Command {
     Top(top::Top),
     /// Print a new token for a tenant of the daemon, and its hash
     Token(token::Token),
-    /// Show which hooks an event meets, what each says, and what decides
+    /// Show the hooks that match an event, their outputs, and the rule that decides
     Explain(explain::Explain),
-    /// Find everything that is wrong with a configuration and its hooks
+    /// Report all errors in a configuration and its hooks
     Check(check::Check),
-    /// Let a configuration that is found in a folder run there, as it is now
+    /// Trust a configuration in its folder, in its current state
     Trust(trust::Trust),
     /// Push a hook to a registry
     Push(push::Push),
@@ -86,13 +86,13 @@ pub enum Command {
     Pull(pull::Pull),
     /// Print the digest of a hook in a registry, or of a file
     Digest(digest::Digest),
-    /// Show a hook in a registry: where it comes from, what it handles and what it asks for
+    /// Show a hook in a registry: its origin, its events and its permissions
     Info(info::Info),
     /// Pin the hooks of registries that a configuration names, and fetch them
     Lock(lock::Lock),
     /// Find newer versions of locked hooks, and show what they change
     Update(update::Update),
-    /// Let locked hooks run that another person locked, or that ask for more than before
+    /// Approve locked hooks that are new or need more permissions
     Approve(approve::Approve),
     /// Write the components of a lock to one file, for a machine without a network
     Save(save::Save),
@@ -100,27 +100,27 @@ pub enum Command {
     Load(save::Load),
     /// Verify chained records, or sign their head
     Records(records::Records),
-    /// Show what is kept of registries and of the compiler, and make room
+    /// Show the caches of registries and of the compiler, and free space
     Cache(cache::Cache),
-    /// Guard the clients on this machine with the hooks that this program brings
+    /// Guard the clients on this machine with the bundled hooks
     Init(init::Init),
-    /// List the hooks that this program brings
+    /// List the bundled hooks
     Hooks(hooks::Hooks),
-    /// Add a hook that this program brings to a configuration
+    /// Add a bundled hook to a configuration
     Add(add::Add),
-    /// Make a client ask hookbox about every event that a configuration has hooks for
+    /// Connect a client to hookbox for every event that a configuration has hooks for
     Install(install::Install),
-    /// Find out whether clients ask hookbox, and what no hook can stop there
+    /// Check that clients call hookbox, and list what no hook can stop there
     Doctor(doctor::Doctor),
-    /// Show what a component handles and what it asks for
+    /// Show the events and imports of a component
     Inspect(inspect::Inspect),
-    /// Begin a hook: a project that builds, is tested and runs as it is
+    /// Create a hook: a project that builds, runs and has tests
     New(new::New),
     /// Compile a hook to a component
     Build(build::Build),
-    /// Run a hook's cases: events, and what they must lead to
+    /// Run a hook's cases: events and the expected verdicts
     Test(test::Test),
-    /// Measure what a call of a hook costs: time, fuel and memory
+    /// Measure the cost of a call of a hook: time, fuel and memory
     Bench(bench::Bench),
     /// Print the JSON Schema of the configuration file
     Schema(schema::Schema),

@@ -15,17 +15,17 @@ Exit codes:
       when hookbox itself failed and need not block
   1   `test`: a case failed. `health`: the daemon is not ready. `run` under blade@observed, which
       blocks on the codes below: hookbox itself failed and need not block
-  2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client is
-      told to block. Under blade also stderr of a command hook that ended with 2, on an event
-      where Claude hears of it in no other way
+  2   `run` with \"failClosed\": true or --fail-closed: hookbox itself failed, and the client
+      blocks. Under blade also stderr of a command hook that ended with 2, on an event where
+      Claude gets it in no other way
   64  wrong usage
   65  the event is not valid (not JSON, no event name, a field of the wrong type, …)
   70  hookbox could not do its work (a file, a process, a bug)
-  78  the configuration or a hook of it cannot be used
-  80  hookbox.lock is missing, or is not of the configuration as it is now
-  81  a component has to be approved before it runs: hookbox approve
-  82  the bytes of a component are not those that were locked
-  83  a registry could not be used
+  78  the configuration or one of its hooks is invalid
+  80  hookbox.lock is missing or does not match the configuration
+  81  a component needs approval before it runs: hookbox approve
+  82  the bytes of a component differ from the lock
+  83  a registry failed
   84  a signature is missing or wrong, or a component or its publisher is revoked";
 
 /// The exit status of the process.

@@ -109,7 +109,7 @@ impl Locks {
         let publisher = verified.map(|verified| verified.publisher);
         if publisher.is_some() && publisher != locked.publisher {
             let found = publisher.unwrap_or_default();
-            let said = locked.publisher.as_deref().unwrap_or("nobody");
+            let said = locked.publisher.as_deref().unwrap_or("unknown");
             let message = format!("`{reference}` is signed by {found}, and the lock says {said}");
             return Err(Exit::Forged.advised(message, &["run   hookbox update"]));
         }
@@ -266,7 +266,7 @@ pub fn check_power(reference: &Reference, locked: &Locked, bytes: &[u8]) -> anyh
     if hookbox::artifact::Power::of(&found) == locked.power() {
         return Ok(());
     }
-    let message = format!("`{reference}`: the lock tells of other events or interfaces than the component has");
+    let message = format!("`{reference}`: the lock names other events or interfaces than the component has");
     Err(Exit::Forged.advised(message, &["the lock was edited: see its history, then run   hookbox lock"]))
 }
 

@@ -190,7 +190,7 @@ fn standing(config: &Config) -> Result<Trusted, String> {
     let file = config.file.display();
     let trusted = Store::open().and_then(|store| store.get(&place(&config.file)));
     match trusted.map_err(|error| format!("{error:#}, so {file} is not trusted"))? {
-        None => Err(format!("{file} was found here, and nobody trusted it")),
+        None => Err(format!("{file} was found here and is not trusted")),
         Some(trusted) if trusted.digest != config.digest => Err(format!("{file} has changed since it was trusted")),
         Some(trusted) if trusted.dialect != config.dialect.name() => {
             Err(format!("{file} is trusted under {}, not under {}", trusted.dialect, config.dialect.name()))

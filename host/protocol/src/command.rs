@@ -24,13 +24,13 @@ pub type Said = Result<(HookOutput, Vec<Note>), Failure>;
 
 /// Reads a command's output in the way of most clients.
 ///
-/// decisions.md#exit-codes: "Command handlers have the same exit codes in every dialect as the blade spec writes down
-/// (0 = JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
+/// decisions.md#exit-codes: "Command handlers have the exit codes of the blade specification in every dialect (0 =
+/// JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
 pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ended: &Ended) -> Said {
     match ended.code {
         Some(0) => printed(dialect, event, ended.stdout),
-        // decisions.md#exit-codes: "The stderr of exit 2 loses one newline at its end, the one that ends its last line;
-        // the rest is the reason verbatim."
+        // decisions.md#exit-codes: "The newline at the end of the stderr of exit 2 is removed; the rest is the reason
+        // verbatim."
         Some(2) => {
             let stderr = text(ended.stderr);
             let reason = stderr.strip_suffix('\n').unwrap_or(&stderr).to_owned();
@@ -43,9 +43,8 @@ pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ende
 
 /// Decodes the stdout of a handler that speaks the dialect's JSON: one object, or nothing.
 ///
-/// # Errors
-/// [`Cause::BadOutput`]. decisions.md#outputs: "The whole of an output is one JSON object in which no key stands twice;
-/// blanks around it do not matter. Anything else makes it a failed handler's."
+/// # Errors [`Cause::BadOutput`]. decisions.md#outputs: "An output is exactly one JSON object without duplicate keys,
+/// with optional white space around it. Anything else is an invalid output: the handler has failed."
 pub fn printed<D: Dialect + ?Sized>(dialect: &D, event: &Event, stdout: &[u8]) -> Said {
     let trimmed = stdout.trim_ascii();
     if trimmed.is_empty() {

@@ -79,8 +79,7 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
         output.decision = Some(decision);
         return;
     }
-    // decisions.md#what-a-dialect-cannot-say: "A `respond` where nobody can answer for the tool is a block, with its
-    // text as the reason."
+    // decisions.md#degradation: "A `respond` on an event without `respond` is a block, with its text as the reason."
     if let Decision::Respond(result) = &decision {
         output.reason = Some(respond_text(result));
     }
@@ -113,7 +112,7 @@ pub(crate) const WITHHELD: &str = "the result is withheld";
 
 /// Replaces a rewrite to null, which is never written.
 ///
-/// decisions.md#what-a-dialect-cannot-say: "A result that is rewritten to `null` is withheld, with a note".
+/// decisions.md#degradation: "A result that is rewritten to `null` is withheld, with a note".
 fn withhold(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>) {
     if spec.kind == EventKind::PostToolUse && spec.expressible.rewrite {
         output.updated = Some(WITHHELD.into());
@@ -129,8 +128,8 @@ fn lose_rewrite(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>
     output.updated = None;
     let lost = format!("{} has no place for a rewrite", spec.name);
     match (spec.kind, &output.decision) {
-        // decisions.md#what-a-dialect-cannot-say: "A rewrite of a prompt or of a tool's result that the dialect cannot
-        // say is a block". Such a rewrite is usually a redaction, and the model must not read the original.
+        // decisions.md#degradation: "A rewrite of a prompt or of a tool's result that the dialect cannot express is a
+        // block". Such a rewrite is usually a redaction, and the model must not read the original.
         (EventKind::UserPromptSubmit, _) => block_instead(spec, output, notes, &lost, "the prompt"),
         (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) => {
             block_instead(spec, output, notes, &lost, "the result");
@@ -153,7 +152,7 @@ pub(crate) fn lose_allow(spec: &EventSpec, output: &mut HookOutput) {
     // A permission request that gets no answer and cannot be asked about is approved by the client.
     if spec.kind == EventKind::PermissionRequest && can_say(DecisionKind::Deny) && !can_say(DecisionKind::Ask) {
         output.decision = Some(Decision::Deny);
-        output.reason = Some("a hook approved another call, which this agent cannot be told".to_owned());
+        output.reason = Some("a hook approved a rewritten call, which this agent does not support".to_owned());
     }
 }
 
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_go_on_without_its_rewrite_does_not() {
+    fn a_lost_redaction_blocks() {
         assert_eq!(rewritten(&codebuddy::DOCUMENTED, EventKind::PostToolUse, None), (Some(DecisionKind::Deny), true));
         assert_eq!(rewritten(&blade::DOCUMENTED, EventKind::PermissionRequest, Some(Decision::Allow)), (None, false));
         assert_eq!(rewritten(&blade::DOCUMENTED, EventKind::SessionEnd, None), (None, false));
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hooks_own_reason_stands_when_its_prompt_rewrite_is_lost() {
+    fn a_reason_survives_a_lost_prompt_rewrite() {
         let mut output = HookOutput { updated: Some(json!("safe")), ..HookOutput::decided(Decision::Deny, "a secret") };
         degrade(claude::DOCUMENTED.spec(EventKind::UserPromptSubmit), &mut output);
         assert_eq!(output, HookOutput::decided(Decision::Deny, "a secret"));

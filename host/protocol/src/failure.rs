@@ -147,7 +147,7 @@ impl Fallback {
 
 /// Makes the answer of a failed hook under its failure policy.
 ///
-/// decisions.md#failures: "`ignore` = as if it said nothing; `deny`/`ask` = as if it had returned that decision with a
+/// decisions.md#failures: "`ignore` = no output; `deny`/`ask` = as if it had returned that decision with a
 /// reason that names the hook and the cause."; "On events without a permission decision `deny` blocks where the event
 /// can be blocked and is otherwise recorded only."
 pub fn failed_output(

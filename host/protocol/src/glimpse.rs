@@ -1,6 +1,6 @@
 //! Reads the event name and the tool name of an invalid event.
 //!
-//! A text may end too early, be nested too deep or have invalid UTF-8. It is an event all the same, and the hooks that
+//! A text may end too early, be nested too deep or have invalid UTF-8. It is still an event, and the hooks that
 //! are configured for it count as failed, each under its own failure policy.
 
 use std::ops::Range;

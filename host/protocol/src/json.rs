@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_two_parsers_could_read_differently_is_an_error() {
+    fn ambiguous_json_is_an_error() {
         for bad in [
             &br#"{"a":1,"a":2}"#[..],
             br#"{"a":1,"\u0061":2}"#,
@@ -224,7 +224,7 @@ mod tests {
 
     /// This parser and `serde_json` agree on valid JSON, except for the texts that only this parser rejects.
     #[test]
-    fn what_is_json_is_what_serde_json_takes() {
+    fn accepts_the_same_json_as_serde_json() {
         let texts = [
             "[]",
             "{}",

@@ -186,7 +186,7 @@ fn may(decide: &[Power]) -> Authority {
 }
 
 #[test]
-fn what_is_said_instead() {
+fn replacements_for_decisions_beyond_authority() {
     let respond = Decision::Respond(json!({"for_llm": "the text"}));
     let cases = [
         (Decision::Allow, vec![Power::Deny, Power::Ask], None),
@@ -220,7 +220,7 @@ fn a_halt_that_is_not_granted_denies_but_never_keeps_the_agent_going() {
 }
 
 #[test]
-fn a_permission_for_a_rewrite_goes_with_the_rewrite() {
+fn an_allow_is_lost_with_its_rewrite() {
     let rewriter = |pointer: &str| Authority { rewrite: Rewrite::Only(vec![pointer.into()]), ..may(&[Power::Allow]) };
     let wanted = json!({"command": "ls -l", "commands": 2, "env": {"A": "1"}});
     let output = HookOutput { updated: Some(wanted), ..HookOutput::decided(Decision::Allow, "now it is safe") };
@@ -234,7 +234,7 @@ fn a_permission_for_a_rewrite_goes_with_the_rewrite() {
 
 /// The `allow` was for another tool with the same input.
 #[test]
-fn a_permission_for_another_tool_goes_with_the_tool() {
+fn an_allow_is_lost_with_its_tool_name() {
     let same = event("PreToolUse").call.unwrap().input;
     for updated in [None, Some(same)] {
         let output = HookOutput {
@@ -252,7 +252,7 @@ fn a_permission_for_another_tool_goes_with_the_tool() {
 
 /// On picoclaw's `approve_tool`, an empty output is an approval.
 #[test]
-fn a_lost_rewrite_is_no_approval_where_silence_is_one() {
+fn a_lost_rewrite_denies_if_silence_approves() {
     let picoclaw = dialect::by_name("picoclaw").unwrap();
     let wire = json!({ "jsonrpc": "2.0", "id": 1, "method": "hook.approve_tool", "params": { "tool": "exec", "arguments": { "command": "rm" } } });
     let event = picoclaw.decode_event(wire.to_string().as_bytes(), None).unwrap();

@@ -142,8 +142,8 @@ fn several_can_use_tool_callbacks_deny_before_they_ask_before_they_allow() {
 }
 
 #[test]
-/// decisions.md#blade-callback: "Our own failure that blocks is `skip` on `PreToolUse` and `PermissionRequest`, `deny` on
-/// `canUseTool`, and `abort` on every other event".
+/// decisions.md#blade-callback: "An internal error that blocks is `skip` on `PreToolUse` and `PermissionRequest`,
+/// `deny` on `canUseTool`, and `abort` on every other event".
 fn own_failures_block_in_the_words_of_the_event() {
     let resort = |text: &str| DIALECT.fail_closed(text.as_bytes(), None, "why").stdout;
     let abort = Some(json!({ "action": "abort", "reason": "why" }));

@@ -74,7 +74,7 @@ fn a_permission_for_another_input_is_a_denial() {
 }
 
 #[test]
-fn a_new_result_is_what_the_model_sees() {
+fn a_new_result_replaces_the_tools() {
     let done = event("PostToolUse", "Bash");
     assert_eq!(wire(&done, &[rewrite(json!("KEY=***"))]), json!({ "decision": "block", "reason": "KEY=***" }));
     assert_eq!(wire(&done, &[rewrite(json!({ "a": 1 }))])["reason"], "{\"a\":1}");
@@ -86,7 +86,7 @@ fn a_new_result_is_what_the_model_sees() {
 }
 
 #[test]
-fn what_codex_rejects_is_never_said() {
+fn outputs_that_codex_rejects_are_never_printed() {
     let everything = HookOutput {
         suppress_output: true,
         halt: Some(Halt { scope: Scope::Turn, reason: Some("enough".into()) }),

@@ -16,7 +16,7 @@ fn read(name: &str, event: &Value) -> (&'static dyn Dialect, Event) {
 }
 
 #[test]
-fn a_grant_covers_what_is_below_it_and_no_longer_name() {
+fn a_grant_covers_descendants_but_not_longer_names() {
     let only = |pointers: &[&str]| Authority {
         rewrite: Rewrite::Only(pointers.iter().map(|pointer| (*pointer).to_owned()).collect()),
         ..Authority::gate()

@@ -65,7 +65,7 @@ fn a_library_users_request_looks_like_the_clients() {
 }
 
 #[test]
-fn of_several_requests_what_each_changed_counts() {
+fn changes_of_several_requests_are_merged() {
     let event = event(&request(&json!({})));
     let whole = |model: &str, text: &str| {
         rewrite(
@@ -89,7 +89,7 @@ fn the_next_of_sequential_hooks_sees_the_rewrite() {
 }
 
 #[test]
-fn a_new_result_is_what_the_model_sees() {
+fn a_new_result_replaces_the_tools() {
     let done = json!({ "hook_event_name": "AfterTool", "tool_name": "read_file", "tool_input": {},
         "tool_response": { "llmContent": "KEY=1", "returnDisplay": "" } });
     let done = event(&done);
@@ -122,7 +122,7 @@ fn silence_is_silence() {
 }
 
 #[test]
-fn extra_of_any_form_is_no_crash() {
+fn extra_of_any_form_does_not_panic() {
     let select = event(&json!({ "hook_event_name": "BeforeToolSelection" }));
     let extra = |extra: Value| HookOutput { extra: extra.as_object().unwrap().clone(), ..HookOutput::default() };
     let config = json!({ "hookSpecificOutput": { "toolConfig": { "mode": 1, "allowedFunctionNames": "a" } } });

@@ -17,7 +17,7 @@ fn bash() -> (String, Option<String>) {
 }
 
 #[test]
-fn what_cannot_be_read_still_has_a_name() {
+fn an_unreadable_event_still_has_a_name() {
     let head = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":"#;
     let deep = format!("{head}{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
     let not_utf8 = [head.as_bytes(), b"\"\xff\"}"].concat();
@@ -174,7 +174,7 @@ proptest! {
 
     /// A glimpse of a valid event has the event's name and tool.
     #[test]
-    fn what_is_read_and_what_is_seen_are_the_same(pieces in vec(prop::sample::select(&[
+    fn glimpse_and_decode_agree(pieces in vec(prop::sample::select(&[
         "{", "}", "[", "]", ",", ":", "\"", "\\", "\"hook_event_name\"", "\"Stop\"", "\"PreToolUse\"", "\"tool_name\"", "\"Bash\"",
         "\"tool_input\"", "1", "null", " ", "\"a\":", "\"hook_event_name\":\"Stop\"", "\"tool_name\":\"Bash\"",
     ][..]), 0..24)) {

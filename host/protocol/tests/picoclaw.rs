@@ -218,7 +218,7 @@ fn a_rewrite_keeps_the_origin_of_an_event_that_never_came_over_a_wire() {
 
 /// A component's output is checked only here. A rewrite is applied as a whole or not at all.
 #[test]
-fn a_rewrite_the_client_could_not_read_changes_nothing_and_is_told_of() {
+fn a_rewrite_that_the_client_cannot_read_is_dropped_and_reported() {
     let mut event = request("hook.before_tool", &json!({ "tool": "exec", "arguments": {} }));
     let broken = HookOutput { updated: Some(json!("ls")), updated_tool: Some("other".into()), ..HookOutput::default() };
     let before = event.clone();
@@ -230,8 +230,8 @@ fn a_rewrite_the_client_could_not_read_changes_nothing_and_is_told_of() {
     assert_eq!(DIALECT.encode_outcome(&event, &outcome.output).unwrap()["result"], json!({ "action": "continue" }));
 }
 
-/// decisions.md#picoclaw: "A rewrite too long for the client's reader is never passed over: a call is denied, a result is
-/// withheld, and a request or a response of the model ends the turn."
+/// decisions.md#picoclaw: "A rewrite that is too long for the client's reader is never dropped silently: a call is
+/// denied, a result is withheld, and a request or a response of the model ends the turn."
 #[test]
 fn a_rewrite_too_long_for_the_client_is_never_passed_over() {
     let long = "x".repeat(MEBIBYTE);
@@ -287,7 +287,7 @@ fn the_longest_line_the_client_reads_is_not_cut() {
 
 /// A component may return a tool's result as a text, but the client needs an object.
 #[test]
-fn a_text_in_place_of_a_result_is_what_the_model_reads() {
+fn a_text_replaces_a_result() {
     let merge = |result: Value| {
         let event = request("hook.after_tool", &json!({ "tool": "exec", "result": result }));
         let outcome = DIALECT.merge(&event, &[HookOutput { updated: Some(json!("***")), ..HookOutput::default() }]);

@@ -32,7 +32,7 @@ fn says(event: &Event, result: &Value) -> (HookOutput, Vec<NoteKind>) {
 }
 
 #[test]
-fn every_event_of_every_dialect_is_told_or_left_out_by_its_kind() {
+fn every_event_kind_is_sent_or_left_out() {
     for dialect in ALL {
         for kind in EventKind::ALL {
             let context =
@@ -49,7 +49,7 @@ fn every_event_of_every_dialect_is_told_or_left_out_by_its_kind() {
 }
 
 #[test]
-fn a_call_without_a_name_or_input_is_still_told_in_full() {
+fn a_call_without_a_name_or_input_is_sent_complete() {
     let event =
         Event::new(&DIALECT, EventContext::default(), Some(ToolCall::default()), Input::empty(EventKind::PreToolUse));
     let told = tell(&event).unwrap();
@@ -58,7 +58,7 @@ fn a_call_without_a_name_or_input_is_still_told_in_full() {
 }
 
 #[test]
-fn a_result_is_told_as_text_and_comes_back_as_what_it_was() {
+fn a_result_is_sent_as_text_and_restored() {
     for (output, text) in
         [(json!("file1"), "file1"), (json!({ "stdout": "a" }), r#"{"stdout":"a"}"#), (json!(["a"]), r#"["a"]"#)]
     {
@@ -80,7 +80,7 @@ fn a_result_is_told_as_text_and_comes_back_as_what_it_was() {
 
 /// Gemini CLI writes a model's response in parts.
 #[test]
-fn an_answer_in_parts_is_told_as_its_text_and_comes_back_in_parts() {
+fn an_answer_in_parts_is_sent_as_text_and_restored() {
     let response = |text: &str, parts: Value| {
         let candidate = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
         json!({ "text": text, "candidates": [candidate] })
@@ -103,7 +103,7 @@ fn an_answer_in_parts_is_told_as_its_text_and_comes_back_in_parts() {
 }
 
 #[test]
-fn a_failure_is_told_as_a_result_that_is_an_error() {
+fn a_failure_is_sent_as_an_error_result() {
     let wire =
         json!({ "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {}, "error": "exit 1" });
     let result = json!({ "for_llm": "exit 1", "for_user": "", "silent": false, "is_error": true });
@@ -111,7 +111,7 @@ fn a_failure_is_told_as_a_result_that_is_an_error() {
 }
 
 #[test]
-fn what_happens_is_told_under_the_clients_own_name_for_such_things() {
+fn notifications_have_the_clients_own_kinds() {
     let wire = json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
     let told = tell(&event("claude", &wire)).unwrap();
     let params = json!({ "Kind": "session_start", "Payload": wire, "Meta": { "SessionKey": "s" } });
@@ -119,7 +119,7 @@ fn what_happens_is_told_under_the_clients_own_name_for_such_things() {
 }
 
 #[test]
-fn answers_say_in_another_dialect_what_they_say_in_their_own() {
+fn answers_mean_the_same_in_every_dialect() {
     let call = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" } });
     let call = event("claude", &call);
     assert_eq!(says(&call, &json!({ "action": "continue" })), (HookOutput::default(), Vec::new()));
@@ -146,7 +146,7 @@ proptest! {
 
     /// The process decodes every neutral event as it was sent.
     #[test]
-    fn what_is_told_arrives(
+    fn sent_events_arrive(
         kind in prop::sample::select(EventKind::ALL), tool in ".*", input in any_json(), output in any_json(),
         texts in prop::collection::vec(prop::option::of(".*"), 7), iteration in any::<Option<u32>>(),
     ) {

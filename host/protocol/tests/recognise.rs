@@ -42,7 +42,7 @@ fn names(wire: &[u8]) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_recorded_line_is_its_own_clients_and_nobody_elses() {
+fn a_recorded_line_is_recognised_as_its_client_only() {
     let mut told = 0;
     for (folder, own) in FOLDERS {
         for path in files(&samples().join(folder)) {
@@ -58,7 +58,7 @@ fn a_recorded_line_is_its_own_clients_and_nobody_elses() {
 }
 
 #[test]
-fn what_anybody_can_have_sent_is_left_open() {
+fn an_ambiguous_payload_is_not_recognised() {
     let bare = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" } });
     let found = names(bare.to_string().as_bytes());
     assert!(found.contains(&"claude") && found.contains(&"codebuddy") && found.len() > 2, "{found:?}");
@@ -120,7 +120,7 @@ fn another_clients_line_is_never_taken_for_a_third_ones() {
 }
 
 #[test]
-fn a_dialect_yields_only_to_what_no_other_client_sends() {
+fn a_dialect_yields_only_to_proof() {
     let own = [
         (
             "blade-callback",
@@ -188,7 +188,7 @@ fn the_environment_breaks_ties_only() {
 }
 
 #[test]
-fn what_bears_no_mark_is_the_configured_clients_where_it_has_such_an_event() {
+fn an_unmarked_event_belongs_to_the_configured_client() {
     let bare = br#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash"}"#;
     for configured in ["claude", "claude@observed", "codebuddy", "blade", "copilot", "opencode"] {
         assert_eq!(told(configured, bare, &[]), "own", "{configured}");

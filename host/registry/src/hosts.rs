@@ -6,8 +6,8 @@ use hookbox::capability::http::{Reach, is_public};
 use serde::Deserialize;
 use url::Url;
 
-/// Hosts in private networks and without TLS that may be reached all the same, by `HOST` or `HOST:PORT`; and, where that is
-/// given, the only hosts that may be reached at all.
+/// Hosts in private networks and without TLS that may be reached anyway, by `HOST` or `HOST:PORT`; and, where
+/// that is given, the only hosts that may be reached at all.
 #[derive(Debug, Clone, Default)]
 pub struct Hosts {
     named: BTreeMap<String, Terms>,

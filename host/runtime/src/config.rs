@@ -294,7 +294,7 @@ impl Handler {
     }
 }
 
-/// Whether a hook decides.
+/// The effect of a hook's output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]

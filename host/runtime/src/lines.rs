@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_too_long_is_cut_and_what_follows_is_whole() {
+    async fn long_lines_are_cut_and_the_next_line_is_complete() {
         let mut input: &[u8] = b"abc\nabcd\nabcde\n\nab";
         let mut seen = Vec::new();
         while let Some(line) = next(&mut input, 3).await.unwrap() {

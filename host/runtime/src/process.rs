@@ -47,7 +47,7 @@ impl Group {
         }
         command.env(DEPTH, (depth + 1).to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let failed = |e| Failure::new(Cause::Spawn, format!("nobody could be started to end {name} with us: {e}"));
+        let failed = |e| Failure::new(Cause::Spawn, format!("cannot start the watchdog for {name}: {e}"));
         let guard = Guard::start().map_err(failed)?;
         command.process_group(guard.group.as_raw_nonzero().get()).kill_on_drop(true);
         let child =

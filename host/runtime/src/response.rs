@@ -15,7 +15,7 @@ use crate::{
     verdict::{Verdict, text_of},
 };
 
-/// The response to one event, whatever happened. A front end prints it and decides nothing:
+/// The response to one event, also after a failure. A front end prints it and decides nothing:
 ///
 /// 1. Write [`Response::stdout`] to stdout, or send it as the body. If that fails, write [`Response::undelivered`] to
 ///    stderr and exit with code 2. Without it, report the write error.

@@ -98,8 +98,7 @@ pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>
         (Some("tool_name"), Some(tool)) => other_names(tool, hooks.dialect(), hooks.config.written),
         _ => Vec::new(),
     };
-    // decisions.md#matchers: "Where the event is about a tool or can be blocked, a field that it lacks may be any, and every
-    // pattern takes it".
+    // decisions.md#matchers: "If the event is about a tool or can be blocked, a missing field matches every pattern".
     let any = terms.unread.is_some() || field.is_none() && (spec.blockable || spec.kind.has_tool());
     let matches = |entry: &Entry| {
         // A row without a matched field ignores matchers, as its specification says.
@@ -225,7 +224,8 @@ async fn call(
     let timeout = hook.time_for(event);
     let own = later(started, timeout);
     let deadline = due.map_or(own, |due| due.min(own));
-    // decisions.md#who-is-calling: "what a command reads and what its output means follows that".
+    // decisions.md#who-is-calling: "the input, output and failure policy of commands and `http` hooks follow that
+    // dialect".
     let told = speaks(hooks, hook).and_then(|written| Some((translate(event, hooks.dialect(), written)?, written)));
     let call = match &told {
         Some((told, written)) => Call { event: told, dialect: *written, deadline: deadline.into() },
@@ -340,7 +340,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
         }
     };
     if hook.observe_only && !counted.is_silent() {
-        notes.push(Note::dropped("an observer is told, not asked"));
+        notes.push(Note::dropped("an observer cannot decide"));
         *counted = HookOutput::default();
     }
     notes.extend(express(hooks.dialect(), event, authority.as_ref(), &mut counted));
@@ -350,7 +350,7 @@ fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) -> Box<Hook
 /// The failure of a hook that rewrote what its authority does not include, and the rest of its output: a denial or
 /// question, and the granted part of the rewrite. Drops its context, because that describes the lost rewrite.
 ///
-/// decisions.md#authority: "A rewrite that is lost because its hook may not make it is a failure of that hook".
+/// decisions.md#authority: "A rewrite that is lost for lack of authority is a failure of its hook".
 fn unauthorised(
     hooks: &Hooks,
     event: &Event,
@@ -391,7 +391,7 @@ fn with_kept(failed: HookOutput, kept: Option<HookOutput>) -> HookOutput {
 
 /// The reason why an output does not fit the dialect. `None` if it denies or stops in any case.
 ///
-/// decisions.md#outputs: "Where failures block, so does an output that is not the dialect's".
+/// decisions.md#outputs: "Where failures block, an output that does not fit the dialect blocks too".
 fn misfit(event: &Event, output: &HookOutput, notes: &[Note]) -> Option<String> {
     if output.halt.is_some() || output.decision_kind() > Some(DecisionKind::Ask) {
         return None;
@@ -428,8 +428,8 @@ pub(crate) fn policy(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause
     })
 }
 
-/// decisions.md#failures: "A component that may only hold back, and uses up one of its limits before a tool runs, has
-/// denied"; "So has a command that was not started because hooks run inside hooks too deep".
+/// decisions.md#failures: "A component that may only restrict denies when it exceeds one of its limits before a tool
+/// runs"; "A command that was not started because hooks are nested too deep denies in the same way".
 fn is_exhausted_gate(hook: &config::Hook, kind: EventKind, cause: Cause) -> bool {
     let component = matches!(hook.handler, config::Handler::Wasm(_));
     let gate = component && hook.bounds().is_some_and(|authority| authority.only_restricts());

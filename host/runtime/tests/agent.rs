@@ -193,7 +193,7 @@ async fn an_agent_looks_before_it_judges() {
 }
 
 #[tokio::test]
-async fn nothing_leads_out_of_the_project() {
+async fn no_path_leaves_the_project() {
     let outside = tempfile::tempdir().unwrap();
     let secret = outside.path().join("secret.txt");
     fs::write(&secret, "the secret").unwrap();
@@ -348,7 +348,7 @@ async fn an_agent_ends_at_its_deadline() {
 }
 
 #[tokio::test]
-async fn a_hook_whose_model_cannot_be_asked_does_not_load() {
+async fn a_hook_without_a_model_does_not_load() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("hooks.json");
     let key = |variable: &str| json!({ "llm": { "provider": "anthropic", "apiKeyEnv": variable } });

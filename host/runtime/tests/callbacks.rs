@@ -71,7 +71,7 @@ async fn can_use_tool_runs_first_and_is_final() {
 
 /// blade-callback.md#canusetool: "Hooks and `canUseTool` are two separate systems".
 #[tokio::test]
-async fn what_turns_hooks_off_leaves_can_use_tool() {
+async fn can_use_tool_runs_when_hooks_are_disabled() {
     for (off, hooks) in [(true, json!({})), (false, json!({ "enabled": false }))] {
         let mut hooks = hooks;
         hooks["PermissionRequest"] = json!([{ "hooks": [{ "type": "command", "command": "exit 2" }] }]);
@@ -88,7 +88,7 @@ async fn what_turns_hooks_off_leaves_can_use_tool() {
 }
 
 #[tokio::test]
-async fn what_defers_restricts() {
+async fn a_defer_restricts() {
     let says = |word: &'static str| {
         builder(&json!({ "dialect": "claude@observed", "hooks": {} })).callback(
             "PreToolUse",
@@ -116,7 +116,7 @@ async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
 
 /// The environment and the stdin of a command handler.
 #[tokio::test]
-async fn commands_find_the_project_and_what_the_examples_read() {
+async fn commands_find_the_project_and_the_fields_of_the_examples() {
     let says = |what: &str| json!({ "type": "command", "command": format!("printf '%s' \"{what}\" >&2; exit 2") });
     let reason = async |dialect: &str, what: &str, event: Value| {
         let hooks = json!({ "PreToolUse": [{ "hooks": [says(what)] }] });
@@ -131,7 +131,7 @@ async fn commands_find_the_project_and_what_the_examples_read() {
     let mut at_blade = event.clone();
     at_blade["project_dir"] = json!("/project");
     assert_eq!(reason("blade", "$BLADE_PROJECT_DIR $CLAUDE_PROJECT_DIR", at_blade).await, "/project /project");
-    // decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, also stand at the top".
+    // decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, are also top-level fields".
     let read: Value = serde_json::from_str(&reason("codebuddy", "$(cat)", event.clone()).await).unwrap();
     assert_eq!((&read["command"], &read["file_path"]), (&json!("ls"), &json!("/a")));
     assert_eq!(read.as_object().unwrap().len(), event.as_object().unwrap().len() + 2, "{read}");

@@ -103,7 +103,7 @@ async fn never_more_commands_than_the_bound_run_at_once() {
 }
 
 #[tokio::test]
-async fn five_run_at_once_unless_the_configuration_says_otherwise() {
+async fn five_hooks_run_concurrently_by_default() {
     let (all_here, sixth) = (Arc::new(Barrier::new(5)), Arc::new(AtomicUsize::new(0)));
     let mut builder = blade(json!({}));
     for number in 0..6 {
@@ -149,7 +149,7 @@ async fn a_slow_hook_takes_one_place_only() {
 }
 
 #[tokio::test]
-async fn merging_does_not_depend_on_who_finishes_first() {
+async fn merging_does_not_depend_on_the_order_of_finishing() {
     for sleeps in [[0_u64, 20, 40, 60, 80], [80, 60, 40, 20, 0], [40, 0, 80, 20, 60]] {
         for bound in [2, 5] {
             let mut builder = blade(json!({ "maxConcurrentHooks": bound }));

@@ -104,7 +104,7 @@ fn beyond(result: Result<HookSet, BuildError>) -> Vec<String> {
 const HOOK: &str = "/hooks/PreToolUse/0/hooks/0";
 
 #[tokio::test]
-async fn a_component_is_in_memory_once_and_goes_with_the_last_hook_set() {
+async fn a_component_is_in_memory_once_until_its_last_hook_set() {
     let folder = tempfile::tempdir().unwrap();
     component(&folder, "one.wasm", DENY);
     fs::copy(folder.path().join("one.wasm"), folder.path().join("same.wasm")).unwrap();
@@ -141,7 +141,7 @@ async fn a_configuration_without_components_starts_no_engine() {
 }
 
 #[tokio::test]
-async fn what_an_operator_decides_is_not_the_files_to_set() {
+async fn files_cannot_change_the_operators_settings() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(&folder).build().unwrap();
     let config = json!({ "host": {
@@ -158,7 +158,7 @@ async fn what_an_operator_decides_is_not_the_files_to_set() {
 }
 
 #[tokio::test]
-async fn what_exceeds_the_ceiling_is_named_with_the_ceiling() {
+async fn errors_name_the_exceeded_ceiling() {
     let folder = tempfile::tempdir().unwrap();
     component(&folder, "one.wasm", DENY);
     let runtime = runtime(&folder).build().unwrap();
@@ -242,7 +242,7 @@ async fn what_exceeds_the_ceiling_is_named_with_the_ceiling() {
 }
 
 #[tokio::test]
-async fn what_a_file_does_not_say_is_cut_to_the_ceiling() {
+async fn defaults_are_cut_to_the_ceiling() {
     let folder = tempfile::tempdir().unwrap();
     component(&folder, "allow.wasm", ALLOW);
     component(&folder, "spin.wasm", "(loop $again (br $again))");
@@ -267,7 +267,7 @@ async fn what_a_file_does_not_say_is_cut_to_the_ceiling() {
 }
 
 #[tokio::test]
-async fn a_hook_may_not_have_more_memory_than_the_runtime_has_room_for() {
+async fn a_hooks_memory_is_limited_by_the_pool() {
     let folder = tempfile::tempdir().unwrap();
     component(&folder, "one.wasm", DENY);
     let runtime = runtime(&folder).max_memory_mib(32).build().unwrap();
@@ -581,7 +581,7 @@ async fn a_monitored_hook_is_recorded_and_decides_nothing() {
         assert_eq!(record.get("wouldBe"), would_be.map(|word| json!(word)).as_ref());
         for (hook, part) in verdict.hooks.iter().zip(record["hooks"].as_array().unwrap()) {
             assert_eq!(part.get("mode"), (hook.mode == Mode::Monitor).then(|| json!("monitor")).as_ref());
-            assert!(hook.run().is_some(), "it runs all the same");
+            assert!(hook.run().is_some(), "it still runs");
         }
         let told = serde_json::to_value(&verdict).unwrap();
         assert_eq!((&told["verdict"], &told["hooks"]), (&record["verdict"], &record["hooks"]));
@@ -590,7 +590,7 @@ async fn a_monitored_hook_is_recorded_and_decides_nothing() {
 
 /// Labels leave the machine, but a command line or URL may contain secrets.
 #[tokio::test]
-async fn hooks_are_called_by_what_tells_no_secret() {
+async fn names_of_hooks_contain_no_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(&folder).model(No).build().unwrap();
     let handlers = json!([
@@ -606,7 +606,7 @@ async fn hooks_are_called_by_what_tells_no_secret() {
 }
 
 #[tokio::test]
-async fn a_configuration_is_granted_so_many_directories() {
+async fn granted_directories_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     component(&folder, "one.wasm", DENY);
     let runtime = runtime(&folder).build().unwrap();

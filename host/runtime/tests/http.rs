@@ -45,7 +45,7 @@ fn is_denied(result: &Result<HttpResponse, HttpError>) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_granted_is_exchanged() {
+async fn granted_requests_are_sent() {
     let server = Server::start(|_| response("201 Created", "x-answer: 42\r\n", "made")).await;
     let request = HttpRequest {
         method: "POST".into(),
@@ -62,7 +62,7 @@ async fn what_is_granted_is_exchanged() {
 }
 
 #[tokio::test]
-async fn what_is_not_granted_reaches_nobody() {
+async fn ungranted_requests_are_not_sent() {
     let server = Server::start(|_| response("200 OK", "", "")).await;
     let grants = [detailed(server.url(""), &["GET"])];
     let at = |url: String| get(url);
@@ -107,7 +107,7 @@ async fn private_addresses_take_a_grant_however_they_are_written() {
 }
 
 #[tokio::test]
-async fn a_redirect_goes_no_further_than_the_list() {
+async fn redirects_are_limited_to_the_granted_origins() {
     let private = Server::start(|_| response("200 OK", "", "secret")).await;
     let elsewhere = private.url("/");
     let first = Server::start(move |request| match request.split(' ').nth(1).unwrap() {
@@ -138,7 +138,7 @@ async fn a_redirect_goes_no_further_than_the_list() {
 }
 
 #[tokio::test]
-async fn bodies_are_held_to_their_size_also_without_a_length() {
+async fn body_sizes_are_limited_without_a_length_header() {
     let server = Server::start(|request| {
         let body = "x".repeat(1025);
         match request.split(' ').nth(1).unwrap() {

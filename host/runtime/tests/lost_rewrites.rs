@@ -47,7 +47,7 @@ fn redacted(more: &Value) -> Value {
 }
 
 #[test]
-fn a_redaction_without_authority_is_a_failure_that_says_what_to_add() {
+fn a_redaction_without_authority_names_the_missing_authority() {
     let (wire, failure) = decide("claude", false, None, &result(), redacted(&json!({})));
     assert_eq!(wire, json!({}), "the context would claim a redaction that did not happen");
     assert!(failure.starts_with("authority: "), "{failure}");
@@ -68,7 +68,7 @@ fn a_lost_redaction_blocks_where_failures_block() {
 }
 
 #[test]
-fn a_denial_beside_a_lost_rewrite_stands_with_its_reason() {
+fn a_denial_survives_a_lost_rewrite() {
     for closed in [false, true] {
         let output = redacted(&json!({ "decision": "block", "reason": "mine" }));
         let (wire, _) = decide("claude", closed, None, &result(), output);
@@ -77,7 +77,7 @@ fn a_denial_beside_a_lost_rewrite_stands_with_its_reason() {
 }
 
 #[test]
-fn a_question_beside_a_lost_rewrite_stands_unless_failures_block() {
+fn an_ask_survives_a_lost_rewrite_unless_failures_block() {
     let event = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "a" } });
     let output = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "ask",
         "updatedInput": { "command": "b" }, "additionalContext": "the command was changed" } });
@@ -98,7 +98,7 @@ fn a_prompt_that_was_rewritten_without_authority_is_blocked_where_failures_block
 }
 
 #[test]
-fn a_rewrite_that_the_merge_drops_anyway_is_no_failure() {
+fn a_rewrite_that_the_merge_drops_is_not_a_failure() {
     let event = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "a" } });
     // Claude drops an `updatedInput` without `allow`, whatever the hook's authority.
     let output = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "updatedInput": { "command": "b" } } });

@@ -252,8 +252,8 @@ impl Hook {
             return "";
         }
         let (_, granted, only_holds_back) = self.authority;
-        // decisions.md#failures: "An event that cannot be read is one that every hook subscribed to it has failed on"; "The
-        // reader's limits are such limits".
+        // decisions.md#failures: "An unreadable event is a failure of every hook that is subscribed to it"; "The
+        // limits of the JSON parser are such limits".
         let does = match case.wire {
             Wire::Whole => self.does,
             Wire::Broken => "event",
@@ -261,8 +261,8 @@ impl Hook {
         };
         let failure = match does {
             word @ ("allow" | "ask" | "deny") if granted.contains(&word) => return word,
-            // decisions.md#authority: "A component may deny, ask and add context, and nothing else, unless its configuration
-            // says so"; what is not granted is the nearest safer thing that is.
+            // decisions.md#authority: "By default a component may deny, ask and add context, and nothing else"; what is
+            // not granted is the nearest safer thing that is.
             "ask" if granted.contains(&"deny") => return "deny",
             "pass" | "allow" | "ask" | "deny" => return "",
             failure => failure,
@@ -337,8 +337,8 @@ impl Case {
     /// The expected response in one word. Empty for none.
     fn expected(&self) -> &'static str {
         let (dialect, event, ..) = self.event;
-        // decisions.md#failures: "Where its configuration says `ignore`, a hook that cannot be loaded is as if it had said
-        // nothing; without that word, nothing less than a restriction of the others is said".
+        // decisions.md#failures: "If its configuration says `ignore`, a hook that cannot be loaded counts as no output.
+        // Otherwise the outcome of the other hooks is printed only if it is a restriction".
         let ignored = |hook: &Hook| hook.on_failure.or(self.failures) == Some("ignore");
         let missing = |hook: &Hook| hook.does == "load" && !hook.watched && !hook.observes && !ignored(hook);
         let asked = self.callback.iter().filter(|hook| ["allow", "deny"].contains(&hook.settled(self))).count() == 0;
@@ -346,8 +346,8 @@ impl Case {
             self.wire == Wire::Whole && (self.callback.iter().any(missing) || asked && self.hooks.iter().any(missing));
         let sayable = |word: &'static str| match (dialect, word) {
             ("claude" | "blade", word) => word,
-            // decisions.md#what-a-dialect-cannot-say: "An `ask` where nobody can be asked is a block; an `allow` where nothing
-            // can be allowed is nothing."
+            // decisions.md#degradation: "An `ask` on an event without `ask` is a block; an `allow` on an event without
+            // `allow` has no effect."
             (_, "ask") => "deny",
             (_, "allow") => "",
             (_, word) => word,
@@ -361,12 +361,12 @@ impl Case {
             ["deny", "ask", "allow"].into_iter().find(|word| words.contains(word)).unwrap_or_default()
         });
         match (event, merged) {
-            // decisions.md#failures: "Where none blocks, nothing is said."
+            // decisions.md#failures: "If no failure blocks, nothing is printed."
             (_, "") if self.wire != Wire::Whole => "",
             (_, "" | "allow") if incomplete => "",
-            // "A callback that says nothing asks."
+            // "An empty answer is an `ask`."
             ("canUseTool", "") => "ask",
-            // decisions.md#picoclaw: "No opinion on `approve_tool` is `approved: true`".
+            // decisions.md#picoclaw: "An empty output on `approve_tool` is `approved: true`".
             ("approve_tool", "") => "allow",
             (_, word) => word,
         }
@@ -393,7 +393,7 @@ fn found(dialect: &str, wire: &Value) -> &'static str {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_gate_opens_as_its_configuration_says_and_not_otherwise() {
+async fn a_gate_follows_its_failure_policy() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = Runtime::builder().cache_dir(folder.path().join("cache")).components(components()).build().unwrap();
     // Kept alive, so that each component is compiled once.

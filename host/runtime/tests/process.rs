@@ -170,7 +170,7 @@ async fn processes_and_commands_are_one_chain() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_to_a_request_is_told_and_dropped() {
+async fn unexpected_replies_are_logged_and_ignored() {
     let stage = Stage::liar("", json!({})).await;
     let verdict = stage.before("wrong id").await;
     assert_eq!(result(&verdict), denied("at last"));
@@ -189,7 +189,7 @@ async fn what_is_no_answer_to_a_request_is_told_and_dropped() {
 }
 
 #[tokio::test]
-async fn a_reply_after_its_time_is_told_and_dropped() {
+async fn late_replies_are_logged_and_ignored() {
     let stage = Stage::liar("", json!({})).await;
     {
         let late = stage.before("late");
@@ -203,7 +203,7 @@ async fn a_reply_after_its_time_is_told_and_dropped() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_fails_its_own_request_and_no_other() {
+async fn an_invalid_reply_fails_only_its_request() {
     let stage = Stage::liar("", json!({})).await;
     let pid = result(&stage.before("pid").await);
     for (lie, cause, why) in [
@@ -225,7 +225,7 @@ async fn what_cannot_be_read_fails_its_own_request_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_life_that_ends_fails_what_waits_and_the_next_call_finds_another() {
+async fn a_crash_fails_pending_requests_and_the_next_call_restarts() {
     let stage = Stage::liar("", json!({ "onFailure": "block" })).await;
     let mut pid = result(&stage.before("pid").await)["reason"].clone();
     for (lie, cause, why) in [
@@ -257,8 +257,8 @@ async fn a_life_that_ends_fails_what_waits_and_the_next_call_finds_another() {
     until("the process is gone", || gone(pid.as_str().unwrap())).await;
 }
 
-/// decisions.md#processes: "One that keeps crashing is left alone for longer and longer, from 0.2 s after the second time
-/// to 30 s; until then its hook has failed."
+/// decisions.md#processes: "A process that keeps crashing is restarted with an increasing delay, from 0.2 s after the
+/// second crash to 30 s; until then its hook fails."
 #[tokio::test]
 async fn one_that_keeps_crashing_is_a_failed_hook() {
     let stage = Stage::liar("crashes", json!({})).await;
@@ -338,7 +338,7 @@ async fn events_that_a_process_does_not_read_are_dropped_and_counted() {
     for _ in 0..500 {
         let verdict = stage.host.dispatch(event.to_string()).await.unwrap();
         let notes = &verdict.hooks[0].run().unwrap().notes;
-        dropped += usize::from(notes.iter().any(|note| note.text.contains("it is not told of this one")));
+        dropped += usize::from(notes.iter().any(|note| note.text.contains("this event is dropped")));
     }
     // The pipe and the queue were full; everything else was dropped.
     assert!((400..450).contains(&dropped), "{dropped}");
@@ -369,7 +369,7 @@ async fn notifications_that_did_not_arrive_are_reported_at_the_end() {
 }
 
 #[tokio::test]
-async fn its_environment_is_clean_but_for_what_is_granted() {
+async fn its_environment_has_only_granted_variables() {
     let more = json!({ "env": { "GIVEN": "given" }, "allowedEnvVars": ["CARGO_MANIFEST_DIR"] });
     let stage = Stage::liar("", more).await;
     let told = result(&stage.before("environment").await);
@@ -433,7 +433,7 @@ async fn processes_and_commands_are_one_chain_under_another_dialect() {
 
 /// An event that can be blocked, but has no request in the process's protocol, is not sent as a notification instead.
 #[tokio::test]
-async fn what_a_process_cannot_be_asked_it_is_not_asked() {
+async fn events_without_a_request_are_not_sent() {
     let gate = json!({ "type": "process", "command": ["python3", script("review_gate.py")] });
     let stage = Stage::new(json!({ "dialect": "claude", "hooks": { "Stop": [{ "hooks": [gate] }] } })).await;
     let found: Vec<String> = stage.host.check().await.iter().map(|found| found.message.clone()).collect();

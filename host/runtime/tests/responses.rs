@@ -68,7 +68,7 @@ async fn over_http_a_block_is_in_the_body_or_an_error() {
 }
 
 #[tokio::test]
-async fn hooks_get_no_more_time_than_the_client_waits() {
+async fn hooks_end_before_the_clients_timeout() {
     let mut config = gate("sleep 60");
     config["failClosed"] = true.into();
     let response = hooks(&config).await.decide(Request::new(EVENT).timeout(Some(Duration::from_millis(500)))).await;
@@ -76,7 +76,7 @@ async fn hooks_get_no_more_time_than_the_client_waits() {
 }
 
 #[test]
-fn without_hooks_failures_block_what_can_be_blocked() {
+fn without_hooks_failures_block_blockable_events() {
     let claude = dialect::by_name("claude");
     let without = |event: &str, closed| {
         Response::without_hooks(&Request::new(event.as_bytes()), claude, closed, ErrorKind::Config, "no file")

@@ -34,7 +34,7 @@ fn scope(tenant: &str, hook: &str, session: Option<&str>) -> Scope {
 }
 
 #[tokio::test]
-async fn every_call_does_what_the_contract_says() {
+async fn every_call_follows_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     let (state, scope) = (state(&folder.path().join("s.db"), StateDetails::default()), scope("t", "h", None));
 
@@ -75,7 +75,7 @@ async fn keys_are_found_by_their_bytes() {
 }
 
 #[tokio::test]
-async fn a_value_whose_time_is_over_is_absent_to_every_call() {
+async fn an_expired_value_is_absent() {
     let folder = tempfile::tempdir().unwrap();
     let grant = StateDetails { max_keys: 5, ..StateDetails::default() };
     let (state, scope) = (state(&folder.path().join("s.db"), grant), scope("t", "h", None));
@@ -157,7 +157,7 @@ async fn no_choice_of_names_reaches_anothers_keys() {
 }
 
 #[tokio::test]
-async fn the_store_is_its_owners_alone_and_says_what_is_wrong_with_it() {
+async fn the_store_is_private_and_reports_its_errors() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("made/for/us/state.db");
     state(&file, StateDetails::default()).set(&scope("t", "h", None), "k", "v", None).await.unwrap();
@@ -174,7 +174,7 @@ async fn the_store_is_its_owners_alone_and_says_what_is_wrong_with_it() {
 }
 
 #[tokio::test]
-async fn a_held_file_is_waited_for_until_the_deadline_and_no_longer() {
+async fn a_locked_file_is_waited_for_until_the_deadline() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.db");
     let state = state(&file, StateDetails::default());
@@ -263,7 +263,7 @@ async fn a_killed_process_loses_no_acknowledged_write() {
 
 /// Only the user may access the store's file, as with the cache, because it holds the state of hooks.
 #[tokio::test]
-async fn what_others_may_write_to_is_no_store() {
+async fn a_store_that_others_can_write_to_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (inner, scope) = (folder.path().join("inner"), scope("t", "h", None));
     let set = async |file: &Path| state(file, StateDetails::default()).set(&scope, "k", "v", None).await;
@@ -312,7 +312,7 @@ async fn the_journal_does_not_grow_without_end() {
 }
 
 #[tokio::test]
-async fn one_call_writes_so_much_and_no_more() {
+async fn the_writes_of_a_call_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let state = state(&folder.path().join("s.db"), StateDetails::default());
     let (call, value) = (scope("t", "h", None), "v".repeat(60 << 10));

@@ -99,7 +99,7 @@ async fn line(replies: &mut BufReader<DuplexStream>) -> String {
 }
 
 #[tokio::test]
-async fn what_is_under_way_is_answered_before_it_ends() {
+async fn pending_requests_are_answered_before_it_ends() {
     for by_stop in [false, true] {
         let mut stage = Stage::new().await;
         for id in 1..=3 {
@@ -156,7 +156,7 @@ async fn a_request_that_does_not_end_is_answered_as_a_failed_hook() {
 
 /// If a client does not read replies, the server stops reading after a bounded number of lines.
 #[tokio::test]
-async fn a_client_that_does_not_read_is_waited_for() {
+async fn a_client_that_does_not_read_applies_backpressure() {
     let mut stage = Stage::new().await;
     stage.may.add_permits(Semaphore::MAX_PERMITS >> 1);
     let mut sent = 0;

@@ -30,8 +30,8 @@ pub struct Compiler {
     pub limits: CompileLimits,
 }
 
-/// What compiling one component may take, where it is compiled in a process of its own. The defaults are some five times
-/// what the largest interpreters (`CPython`, `StarlingMonkey`) take.
+/// Limits of the process that compiles one component. The defaults are about five times what the largest interpreters
+/// (`CPython`, `StarlingMonkey`) need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]

@@ -27,19 +27,20 @@ pub struct Limits {
     #[serde(rename = "memoryMiB")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 4096)))]
     pub memory_mib: u32,
-    /// Elements of all tables of one call together. The largest interpreters have some 15,000 functions in theirs.
+    /// Elements of all tables of one call together. The largest interpreters have about 15,000 functions in their
+    /// tables.
     #[cfg_attr(feature = "schema", schemars(range(max = 10_000_000)))]
     pub table_elements: u32,
-    /// Seconds (fractions allowed) a hook may take that says nothing of its own.
+    /// Timeout of a hook, in seconds (fractions allowed).
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub timeout: f64,
     /// All JSON and text a hook returns, in KiB.
     #[serde(rename = "outputKiB")]
     pub output_kib: u32,
-    /// What a hook may write to the log in one call, in KiB.
+    /// Log output of a hook in one call, in KiB.
     #[serde(rename = "logKiB")]
     pub log_kib: u32,
-    /// How often a hook may call the host in one call.
+    /// Host calls of a hook in one call.
     pub host_calls: u32,
 }
 

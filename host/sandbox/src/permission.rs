@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a hook may call. Nothing by default.
+/// Capabilities of a hook. None by default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -63,7 +63,7 @@ impl StateGrant {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct StateDetails {
-    /// Whether each session has keys of its own.
+    /// Separate keys for each session.
     pub per_session: bool,
     /// A name under which several hooks share keys; the hook's own otherwise.
     pub namespace: Option<String>,
@@ -113,10 +113,10 @@ impl HttpGrant {
 pub struct HttpDetails {
     /// Scheme, host and, unless it is the scheme's own, port.
     pub origin: String,
-    /// Methods; `GET` and `POST` unless given.
+    /// Methods. Default: `GET` and `POST`.
     #[serde(default = "HttpDetails::methods")]
     pub methods: Vec<String>,
-    /// Whether the name may resolve to a loopback, private or link-local address.
+    /// True if the name may resolve to a loopback, private or link-local address.
     #[serde(default)]
     pub private: bool,
     /// Bytes of a request or response body at most, in KiB.

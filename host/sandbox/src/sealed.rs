@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_was_read() {
+    fn it_equals_the_original() {
         let zeros = vec![0; 2 * PART + 1];
         for content in
             [&b""[..], b"\0", b"code", &zeros, &[&b"code"[..], &zeros].concat(), &[&zeros, &b"code"[..]].concat()]
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_can_change_it() {
+    fn it_is_immutable() {
         let (_file, path) = copied(b"code");
         let file = OpenOptions::new().write(true).open(&path).unwrap();
         assert!(file.write_at(b"evil", 0).is_err() && file.set_len(0).is_err() && file.set_len(9).is_err());

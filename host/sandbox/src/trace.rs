@@ -2,7 +2,7 @@
 
 /// Awaits a future within a span. Without a subscriber, which is the common case, the future is not wrapped, because
 /// wrapping copies it.
-#[doc(hidden)] // for our own crates
+#[doc(hidden)] // for hookbox's crates
 #[macro_export]
 macro_rules! traced {
     ($span:expr, $work:expr) => {{

@@ -99,7 +99,7 @@ async fn waiting_for_the_host_ends_at_the_deadline_too() {
 /// The grant existed when the component was loaded, but the host has no capability: the interface returns an error, no
 /// trap.
 #[tokio::test]
-async fn a_host_without_the_capability_says_so() {
+async fn a_missing_capability_is_an_error() {
     let report = call_with(&deletes("seen", 1), Capabilities::default(), Duration::from_secs(5)).await;
     assert!(report.result.is_ok(), "{report:?}");
 }

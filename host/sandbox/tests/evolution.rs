@@ -44,7 +44,7 @@ fn a_guest_of_today_loads_in_a_host_with_one_event_more() {
 
 /// Within 0.2 a guest may be newer than its host.
 #[test]
-fn a_guest_of_a_later_release_loads_in_ours() {
+fn a_guest_of_a_later_release_loads() {
     let ours = guest::encode(&guest::gate("", ""), guest::GATE, "");
     let later: Vec<u8> = replace(&ours, b"hookbox:hooks/pre-tool-use@0.2.0", b"hookbox:hooks/pre-tool-use@0.2.7");
     assert_ne!(ours, later);

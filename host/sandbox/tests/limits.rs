@@ -38,7 +38,7 @@ async fn fuel_is_the_same_every_time() {
 
 /// An instance may reuse the memory of an earlier call. The guest still sees only the component's own initial memory.
 #[tokio::test]
-async fn no_call_reads_what_another_wrote() {
+async fn calls_do_not_share_memory() {
     let body = |from: u32| {
         format!(
             "(local $at i32)
@@ -108,7 +108,7 @@ async fn a_busy_component_does_not_hold_its_thread() {
 }
 
 #[tokio::test]
-async fn more_calls_than_places_wait_and_then_fail_as_busy() {
+async fn calls_beyond_the_pool_wait_and_fail_as_busy() {
     let options = EngineOptions { max_instances: std::num::NonZeroU32::MIN, ..EngineOptions::default() };
     let engine = Engine::new(options).unwrap();
     let bytes = encode(&gate(SPIN, ""), guest::GATE, "");
@@ -158,7 +158,7 @@ async fn growing_tables_without_end_is_out_of_memory() {
 }
 
 #[tokio::test]
-async fn traps_are_told_in_words() {
+async fn traps_have_readable_messages() {
     for (body, words) in [
         ("(unreachable)", "trap: gave up (`unreachable`): a panic, or a failed assertion"),
         ("(drop (i32.div_u (i32.const 1) (i32.const 0)))", "trap: integer divide by zero"),
@@ -190,7 +190,7 @@ fn long_reason(bytes: u32) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_larger_than_granted_is_no_answer() {
+async fn an_output_over_its_limit_is_a_failure() {
     let within = output(&long_reason(1 << 20), "").await;
     assert_eq!(within.reason.unwrap().len(), 1 << 20);
     for bytes in [(1 << 20) + 1, 15 << 20] {
@@ -208,7 +208,7 @@ fn logging(body: &str) -> Component {
 }
 
 #[tokio::test]
-async fn what_it_logs_is_reported() {
+async fn its_log_is_reported() {
     let report = call(&logging("(call $log (i32.const 2) (i32.const 4096) (i32.const 5))"), Limits::default()).await;
     assert_eq!(report.logs.len(), 1);
     assert_eq!((report.logs[0].level.word(), report.logs[0].message.as_str()), ("warn", "hello"));

@@ -53,19 +53,19 @@ fn refusal(bytes: &[u8]) -> (String, String) {
 }
 
 #[test]
-fn what_it_handles_is_what_it_exports() {
+fn handled_events_are_its_exports() {
     assert_eq!(load(&encode(&gate("", ""), GATE, "")).unwrap().handles(), [EventKind::PreToolUse]);
 }
 
 #[test]
-fn a_missing_grant_is_named_with_the_line_to_add() {
+fn a_missing_grant_is_an_error_with_the_line_to_add() {
     let (what, help) = refusal(&wants_state());
     assert_eq!(what, "asks for state, which is not granted");
     assert_eq!(help, r#"to grant it, add   "permissions": { "state": true }"#);
 }
 
 #[test]
-fn a_grant_that_says_no_is_no_grant() {
+fn a_false_grant_grants_nothing() {
     let load = |state| {
         let permissions = Permissions { state: Some(StateGrant::Enabled(state)), ..Permissions::default() };
         Component::new(&guest::engine(), &wants_state(), &permissions, Path::new("."))
@@ -88,7 +88,7 @@ async fn inert_wasi_is_linked_for_everyone() {
 }
 
 #[test]
-fn what_is_no_component_is_told_apart() {
+fn invalid_components_have_specific_errors() {
     assert!(matches!(load(b"#!/bin/sh"), Err(LoadError::NotWasm)));
     assert!(matches!(load(b""), Err(LoadError::NotWasm)));
     assert!(matches!(load(&wat::parse_str("(module)").unwrap()), Err(LoadError::CoreModule)));
@@ -174,7 +174,7 @@ async fn a_component_is_compiled_once() {
 
 /// A process for one event has one thread. Starting another takes longer than loading a small component.
 #[test]
-fn what_is_compiled_already_is_loaded_without_a_thread() {
+fn cached_code_is_loaded_without_a_thread() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("guard.wasm");
     fs::write(&path, encode(&gate("", ""), GATE, "")).unwrap();
@@ -253,7 +253,7 @@ fn a_symlink_is_not_followed() {
 
 /// A process that was killed while writing an entry leaves half of one. The next writer removes it.
 #[test]
-fn what_an_ended_process_left_is_cleaned() {
+fn files_of_ended_processes_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut gone = std::process::Command::new("true").spawn().unwrap();
     gone.wait().unwrap();
@@ -264,5 +264,5 @@ fn what_an_ended_process_left_is_cleaned() {
     }
     cached(folder.path());
     assert!(!dead.exists() && !later.exists(), "{:?}", entries(folder.path()));
-    assert!(living.exists(), "somebody is still writing it");
+    assert!(living.exists(), "its writer is still alive");
 }

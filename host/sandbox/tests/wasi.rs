@@ -76,7 +76,7 @@ fn two_tenants() -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn what_takes_a_granted_directorys_place_is_not_seen() {
+async fn a_replaced_granted_directory_is_not_seen() {
     for granted in ["acme/link", "acme/data", "acme/link/../data", "acme/data/."] {
         for write in [false, true] {
             let folder = two_tenants();
@@ -105,7 +105,7 @@ async fn what_takes_a_granted_directorys_place_is_not_seen() {
 }
 
 #[tokio::test]
-async fn a_link_that_leads_out_of_the_bounds_is_not_opened_when_the_hook_is_loaded() {
+async fn a_link_out_of_the_ceiling_is_not_opened() {
     let folder = two_tenants();
     let at = |path: &str| folder.path().join(path);
     symlink("../other", at("acme/out")).unwrap();

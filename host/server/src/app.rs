@@ -284,12 +284,12 @@ impl Server {
             () = upkeep => {}
             () = sampling => {}
         }
-        tracing::info!("no more connections are taken, and requests under way are ended");
+        tracing::info!("no new connections are accepted, and pending requests are finished");
         self.app.phase.send_replace(Phase::Draining);
         serving.join_all().await;
         let mut ended = pin!(connections.ended());
         if tokio::time::timeout(self.app.settings.drain, &mut ended).await.is_err() {
-            tracing::warn!("what is still under way is given up");
+            tracing::warn!("the remaining requests are cancelled");
             self.app.phase.send_replace(Phase::Ending);
             // So that every client gets a response.
             let _ = tokio::time::timeout(LAST_WORDS, ended).await;

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_has_its_own_bound_and_leaves_room_for_others() {
+    fn a_tenant_has_a_bound_and_leaves_memory_to_others() {
         let bodies = Bodies::new(100);
         let [mut first, mut second, mut third, mut other] = ["a", "a", "a", "b"].map(|name| held(&bodies, name));
         assert!(first.take(20, 40) && second.take(20, 40) && !third.take(1, 40));

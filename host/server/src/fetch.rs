@@ -36,7 +36,7 @@ const MOST: usize = 64;
 pub struct Registries {
     /// The hosts, and the terms of each. No other host is reached.
     pub hosts: BTreeMap<String, Terms>,
-    /// The folder of components, with a folder of each tenant in it; in the user's cache folder unless given.
+    /// The folder of components, with a folder of each tenant in it. Default: in the user's cache folder.
     #[serde(default)]
     pub folder: Option<PathBuf>,
     /// Components that one tenant keeps, in MiB.

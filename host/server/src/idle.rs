@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_leave_first_then_idle_ones_then_slow_bodies() {
+    fn connections_are_closed_in_order_of_priority() {
         let all = Arc::new(Idle::new(100, Duration::ZERO));
         let [known, other, slow, busy, stranger] = [(); 5].map(|()| line(&all, 1));
         drop(known.admit("acme"));

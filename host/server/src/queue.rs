@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_does_not_read_holds_up_nobody() {
+    fn a_stalled_reader_delays_nothing() {
         let held = Held::default();
         let queue = Queue::start("test", held.clone()).unwrap();
         let shut = held.open.lock().unwrap();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_counted_until_it_can() {
+    fn dropped_lines_are_counted_until_writing_succeeds() {
         let held = Held::default();
         let queue = Queue::start("test", held.clone()).unwrap();
         held.fails.store(true, Ordering::SeqCst);

@@ -98,7 +98,7 @@ pub struct Settings {
     /// The folder of compiled components. Default: the user's cache folder.
     #[serde(default)]
     pub cache: Option<PathBuf>,
-    /// Registries that tenants may take hooks from; none unless given.
+    /// Registries that tenants may take hooks from. Default: none.
     #[serde(default)]
     pub registries: Option<Registries>,
 }

@@ -208,7 +208,9 @@ async fn sets(
 ) -> Result<HashMap<String, HookSet>, TenantError> {
     let wrong = |message: String| TenantError::Tenant { file: path.to_owned(), message };
     if tenant.tokens.is_empty() {
-        return Err(wrong("`tokens` has none, so nobody could ask: `hookbox token` prints a new one".into()));
+        return Err(wrong(
+            "`tokens` is empty, so no request would be accepted: `hookbox token` prints a new one".into(),
+        ));
     }
     let mut owner = hookbox::Tenant::new(name).ceiling(tenant.ceiling());
     owner = owner.state_bytes(tenant.quotas.state_kib.saturating_mul(1024));

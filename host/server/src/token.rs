@@ -158,7 +158,7 @@ mod tests {
     use super::Token;
 
     #[test]
-    fn a_token_is_told_from_others() {
+    fn a_token_is_distinguished_from_others() {
         let (secret, token) = Token::new().unwrap();
         let (other_secret, other) = Token::new().unwrap();
         assert!(secret.len() > 64 && secret != other_secret);

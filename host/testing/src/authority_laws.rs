@@ -199,7 +199,7 @@ fn everywhere(mut law: impl FnMut(&'static dyn Dialect, &EventSpec, &Event)) {
 }
 
 /// "No hook without authority over a value changes it in the verdict, whatever others say and in whatever order."
-pub fn changes_only_what_it_may(hooks: &[Hook]) {
+pub fn rewrites_stay_within_authority(hooks: &[Hook]) {
     everywhere(|dialect, spec, event| {
         if !spec.expressible.rewrite {
             return;
@@ -255,9 +255,9 @@ fn differences(at: &mut Vec<String>, one: Option<&Value>, other: Option<&Value>,
     }
 }
 
-/// "No rewrite of a hook that may not allow is covered by an `allow`", and an `allow` is for the whole of the rewrite
+/// "An `allow` never covers a rewrite of a hook that may not allow", and an `allow` is for the whole of the rewrite
 /// beside it.
-pub fn allows_only_what_may_be_allowed(hooks: &[Hook]) {
+pub fn allows_stay_within_authority(hooks: &[Hook]) {
     everywhere(|dialect, spec, event| {
         let allows = |output: &HookOutput| output.decision == Some(Decision::Allow);
         let outcome = outcome(dialect, event, hooks, |_| true);
@@ -278,8 +278,8 @@ pub fn allows_only_what_may_be_allowed(hooks: &[Hook]) {
     });
 }
 
-/// "Authority holds for what comes out".
-pub fn says_only_what_it_may(hooks: &[Hook]) {
+/// "Authority applies to the form in the verdict".
+pub fn text_stays_within_authority(hooks: &[Hook]) {
     everywhere(|dialect, spec, event| {
         let outcome = outcome(dialect, event, hooks, |_| true);
         let place = || format!("{} {}\n{hooks:#?}\n{outcome:#?}", dialect.name(), spec.name);

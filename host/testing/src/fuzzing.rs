@@ -61,9 +61,9 @@ pub fn merge(data: &[u8]) {
 #[allow(dead_code)] // the tests call the laws one by one
 pub fn authority(data: &[u8]) {
     let hooks = authority_laws::hooks(data);
-    authority_laws::changes_only_what_it_may(&hooks);
-    authority_laws::allows_only_what_may_be_allowed(&hooks);
-    authority_laws::says_only_what_it_may(&hooks);
+    authority_laws::rewrites_stay_within_authority(&hooks);
+    authority_laws::allows_stay_within_authority(&hooks);
+    authority_laws::text_stays_within_authority(&hooks);
 }
 
 /// Checks that any output is encoded as the dialect requires: without null, and so that it can be decoded again.

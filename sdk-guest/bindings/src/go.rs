@@ -301,7 +301,7 @@ impl<'a> Go<'a> {
         Ok(format!(
             "{HEAD}// Package {package} handles {}.\n//\n{about}package {package}\n\nimport \"{MODULE}/hook\"\n\n{body}{output}\
             var handler {signature}\n\n\
-            // Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes\n\
+            // Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes\n\
             // the hook to the event.\n\
             func Handle(handle {signature}) {{\nif handler != nil {{\npanic(\"hookbox: {package}.Handle is called twice\")\n}}\nhandler = handle\n}}\n",
             pascal(event.name)
@@ -495,7 +495,7 @@ fn constructor(case: &str) -> anyhow::Result<&'static str> {
             "// Ask asks the user.\nfunc Ask(reason string) Output { return Output{Decision: hook.Ask, Reason: reason} }\n\n"
         }
         "deny" => {
-            "// Deny does not let the tool run. The reason is what the model is told.\nfunc Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }\n\n"
+            "// Deny does not let the tool run. The model gets the reason.\nfunc Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }\n\n"
         }
         "skip" => {
             "// Skip leaves this call out and goes on. Where a client cannot skip, it is a deny.\nfunc Skip(reason string) Output { return Output{Decision: hook.Skip, Reason: reason} }\n\n"
@@ -504,7 +504,7 @@ fn constructor(case: &str) -> anyhow::Result<&'static str> {
             "// Respond does not run the tool and gives this result in its place. Where a client cannot, it is a deny with the text.\nfunc Respond(response Response) Output { return Output{Decision: hook.Respond, Response: response} }\n\n"
         }
         "block" => {
-            "// Block does not let it happen. On stop events this means \"keep going\"; the reason is what the agent is told.\nfunc Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }\n\n"
+            "// Block does not let it happen. On stop events this means \"keep going\"; the agent gets the reason.\nfunc Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }\n\n"
         }
         other => bail!("there is no constructor for {other}"),
     })
@@ -528,13 +528,13 @@ o.Effects.SuppressOutput = true
 return o
 }
 
-// EndTurn ends the turn, whatever the other hooks say. The reason is shown to the user.
+// EndTurn ends the turn, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndTurn(reason string) Output {
 o.Effects.Halt, o.Effects.HaltReason = hook.HaltTurn, reason
 return o
 }
 
-// EndSession ends the session, whatever the other hooks say. The reason is shown to the user.
+// EndSession ends the session, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndSession(reason string) Output {
 o.Effects.Halt, o.Effects.HaltReason = hook.HaltSession, reason
 return o

@@ -1,7 +1,7 @@
 //! `just bindings`: writes the parts of the SDKs, the sandbox and the command line that are generated from `wit/`. With
 //! `--check` it writes nothing and lists the stale files.
 
-#![allow(clippy::print_stderr)] // what it says is for whoever ran it
+#![allow(clippy::print_stderr)] // its messages go to the developer who runs it
 
 mod go;
 mod js;

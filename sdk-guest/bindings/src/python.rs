@@ -201,7 +201,7 @@ impl<'a> Python<'a> {
             }
         };
         let says = match answer.kind {
-            "nothing" => "It returns nothing: nobody waits for an answer.".to_owned(),
+            "nothing" => "It returns nothing: the event has no answer.".to_owned(),
             "json" => "It returns a dict in the dialect's own output format, or nothing.".to_owned(),
             _ => {
                 let words: Vec<_> = words.iter().map(|word| if *word == "pass" { "pass_" } else { word }).collect();

@@ -2,7 +2,7 @@
 
 // Package agentevent handles AgentEvent.
 //
-// Something happened in the agent loop; nobody waits for an answer. picoclaw: `hook.event`, `hook.runtime_event`.
+// A notification from the agent loop, without an answer. picoclaw: `hook.event`, `hook.runtime_event`.
 package agentevent
 
 import "github.com/hookbox/hookbox/sdk-guest/go/hook"
@@ -10,13 +10,13 @@ import "github.com/hookbox/hookbox/sdk-guest/go/hook"
 type Event struct {
 	// For example `turn_start`, `tool_exec_end`; newer clients: `agent.tool.exec_start`.
 	Kind string
-	// What happened; its form depends on the kind.
+	// The data of the event; its form depends on the kind.
 	Payload hook.JSON
 }
 
 var handler func(context hook.EventContext, event Event) error
 
-// Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes
+// Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes
 // the hook to the event.
 func Handle(handle func(context hook.EventContext, event Event) error) {
 	if handler != nil {

@@ -38,7 +38,7 @@ func Allow() Output { return Output{Decision: hook.Allow} }
 // Ask asks the user.
 func Ask(reason string) Output { return Output{Decision: hook.Ask, Reason: reason} }
 
-// Deny does not let the tool run. The reason is what the model is told.
+// Deny does not let the tool run. The model gets the reason.
 func Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }
 
 // WithReason gives the reason where the constructor takes none: Allow().WithReason("read-only").
@@ -79,13 +79,13 @@ func (o Output) Suppress() Output {
 	return o
 }
 
-// EndTurn ends the turn, whatever the other hooks say. The reason is shown to the user.
+// EndTurn ends the turn, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndTurn(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltTurn, reason
 	return o
 }
 
-// EndSession ends the session, whatever the other hooks say. The reason is shown to the user.
+// EndSession ends the session, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndSession(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltSession, reason
 	return o
@@ -100,7 +100,7 @@ func (o Output) WithExtra(object any) Output {
 
 var handler func(context hook.EventContext, call hook.ToolCall, event Event) (Output, error)
 
-// Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes
+// Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes
 // the hook to the event.
 func Handle(handle func(context hook.EventContext, call hook.ToolCall, event Event) (Output, error)) {
 	if handler != nil {

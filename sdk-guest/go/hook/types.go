@@ -2,7 +2,7 @@
 
 package hook
 
-// What every event comes with. Fields that a dialect does not send are empty; event.Raw returns the untouched event.
+// The context of every event. Fields that a dialect does not send are empty; event.Raw returns the untouched event.
 type EventContext struct {
 	// The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`.
 	Dialect string

@@ -9,7 +9,7 @@ import "github.com/hookbox/hookbox/sdk-guest/go/hook"
 
 var handler func(context hook.EventContext, event hook.JSON) (hook.JSON, error)
 
-// Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes
+// Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes
 // the hook to the event.
 func Handle(handle func(context hook.EventContext, event hook.JSON) (hook.JSON, error)) {
 	if handler != nil {

@@ -21,7 +21,7 @@ type Output struct {
 	Decision hook.Decision
 	// Reason of the decision.
 	Reason string
-	// What the model reads instead. blade: `updatedOutput`; blade-callback: `modifiedOutput`; picoclaw: `result`.
+	// Replacement for the model. blade: `updatedOutput`; blade-callback: `modifiedOutput`; picoclaw: `result`.
 	UpdatedOutput hook.JSON
 
 	hook.Effects
@@ -30,12 +30,12 @@ type Output struct {
 // Pass has nothing to say: the client goes on as if there were no hook.
 func Pass() Output { return Output{} }
 
-// Block does not let it happen. On stop events this means "keep going"; the reason is what the agent is told.
+// Block does not let it happen. On stop events this means "keep going"; the agent gets the reason.
 func Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }
 
 // WithOutput replaces it as a whole, with anything that marshals to JSON; hook.JSON.With changes one value of it.
 //
-// What the model reads instead. blade: `updatedOutput`; blade-callback: `modifiedOutput`; picoclaw: `result`.
+// Replacement for the model. blade: `updatedOutput`; blade-callback: `modifiedOutput`; picoclaw: `result`.
 func (o Output) WithOutput(value any) Output {
 	o.UpdatedOutput = hook.JSONOf(value)
 	return o
@@ -59,13 +59,13 @@ func (o Output) Suppress() Output {
 	return o
 }
 
-// EndTurn ends the turn, whatever the other hooks say. The reason is shown to the user.
+// EndTurn ends the turn, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndTurn(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltTurn, reason
 	return o
 }
 
-// EndSession ends the session, whatever the other hooks say. The reason is shown to the user.
+// EndSession ends the session, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndSession(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltSession, reason
 	return o
@@ -80,7 +80,7 @@ func (o Output) WithExtra(object any) Output {
 
 var handler func(context hook.EventContext, call hook.ToolCall, output ToolOutput) (Output, error)
 
-// Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes
+// Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes
 // the hook to the event.
 func Handle(handle func(context hook.EventContext, call hook.ToolCall, output ToolOutput) (Output, error)) {
 	if handler != nil {

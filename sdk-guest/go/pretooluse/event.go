@@ -26,9 +26,9 @@ type Output struct {
 
 // A tool result given in place of the tool's own.
 type Response struct {
-	// What the model reads.
+	// The text that the model reads.
 	ForLLM string
-	// What the user reads, when it differs.
+	// The text that the user reads, if it differs.
 	ForUser string
 	// Do not show it to the user.
 	Silent  bool
@@ -47,7 +47,7 @@ func Allow() Output { return Output{Decision: hook.Allow} }
 // Ask asks the user.
 func Ask(reason string) Output { return Output{Decision: hook.Ask, Reason: reason} }
 
-// Deny does not let the tool run. The reason is what the model is told.
+// Deny does not let the tool run. The model gets the reason.
 func Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }
 
 // Skip leaves this call out and goes on. Where a client cannot skip, it is a deny.
@@ -97,13 +97,13 @@ func (o Output) Suppress() Output {
 	return o
 }
 
-// EndTurn ends the turn, whatever the other hooks say. The reason is shown to the user.
+// EndTurn ends the turn, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndTurn(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltTurn, reason
 	return o
 }
 
-// EndSession ends the session, whatever the other hooks say. The reason is shown to the user.
+// EndSession ends the session, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndSession(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltSession, reason
 	return o
@@ -118,7 +118,7 @@ func (o Output) WithExtra(object any) Output {
 
 var handler func(context hook.EventContext, call hook.ToolCall) (Output, error)
 
-// Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes
+// Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes
 // the hook to the event.
 func Handle(handle func(context hook.EventContext, call hook.ToolCall) (Output, error)) {
 	if handler != nil {

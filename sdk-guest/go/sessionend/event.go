@@ -43,13 +43,13 @@ func (o Output) Suppress() Output {
 	return o
 }
 
-// EndTurn ends the turn, whatever the other hooks say. The reason is shown to the user.
+// EndTurn ends the turn, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndTurn(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltTurn, reason
 	return o
 }
 
-// EndSession ends the session, whatever the other hooks say. The reason is shown to the user.
+// EndSession ends the session, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndSession(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltSession, reason
 	return o
@@ -64,7 +64,7 @@ func (o Output) WithExtra(object any) Output {
 
 var handler func(context hook.EventContext, event Event) (Output, error)
 
-// Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes
+// Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes
 // the hook to the event.
 func Handle(handle func(context hook.EventContext, event Event) (Output, error)) {
 	if handler != nil {

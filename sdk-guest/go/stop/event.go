@@ -29,7 +29,7 @@ type Output struct {
 // Pass has nothing to say: the client goes on as if there were no hook.
 func Pass() Output { return Output{} }
 
-// Block does not let it happen. On stop events this means "keep going"; the reason is what the agent is told.
+// Block does not let it happen. On stop events this means "keep going"; the agent gets the reason.
 func Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }
 
 // WithContext adds text to the model's context; a second text goes on a line of its own.
@@ -50,13 +50,13 @@ func (o Output) Suppress() Output {
 	return o
 }
 
-// EndTurn ends the turn, whatever the other hooks say. The reason is shown to the user.
+// EndTurn ends the turn, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndTurn(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltTurn, reason
 	return o
 }
 
-// EndSession ends the session, whatever the other hooks say. The reason is shown to the user.
+// EndSession ends the session, regardless of other hooks. The reason is shown to the user.
 func (o Output) EndSession(reason string) Output {
 	o.Effects.Halt, o.Effects.HaltReason = hook.HaltSession, reason
 	return o
@@ -71,7 +71,7 @@ func (o Output) WithExtra(object any) Output {
 
 var handler func(context hook.EventContext, event Event) (Output, error)
 
-// Handle says what handles the event. Call it once, from `func init`: importing this package already subscribes
+// Handle sets the handler of the event. Call it once, from `func init`: importing this package already subscribes
 // the hook to the event.
 func Handle(handle func(context hook.EventContext, event Event) (Output, error)) {
 	if handler != nil {

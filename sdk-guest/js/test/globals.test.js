@@ -49,13 +49,13 @@ function order(Promise) {
 }
 
 test("promises settle as Node's do, and in its order", async () => {
-  const theirs = order(node.Promise);
+  const expected = order(node.Promise);
   await new node.Promise((done) => node.setImmediate(done));
   const seen = order(Ours);
   for (let job = jobs.shift(); job; job = jobs.shift()) job();
-  assert.deepEqual(new Set(seen.map(String)), new Set(theirs.map(String)));
-  assert.equal(seen.length, theirs.length);
-  assert.deepEqual(seen.slice(0, 4), theirs.slice(0, 4));
+  assert.deepEqual(new Set(seen.map(String)), new Set(expected.map(String)));
+  assert.equal(seen.length, expected.length);
+  assert.deepEqual(seen.slice(0, 4), expected.slice(0, 4));
 });
 
 test("timers run in the order of their time, within the call", () => {

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_is_read_as_its_rfc_says() {
+    fn pointers_follow_their_rfc() {
         let json = Json::from(json!({"a~b": 1, "~1": 2, "a/b": {"": 3}, "list": [{"x": 4}], "~": 5, "x~2": 6}));
         for (pointer, expected) in [
             ("/a~0b", Some(1)),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_of_a_text_is_what_is_in_the_value() {
+    fn lazy_reads_equal_the_parsed_value() {
         let text = r#" { "s" : "a\n\u00e9\ud83d\ude00" , "b" : true , "n" : -7 , "f" : 1.5 , "z" : null , "o" : { "s" : [ "x" , [ ] ] } } "#;
         let json = Json::from_text(text.into());
         assert_eq!(json.str("s"), Some("a\né😀"));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_says_what_does_not_fit() {
+    fn parse_names_the_mismatch() {
         #[derive(serde::Deserialize, Debug)]
         struct Bash {
             command: String,

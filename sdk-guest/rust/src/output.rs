@@ -72,14 +72,14 @@ impl<E: Decides> Output<E> {
         self
     }
 
-    /// Ends the turn, whatever the other hooks say. The reason is shown to the user.
+    /// Ends the turn, regardless of other hooks. The reason is shown to the user.
     #[must_use]
     pub fn end_turn(mut self, reason: impl Into<String>) -> Self {
         self.effects.halt = Some(Halt { scope: Scope::Turn, reason: text(reason) });
         self
     }
 
-    /// Ends the session, whatever the other hooks say. The reason is shown to the user.
+    /// Ends the session, regardless of other hooks. The reason is shown to the user.
     #[must_use]
     pub fn end_session(mut self, reason: impl Into<String>) -> Self {
         self.effects.halt = Some(Halt { scope: Scope::Session, reason: text(reason) });

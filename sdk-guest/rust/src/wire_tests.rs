@@ -88,12 +88,12 @@ fn input_is_read_and_the_decision_arrives() {
 }
 
 #[test]
-fn an_empty_reason_is_none() {
+fn an_empty_reason_is_left_out() {
     assert_eq!(decide("look", r#"{"command":""}"#), Ok(decision(pre::Decision::Deny(None))));
 }
 
 #[test]
-fn a_hook_that_looked_at_what_cannot_be_read_has_not_answered() {
+fn reading_invalid_json_fails_the_call() {
     assert!(matches!(decide("look", r#"{"command":"#), Err(wit::Fault::BadInput(_))));
     // This hook did not read the input, so its output is valid.
     assert_eq!(decide("blind", "{"), Ok(decision(pre::Decision::Pass)));
@@ -105,7 +105,7 @@ fn a_fault_is_a_fault() {
 }
 
 #[test]
-fn a_rewrite_keeps_the_order_of_what_it_copies() {
+fn a_rewrite_keeps_the_order_of_members() {
     let decision = pre::Output {
         updated_input: Some(r#"{"z":1,"b":2,"a":[]}"#.into()),
         updated_tool: Some("other".into()),

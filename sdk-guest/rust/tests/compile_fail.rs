@@ -1,6 +1,6 @@
 //! Mistakes that must not compile, and their messages for authors.
 
 #[test]
-fn mistakes_are_told_in_the_authors_terms() {
+fn errors_use_the_authors_terms() {
     trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
 }

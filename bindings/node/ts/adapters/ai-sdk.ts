@@ -8,7 +8,7 @@ import type { HookSet } from "../runtime";
 import { refusal } from "../refusal";
 
 export interface GuardOptions {
-  /** Milliseconds for one call of hooks; as in the configuration unless given. */
+  /** Milliseconds for one call of hooks. Default: as in the configuration. */
   timeout?: number;
 }
 

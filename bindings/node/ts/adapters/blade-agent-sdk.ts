@@ -31,9 +31,9 @@ export type BladeCanUseTool = (
 ) => Promise<BladePermission>;
 
 export interface BladeOptions {
-  /** Milliseconds for one event, 60,000 unless given: the SDK waits for a callback without a limit. */
+  /** Milliseconds for one event. Default: 60,000, because the SDK waits for a callback without a limit. */
   timeout?: number;
-  /** Receives errors of hookbox itself; `console.warn` unless given. */
+  /** Receives errors of hookbox itself; `console.warn` by default. */
   log?: (line: string) => void;
 }
 

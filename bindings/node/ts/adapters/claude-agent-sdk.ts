@@ -13,9 +13,9 @@ import type { Response } from "../response";
 import type { HookSet } from "../runtime";
 
 export interface ClaudeOptions {
-  /** Milliseconds that the SDK gives its hooks; 60,000 unless given. */
+  /** Milliseconds that the SDK gives its hooks. Default: 60,000. */
   timeout?: number;
-  /** Receives errors of hookbox itself that block nothing; `console.warn` unless given. */
+  /** Receives errors of hookbox itself that block nothing; `console.warn` by default. */
   log?: (line: string) => void;
 }
 

@@ -12,7 +12,7 @@ import type { HookSet } from "../runtime";
 import { refusal } from "../refusal";
 
 export interface GuardrailOptions {
-  /** Milliseconds for one call; as in the configuration unless given. */
+  /** Milliseconds for one call. Default: as in the configuration. */
   timeout?: number;
 }
 

@@ -23,7 +23,7 @@ from claude_agent_sdk.types import (
 from .. import HookboxError, HookSet, Response
 
 TIMEOUT = 60.0
-"""Seconds that the SDK gives its hooks unless told otherwise."""
+"""Seconds that the SDK gives its hooks by default."""
 
 _log = logging.getLogger("hookbox_runtime")
 

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_is_added_to_what_people_wrote_and_taken_away() {
+    fn an_approval_is_added_and_removed_without_other_changes() {
         let text =
             "# mine\nmodel = \"m\" # of mine\n\n[hooks.state.\"/other:stop:0:0\"]\ntrusted_hash = \"sha256:cd\"\n";
         let key = key(Path::new("/h/hooks.json"), "PreToolUse", [1, 0]);
@@ -258,10 +258,10 @@ mod tests {
         assert!(again.distrust(Path::new("/p q")));
         assert_eq!(again.text(), "");
         // A setting that the user wrote stays.
-        let theirs = "[projects.\"/p q\"]\ntrust_level = \"trusted\"\n";
-        let mut settings = Settings::read(Path::new("config.toml"), Some(theirs)).unwrap();
+        let existing = "[projects.\"/p q\"]\ntrust_level = \"trusted\"\n";
+        let mut settings = Settings::read(Path::new("config.toml"), Some(existing)).unwrap();
         assert!(!settings.distrust(Path::new("/p q")));
-        assert_eq!(settings.text(), theirs);
+        assert_eq!(settings.text(), existing);
         assert!(Settings::read(Path::new("config.toml"), Some("a = [")).is_err());
     }
 }

@@ -108,7 +108,7 @@ mod tests {
 
     /// The data agrees with what each dialect can express on an event, and contains every event.
     #[test]
-    fn the_data_says_what_the_dialects_say() {
+    fn coverage_agrees_with_the_dialects() {
         let coverage = Coverage::read().unwrap();
         for client in clients::ALL {
             // The observed profile describes the program, not its documentation.

@@ -316,7 +316,7 @@ mod tests {
     use crate::clients;
 
     #[test]
-    fn what_is_quoted_is_one_word() {
+    fn quoted_text_is_one_word() {
         for word in ["a b", "it's", "$HOME", "", "/plain/path", "a\"b\\c", "多"] {
             assert_eq!(split(&quoted(word)), [word]);
         }
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_ours_is_known_again() {
+    fn an_installed_entry_is_recognised() {
         let claude = clients::by_name("claude").unwrap();
         let (project, config) = (Path::new("/p"), Path::new("/p/hooks.json"));
         for line in [

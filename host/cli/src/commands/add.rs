@@ -21,7 +21,7 @@ use crate::{
     print,
 };
 
-/// Add a hook that this program brings to a configuration.
+/// Add a bundled hook to a configuration.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox add command-guard --monitor")]
 pub struct Add {

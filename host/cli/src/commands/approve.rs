@@ -11,8 +11,8 @@ use crate::{
     print, registries,
 };
 
-/// Let locked hooks run that another person locked, or that ask for more than before. What is approved is kept outside the
-/// checkout, for this user and this lock.
+/// Approve locked hooks that are new or need more permissions. What is approved is kept outside
+/// the checkout, for this user and this lock.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox approve\n  hookbox approve command-guard")]
 pub struct Approve {

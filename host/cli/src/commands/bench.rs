@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{exit::Exit, print};
 
-/// Measure what a call of a hook costs: time, fuel and memory.
+/// Measure the cost of a call of a hook: time, fuel and memory.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox bench guard.wasm --input event.json --runs 100")]
 pub struct Bench {
@@ -31,13 +31,13 @@ pub struct Bench {
     /// The hook protocol, when the configuration does not say (default: claude)
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
-    /// How many calls
+    /// Number of calls
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Print JSON, for --against
     #[arg(long)]
     json: bool,
-    /// What an earlier `--json` printed: also tell what changed
+    /// Compare with the output of an earlier `--json`
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 }

@@ -29,10 +29,10 @@ pub struct Build {
     /// The hook's folder, or a core module that is already compiled
     #[arg(value_name = "HOOK", default_value = ".")]
     hook: PathBuf,
-    /// Where the component goes; beside the hook, under the hook's name, when left out
+    /// Path of the component; by default beside the hook, under the hook's name
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Rust: a cargo profile of your own; `release` is made small, whatever Cargo.toml says
+    /// Rust: a cargo profile of your own; `release` is optimised for size, regardless of Cargo.toml
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
     /// Build again whenever a file in the hook's folder changes

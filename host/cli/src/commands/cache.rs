@@ -12,7 +12,7 @@ use hookbox::{
 use super::lock::count;
 use crate::{exit::Exit, print, user_file};
 
-/// Show what is kept of registries and of the compiler, and make room.
+/// Show the caches of registries and of the compiler, and free space.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox cache --gc")]
 pub struct Cache {

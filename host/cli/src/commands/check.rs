@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{exit::Exit, print, trust};
 
-/// Find everything that is wrong with a configuration and its hooks.
+/// Report all errors in a configuration and its hooks.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox check hooks.json --input event.json")]
 pub struct Check {

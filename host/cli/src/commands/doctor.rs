@@ -24,7 +24,7 @@ use crate::{
     heartbeat, print, report,
 };
 
-/// Find out whether clients ask hookbox, and what no hook can stop there.
+/// Check that clients call hookbox, and list what no hook can stop there.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox doctor claude")]
 pub struct Doctor {
@@ -109,8 +109,7 @@ impl Findings {
                 let same = version
                     .split(|c: char| c.is_whitespace() || c == 'v')
                     .any(|word| word.trim_end_matches('.') == measured);
-                let other =
-                    if same { String::new() } else { format!("; what is told below was measured in {measured}") };
+                let other = if same { String::new() } else { format!("; the facts below were measured in {measured}") };
                 line("program", format_args!("{}   {version}{other}", program.display()));
             }
             None => line("program", format_args!("{} is not on the PATH", client.programs.join(", "))),
@@ -309,7 +308,7 @@ impl Findings {
         } else {
             line(
                 "timeout",
-                format_args!("{}   {has} s, of which the hooks may take {needs} s with our own time", found.event),
+                format_args!("{}   {has} s, of which the hooks and hookbox may take {needs} s", found.event),
             );
         }
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{exit::Exit, print};
 
-/// Show which hooks an event meets, what each says, and what decides.
+/// Show the hooks that match an event, their outputs, and the rule that decides.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox explain --config hooks.json --input event.json")]
 pub struct Explain {

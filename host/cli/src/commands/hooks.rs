@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{exit::Exit, print};
 
-/// List the hooks that this program brings.
+/// List the bundled hooks.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox hooks --json")]
 pub struct Hooks {

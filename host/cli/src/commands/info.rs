@@ -7,7 +7,8 @@ use serde_json::json;
 use super::block_on;
 use crate::{exit::Exit, locks, print, registries};
 
-/// Show a hook in a registry: where it comes from, what it handles and what it asks for. Nothing is kept, and nothing runs.
+/// Show a hook in a registry: its origin, its events and its permissions. Nothing is kept, and nothing
+/// runs.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox info oci://registry.example/acme/guard:1.2")]
 pub struct Info {
@@ -88,7 +89,7 @@ mod tests {
     use crate::locks::asks;
 
     #[test]
-    fn what_is_asked_for_is_said_in_words() {
+    fn requested_permissions_are_listed() {
         let imports: BTreeSet<String> = ["http", "wasi:filesystem/types"].map(str::to_owned).into();
         let lines = asks(&imports);
         assert_eq!(lines.len(), 2);

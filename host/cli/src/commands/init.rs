@@ -18,7 +18,7 @@ use crate::{
     print,
 };
 
-/// Guard the clients on this machine with the hooks that this program brings.
+/// Guard the clients on this machine with the bundled hooks.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox init --yes --client claude --hook command-guard")]
 #[expect(clippy::struct_excessive_bools, reason = "one per switch on the command line")]

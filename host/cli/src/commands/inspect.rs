@@ -21,7 +21,7 @@ use crate::{exit::Exit, print, report};
 /// The number of calls on which the advice is based.
 const RUNS: usize = 50;
 
-/// Show what a component handles and what it asks for.
+/// Show the events and imports of a component.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox inspect guard.wasm")]
 pub struct Inspect {

@@ -19,7 +19,7 @@ use crate::{
     print, user_file,
 };
 
-/// Make a client ask hookbox about every event that a configuration has hooks for.
+/// Connect a client to hookbox for every event that a configuration has hooks for.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox install claude --config hooks.json")]
 #[expect(clippy::struct_excessive_bools, reason = "one per switch on the command line")]

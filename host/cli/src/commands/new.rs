@@ -28,7 +28,7 @@ pub struct New {
     /// The hook's name, and the folder's: small letters, digits, `-`
     #[arg(value_name = "NAME")]
     name: String,
-    /// What it is written in
+    /// The hook's language
     #[arg(long, value_enum)]
     lang: Lang,
     /// The event it handles, as in `wit/`
@@ -37,7 +37,7 @@ pub struct New {
     /// The hook protocol of the configuration to try it with
     #[arg(long, value_name = "NAME", default_value = "claude")]
     dialect: String,
-    /// Where the project's folder is made
+    /// The folder in which to create the project
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     path: PathBuf,
 }

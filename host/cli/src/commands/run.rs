@@ -38,7 +38,7 @@ pub struct Run {
     /// Seconds the client waits for its hooks, where its settings say something else
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     deadline: Option<Duration>,
-    /// What to print about each hook, on stderr
+    /// Format of the report on each hook, on stderr
     #[arg(long, value_enum, default_value_t = Diagnostics::Human)]
     diagnostics: Diagnostics,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub struct Run {
     chain: bool,
 }
 
-/// How hooks are reported.
+/// Formats of the report on hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Diagnostics {
     /// One line per hook

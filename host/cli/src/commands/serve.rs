@@ -9,7 +9,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{exit::Exit, log, print};
 
-/// Decide for many tenants over HTTP. SIGHUP reads all files again, SIGTERM ends it when the requests under way have ended.
+/// Decide for many tenants over HTTP. SIGHUP reads all files again, SIGTERM ends it when the pending requests have
+/// ended.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox serve --config serve.json")]
 pub struct Serve {

@@ -26,16 +26,16 @@ pub struct Stdio {
     /// Block when hookbox itself fails, as the configuration's `failClosed` does; holds without a configuration too
     #[arg(long)]
     fail_closed: bool,
-    /// How long the client waits for observers, as its configuration says
+    /// The client's timeout for observers, as in its configuration
     #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
     observer_timeout: Duration,
-    /// How long the client waits for interceptors, as its configuration says
+    /// The client's timeout for interceptors, as in its configuration
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     interceptor_timeout: Duration,
-    /// How long the client waits for approvals, as its configuration says
+    /// The client's timeout for approvals, as in its configuration
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     approval_timeout: Duration,
-    /// What to print about each hook, on stderr
+    /// Format of the report on each hook, on stderr
     #[arg(long, value_enum, default_value_t = Diagnostics::Failures)]
     diagnostics: Diagnostics,
     /// Append a record of each verdict to this file: digests, each hook's verdict, time, fuel and faults (JSON lines)
@@ -46,7 +46,7 @@ pub struct Stdio {
     chain: bool,
 }
 
-/// How hooks are reported.
+/// Formats of the report on hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Diagnostics {
     /// One line per hook that failed

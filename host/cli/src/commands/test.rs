@@ -29,7 +29,7 @@ use self::{
 };
 use crate::{exit::Exit, print, user_file};
 
-/// Run a hook's cases: events, and what they must lead to.
+/// Run a hook's cases: events and the expected verdicts.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox test --only \"denies rm\"")]
 pub struct Test {

@@ -23,7 +23,7 @@ use crate::{
     trust::{Store, Trusted, place},
 };
 
-/// Let a configuration that is found in a folder run there, as it is now.
+/// Trust a configuration in its folder, in its current state.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  hookbox trust hooks.json")]
 pub struct Trust {
@@ -158,7 +158,7 @@ fn show(config: &Config, components: &BTreeMap<String, String>) {
         print::out(
             "  Commands run as you do, outside the sandbox. Scripts and programs that they start are not covered:",
         );
-        print::out("  whoever may change those may change what runs, and nothing here will notice.");
+        print::out("  their authors can change what runs without a new `hookbox trust`.");
     }
 }
 

@@ -9,8 +9,8 @@ use crate::{event::Event, output::HookOutput};
 const OF_A_DOUBLE: usize = 17;
 
 /// Restores the event's digits in a rewrite, because most languages read numbers into doubles.
-/// decisions.md#order-and-rewrites: "A number of a rewrite that is the same double as the event's, in no more digits
-/// than a double needs, was handed on, not rewritten: it keeps the event's digits."
+/// decisions.md#order-and-rewrites: "If a number of a rewrite is the same double as the event's and has no more digits
+/// than a double needs, it keeps the event's digits."
 pub fn keep_digits(event: &Event, output: &mut HookOutput) {
     if let Some(updated) = &mut output.updated
         && has_number(updated)
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_handed_on_is_as_it_was() {
+    fn passed_through_numbers_are_unchanged() {
         const BIG: &str = "123456789012345678901234567890";
         for (old, new, expected) in [
             (BIG, "1.2345678901234568e29", BIG),

@@ -110,6 +110,6 @@ fn lose_allows(
     let updated = outcome.output.updated.take();
     *outcome = dialect.merge(event, &outputs);
     outcome.output.updated = updated;
-    outcome.clause = "decisions.md#authority: No rewrite of a hook that may not allow is covered by an `allow`";
+    outcome.clause = "decisions.md#authority: An `allow` never covers a rewrite of a hook that may not allow";
     notes
 }

@@ -18,7 +18,7 @@ impl Authority {
     /// Returns the authority that the rewrite of an output needs, if this one does not grant all of it. `None` also for
     /// a rewrite that would have no effect even if it were granted, because the dialect's own rules drop it.
     ///
-    /// decisions.md#authority: "A rewrite that is lost because its hook may not make it is a failure of that hook".
+    /// decisions.md#authority: "A rewrite that is lost for lack of authority is a failure of its hook".
     pub fn missing(&self, dialect: &dyn Dialect, event: &Event, output: &HookOutput) -> Option<Self> {
         let Rewrite::Only(pointers) = &self.rewrite else { return None };
         let old = carried(event);

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_granted_differs() {
+    fn only_granted_values_change() {
         let cases = [
             (json!({"command": 1, "b": 2}), json!({"command": 9, "b": 9}), "/command", json!({"command": 9, "b": 2})),
             (json!({"commands": 1}), json!({"commands": 9}), "/command", json!({"commands": 1})),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_made_of_what_others_made_of_the_value() {
+    fn a_patch_applies_to_the_merged_value() {
         let cases = [
             // The change is applied, and the rest stays as another hook left it.
             (

@@ -125,8 +125,8 @@ impl Dialect for Blade {
     }
 
     /// decisions.md#exit-codes: "Under `blade@observed` an object on stdout counts beside every exit code but 2".
-    /// decisions.md#blade-config: "On an event that cannot be blocked and has no field for context, only exit code 2 takes
-    /// stderr to Claude".
+    /// decisions.md#blade-config: "On an event that cannot be blocked and has no field for context, only exit code 2
+    /// sends stderr to Claude".
     fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
         let object = ended.stdout.trim_ascii_start().starts_with(b"{");
         let beside = ended.code.is_some_and(|code| !matches!(code, 0 | 2));
@@ -155,7 +155,7 @@ impl Dialect for Blade {
         }
     }
 
-    /// decisions.md#blades-canusetool: "`allow`/`deny` is final"; "A callback that says nothing asks."
+    /// decisions.md#blades-canusetool: "`allow`/`deny` is final"; "An empty answer is an `ask`."
     /// decisions.md#blade-observed: "a denial of the hooks is final".
     fn decides(&self, stage: EventKind, outputs: &[HookOutput]) -> bool {
         let decision = merge::decision(outputs).map(|decision| decision.kind());
@@ -166,8 +166,8 @@ impl Dialect for Blade {
         }
     }
 
-    /// decisions.md#blades-canusetool: "`ask` falls back to the `PermissionRequest` hooks." decisions.md#blade-observed:
-    /// "what else they say stands beside what it says".
+    /// decisions.md#blades-canusetool: "`ask` falls back to the `PermissionRequest` hooks."
+    /// decisions.md#blade-observed: "their other output is merged with its output".
     fn falls_back(&self) -> bool {
         !self.observed
     }

@@ -112,8 +112,8 @@ impl Dialect for BladeCallback {
         Some(output::encode(event, outcome))
     }
 
-    /// decisions.md#blade-callback: "Our own failure that blocks is `skip` on `PreToolUse` and `PermissionRequest`, `deny` on
-    /// `canUseTool`, and `abort` on every other event".
+    /// decisions.md#blade-callback: "An internal error that blocks is `skip` on `PreToolUse` and `PermissionRequest`,
+    /// `deny` on `canUseTool`, and `abort` on every other event".
     fn fail_closed(&self, wire: &[u8], name: Option<&str>, reason: &str) -> Fallback {
         Fallback::block(Some(match self.glimpse_spec(wire, name).map(|spec| spec.kind) {
             Some(EventKind::CanUseTool) => json!({ "behavior": "deny", "message": reason }),

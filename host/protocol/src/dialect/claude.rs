@@ -91,7 +91,7 @@ impl Dialect for Claude {
         output::decode(self.observed, event, wire)
     }
 
-    /// decisions.md#claude: "`systemMessage` is put into the conversation, where the model reads it".
+    /// decisions.md#claude: "`systemMessage` becomes part of the conversation, and the model reads it".
     fn message_is_context(&self) -> bool {
         true
     }

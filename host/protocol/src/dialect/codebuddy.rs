@@ -93,8 +93,8 @@ impl Dialect for CodeBuddy {
         common::encode_flat_event(self.spec(event.kind()), NAME_KEY, &[], event)
     }
 
-    /// decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, also stand at the top of what
-    /// command handlers read".
+    /// decisions.md#codebuddy: "`command` and `file_path` of `tool_input`, and only these, are also top-level fields of
+    /// the input of command handlers".
     fn for_commands(&self, event: &Event) -> Raw {
         let Some(input) = event.call.as_ref().and_then(|call| call.input.members()) else { return event.raw.clone() };
         let missing = ["command", "file_path"].into_iter().filter(|name| event.raw.member(name).is_none());

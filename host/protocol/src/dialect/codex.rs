@@ -52,7 +52,7 @@ impl Dialect for Codex {
         ConfigShape::Groups
     }
 
-    /// decisions.md#codex: "A stop that was blocked eight times in a row is let through: Codex has no limit of its own."
+    /// decisions.md#codex: "After eight blocks in a row a stop is no longer blocked: Codex has no limit of its own."
     fn stop_limit(&self) -> Option<u32> {
         Some(8)
     }

@@ -219,8 +219,8 @@ pub(crate) fn take_common(top: &mut FieldReader, output: &mut HookOutput) -> Res
 
 /// Takes `hookSpecificOutput`.
 ///
-/// decisions.md#outputs: "`hookSpecificOutput.hookEventName` that names another event makes the output a failed
-/// handler's. When it is missing, the output is accepted with a warning: dropping a deny would be worse."
+/// decisions.md#outputs: "`hookSpecificOutput.hookEventName` that names another event makes the output invalid. When it
+/// is missing, the output is accepted with a warning: dropping a deny would be worse."
 pub(crate) fn take_specific(
     top: &mut FieldReader,
     event: &Event,
@@ -268,8 +268,8 @@ pub(crate) fn new_result(result: &Value) -> String {
 
 /// Adds a decision of an output that can decide in several fields.
 ///
-/// decisions.md#outputs: "One output can decide in several places: the strictest decision is the hook's, and the reason
-/// that stands beside it is its reason."
+/// decisions.md#outputs: "An output can contain several decisions: the strictest one counts, with the reason beside
+/// it."
 pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason: Option<String>) {
     let kind = decision.as_ref().map(Decision::kind);
     if kind > output.decision_kind() {
@@ -279,8 +279,8 @@ pub(crate) fn decide(output: &mut HookOutput, decision: Option<Decision>, reason
     }
 }
 
-/// Removes known fields that have no effect here and reports them. decisions.md#outputs: "A field that the event or the
-/// place does not have has no effect and is reported."
+/// Removes known fields that have no effect here and reports them. decisions.md#outputs: "A field that the event does
+/// not have, or not in this position, has no effect and is reported."
 pub(crate) fn report_misplaced(fields: &mut FieldReader, known: &[&str], notes: &mut Vec<Note>) {
     let at = fields.at.clone();
     fields.drop_known(known, notes, |key| format!("{at}/{} has no effect on this event or in this place", token(key)));
@@ -289,7 +289,7 @@ pub(crate) fn report_misplaced(fields: &mut FieldReader, known: &[&str], notes: 
 /// The note on a known field without effect. It is a misfit in another spelling than the known one, and as a deciding
 /// field that does not let the event go on.
 ///
-/// decisions.md#outputs: "Where failures block, so does an output that is not the dialect's".
+/// decisions.md#outputs: "Where failures block, an output that does not fit the dialect blocks too".
 pub(crate) fn without_effect(known: &[&str], key: &str, value: &Value, text: String) -> Note {
     const GO_ON: [&str; 4] = ["allow", "approve", "continue", "modify"];
     let word = value.get("behavior").unwrap_or(value);
@@ -325,7 +325,7 @@ pub(crate) fn merge_effects(outputs: &[HookOutput]) -> HookOutput {
         outcome.halt = Some(Halt { scope, reason });
     }
     for output in outputs {
-        // decisions.md#blade-config: "`env` maps are united, later wins per key."
+        // decisions.md#blade-config: "`env` maps are merged, and the last value of a key wins."
         outcome.env.extend(output.env.clone());
         merge_extra(&mut outcome.extra, &output.extra);
     }

@@ -51,8 +51,8 @@ impl Dialect for Copilot {
         &events::OTHER
     }
 
-    /// decisions.md#copilot: "Hooks are chained: what a hook rewrites is what the next one sees, on every event that can be
-    /// rewritten."
+    /// decisions.md#copilot: "Hooks are chained: each hook sees the rewrites of the hooks before it, on every event
+    /// that can be rewritten."
     fn flow(&self) -> Flow {
         Flow::Chained
     }
@@ -67,7 +67,7 @@ impl Dialect for Copilot {
         true
     }
 
-    /// copilot.md#configuration: "seconds; 30 unless given".
+    /// copilot.md#configuration: "seconds; default: 30".
     fn command_timeout(&self) -> Option<f64> {
         Some(30.0)
     }
@@ -89,7 +89,7 @@ impl Dialect for Copilot {
         tools::USAGE
     }
 
-    /// copilot.md#configuration: "seconds; 30 unless given".
+    /// copilot.md#configuration: "seconds; default: 30".
     fn client_timeout(&self, _: &EventSpec) -> Duration {
         Duration::from_secs(30)
     }
@@ -139,9 +139,9 @@ impl Dialect for Copilot {
         Some(output::encode(event, outcome))
     }
 
-    /// decisions.md#copilot: "Before a tool runs and on `permissionRequest` a failed hook denies, as it does for the client.
-    /// One that ran past its timeout, or printed what the client does not read, has said nothing, and so has every failed
-    /// hook on other events."
+    /// decisions.md#copilot: "Before a tool runs and on `permissionRequest` a failed hook denies, as for the client. A
+    /// timeout or an output that the client does not read counts as no output, and so does every failed hook on other
+    /// events."
     fn default_policy(&self, kind: EventKind, cause: Cause) -> FailurePolicy {
         match cause {
             Cause::Timeout | Cause::BadOutput => FailurePolicy::Ignore,
@@ -150,8 +150,8 @@ impl Dialect for Copilot {
         }
     }
 
-    /// decisions.md#copilot: "Our own failure without `failClosed` ends with 0 and an empty stdout, because there every other
-    /// code blocks."
+    /// decisions.md#copilot: "An internal error without `failClosed` ends with 0 and an empty stdout, because every
+    /// other code blocks there."
     fn fail_open(&self) -> Fallback {
         Fallback { exit: Some(0), stdout: None, stderr: true }
     }

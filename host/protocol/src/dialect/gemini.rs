@@ -126,8 +126,8 @@ impl Dialect for Gemini {
         true
     }
 
-    /// decisions.md#gemini: "When hookbox itself fails and need not block, it ends with exit code 0 and prints nothing at
-    /// all".
+    /// decisions.md#gemini: "After an internal error that need not block, hookbox exits with code 0 and prints
+    /// nothing".
     fn fail_open(&self) -> Fallback {
         Fallback { exit: Some(0), stdout: None, stderr: false }
     }

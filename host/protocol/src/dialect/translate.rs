@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_told_in_the_words_of_the_file() {
+    fn an_event_is_translated_to_the_files_dialect() {
         let wire = br#"{"hook_event_name":"BeforeTool","session_id":"s","cwd":"/p","tool_name":"run_shell_command","tool_input":{"command":"ls"}}"#;
         let (gemini, claude) = (by_name("gemini").unwrap(), by_name("claude").unwrap());
         let event = gemini.decode_event(wire, None).unwrap();

@@ -217,7 +217,7 @@ mod tests {
 
     /// This also holds for fields that the contract has at another place, and for hooks of another stage.
     #[test]
-    fn what_stands_elsewhere_keeps_its_digits() {
+    fn moved_numbers_keep_their_digits() {
         for (wire, expected) in [
             (r#"{"hook_event_name":"PreToolUse","tool_name":"T","n":BIG,"f":1.0}"#, r#"{"n":BIG,"f":1.0}"#),
             (r#"{"hook_event_name":"PreToolUse","tool_name":"T","tool_input":null,"input":{"n":BIG}}"#, r#"{"n":BIG}"#),
@@ -244,7 +244,7 @@ mod tests {
 
     /// Half a surrogate pair is read as U+FFFD. A whole pair is kept.
     #[test]
-    fn the_text_says_what_was_read() {
+    fn the_text_equals_the_parsed_value() {
         let wire = r#"{"hook_event_name":"Stop","x":"\\ud800 \ud83d\ude00 \ud83d\u0041 \ude00\n \ud83d"}"#;
         let event = event("claude", wire);
         assert_eq!(

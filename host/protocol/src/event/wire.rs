@@ -62,7 +62,7 @@ mod tests {
     use super::parse_wire;
 
     #[test]
-    fn half_a_surrogate_pair_is_no_character() {
+    fn half_a_surrogate_pair_is_replaced() {
         let text = r#"{"a":"\ud83d\ude00 \ud83d","b":"\ude00\ud83d\u0041","\ud800":"\u00e9"}"#;
         let wire = parse_wire(text.as_bytes()).map(|wire| (wire.members.into_fields().to_object(), wire.notes));
         let (object, notes) = wire.unwrap_or_default();

@@ -162,8 +162,8 @@ impl Text {
 /// Characters that mark a regular expression.
 const SIGNS: [char; 14] = ['.', '*', '+', '?', '^', '$', '(', ')', '[', ']', '{', '}', '|', '\\'];
 
-/// Compiles a path pattern. decisions.md#blade-observed: "`paths` was not measured: it is a glob, or with signs of a
-/// regular expression a pattern". Globs have `*`, `?` and `.` too.
+/// Compiles a path pattern. decisions.md#blade-observed: "`paths` was not measured: it is a glob, or a regular
+/// expression if it has characters of one". Globs have `*`, `?` and `.` too.
 fn path(budget: &mut Budget, pattern: &str) -> Result<Text, MatchError> {
     let only_regex = |c: char| SIGNS.contains(&c) && !".*?".contains(c);
     if pattern.contains(only_regex) {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_must_match_and_a_bad_pattern_is_told_of() {
+    fn every_part_must_match_and_an_invalid_pattern_is_reported() {
         let both = CallPatterns { commands: vec!["ls".into()], ..tools("Bash") };
         assert!(matches(&both, "Bash", json!({ "command": "ls" })));
         assert!(!matches(&both, "Bash", json!({ "command": "rm" })));

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_bundle_can_be_changed() {
+    fn a_changed_bundle_is_refused() {
         let (key, _) = SigningKey::generate().unwrap();
         let digest = format!("sha256:{}", "a".repeat(64));
         let bundle: Value = serde_json::from_slice(&sign(&key, &digest).unwrap()).unwrap();

@@ -40,7 +40,7 @@ pub struct Policy {
 pub struct Publisher {
     /// A repository with its host, or all below a beginning: `registry.example/acme/*`.
     pub references: String,
-    /// Strictness; `require` unless given.
+    /// Strictness. Default: `require`.
     #[serde(default)]
     pub mode: Mode,
     /// Files of public keys, or their PEM text.

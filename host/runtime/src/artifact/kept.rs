@@ -175,7 +175,7 @@ mod tests {
     use super::{KeepError, Kept};
 
     #[test]
-    fn what_is_kept_is_whole_or_not_there() {
+    fn cached_artifacts_are_complete_or_absent() {
         let home = tempfile::tempdir().unwrap();
         let kept = Kept::at(home.path().join("components"));
         assert_eq!(kept.files().unwrap(), []);

@@ -184,7 +184,7 @@ fn headers(pairs: &[(String, String)]) -> Result<HeaderMap, HttpError> {
             return Err(HttpError::Denied(format!("the header `{header}` is the host's to set")));
         }
         let value = HeaderValue::from_str(value)
-            .map_err(|_| HttpError::Failed(format!("the value of the header `{header}` is none")))?;
+            .map_err(|_| HttpError::Failed(format!("invalid value for header `{header}`")))?;
         map.append(header, value);
     }
     Ok(map)

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_of_a_bundled_hook_is_held_against_its_schema() {
+    fn the_configuration_of_a_bundled_hook_is_validated() {
         let guard = "hookbox:command-guard";
         assert_eq!(errors(guard, &Value::Null), [""; 0]);
         assert_eq!(errors(guard, &json!({ "git": "deny", "disposable": ["out"] })), [""; 0]);

@@ -23,7 +23,7 @@ use super::{HostSettings, Mode};
 #[serde(rename_all = "camelCase", bound = "H: DeserializeOwned")]
 #[cfg_attr(feature = "schema", schemars(title = "hookbox configuration"))]
 pub(super) struct File<H> {
-    /// The hook protocol; `claude` unless given.
+    /// The hook protocol. Default: `claude`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(schema_with = "super::schema::dialect_names"))]
     #[expect(dead_code, reason = "read before the rest, because the form of `hooks` depends on it")]
@@ -38,7 +38,7 @@ pub(super) struct File<H> {
     /// The hooks, in the form of the dialect's own settings.
     #[serde(default)]
     pub(super) hooks: Checked<H>,
-    /// What answers the permission callback, before any hook.
+    /// Handler of the permission callback, which runs before any hook.
     #[serde(default)]
     pub(super) can_use_tool: Checked<Entry>,
     /// True if a failure of hookbox itself or of a hook blocks what can be blocked.
@@ -65,14 +65,14 @@ pub(super) struct File<H> {
 pub(super) struct Groups {
     /// Runs the hooks. Default: true.
     pub(super) enabled: Option<bool>,
-    /// Seconds a hook may take that says nothing of its own.
+    /// Default timeout of a hook, in seconds (fractions allowed).
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(super) default_timeout: Option<f64>,
-    /// What a hook that runs past its timeout counts as.
+    /// Result of a hook that runs past its timeout.
     pub(super) timeout_behavior: Option<SpecBehavior>,
-    /// What a hook that fails counts as.
+    /// Result of a hook that fails.
     pub(super) failure_behavior: Option<SpecBehavior>,
-    /// Hooks that run at once at most.
+    /// Hooks that run concurrently, at most.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub(super) max_concurrent_hooks: Option<u32>,
     /// The events.
@@ -95,12 +95,12 @@ pub(super) struct HooksConfig {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = false)))]
 pub(super) struct Group {
-    /// Which tools (or sources, reasons, …) the handlers are for; all of them unless given.
+    /// Which tools (or sources, reasons, …) the handlers are for. Default: all.
     pub(super) matcher: Option<MatcherEntry>,
     /// gemini: makes all hooks of the event run one by one, each seeing what those before it rewrote.
     #[serde(default)]
     pub(super) sequential: bool,
-    /// Seconds each of the handlers may take that says nothing of its own; milliseconds under gemini.
+    /// Default timeout of the handlers, in seconds; in milliseconds under gemini.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(super) timeout: Option<f64>,
     /// The same in milliseconds.
@@ -125,7 +125,7 @@ pub(super) struct Flat {
 pub(super) struct Named {
     /// Runs the hooks. Default: true.
     pub(super) enabled: Option<bool>,
-    /// How long hook processes may take that say nothing of their own.
+    /// Default timeouts of hook processes.
     #[serde(default)]
     pub(super) defaults: Checked<StageTimes>,
     /// Hooks that are part of `PicoClaw`, which hookbox does not run.
@@ -144,15 +144,15 @@ pub(super) struct Named {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = false)))]
 pub(super) struct StageTimes {
-    /// To be told of an event.
+    /// Timeout of a notification.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = WEEK * 1000)))]
     #[serde(rename = "observer_timeout_ms")]
     pub(super) observer: Option<f64>,
-    /// Over a request.
+    /// Timeout of a request.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = WEEK * 1000)))]
     #[serde(rename = "interceptor_timeout_ms")]
     pub(super) interceptor: Option<f64>,
-    /// Over an approval.
+    /// Timeout of an approval.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = WEEK * 1000)))]
     #[serde(rename = "approval_timeout_ms")]
     pub(super) approval: Option<f64>,
@@ -166,7 +166,7 @@ pub(super) struct BuiltinEntry {
     /// Runs the hook. Default: false.
     #[serde(default)]
     pub(super) enabled: bool,
-    /// Lower ones run first; 0 unless given.
+    /// Lower ones run first. Default: 0.
     #[serde(default)]
     pub(super) priority: i64,
 }
@@ -176,7 +176,7 @@ pub(super) struct BuiltinEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct Entry {
-    /// What it is called in diagnostics.
+    /// Its name in diagnostics.
     pub(super) name: Option<String>,
     #[serde(flatten)]
     pub(super) options: Options,
@@ -189,7 +189,7 @@ pub(super) struct Entry {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct FlatEntry {
-    /// Which tools the handler is for; all of them unless given.
+    /// Which tools the handler is for. Default: all.
     pub(super) matcher: Option<MatcherEntry>,
     #[serde(flatten)]
     pub(super) options: Options,
@@ -202,12 +202,12 @@ pub(super) struct FlatEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("unevaluatedProperties" = false)))]
 pub(super) struct NamedEntry {
-    /// True if it runs; yes unless given.
+    /// True if it runs. Default: true.
     pub(super) enabled: Option<bool>,
-    /// Lower ones run first; 0 unless given.
+    /// Lower ones run first. Default: 0.
     #[serde(default)]
     pub(super) priority: i64,
-    /// Kinds of events it is told of: `turn_start`, `tool_exec_start`, …; `*` for all.
+    /// Kinds of events that it receives as notifications: `turn_start`, `tool_exec_start`, …; `*` for all.
     #[serde(default)]
     pub(super) observe: Vec<String>,
     /// Requests it answers: `before_llm`, `after_llm`, `before_tool`, `after_tool`, `approve_tool`.

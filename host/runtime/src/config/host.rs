@@ -12,9 +12,9 @@ use crate::capability::llm::LlmSettings;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct HostSettings {
-    /// Keeps the state of tenants apart; `default` unless given.
+    /// Keeps the state of tenants apart. Default: `default`.
     pub tenant: Option<String>,
-    /// The state store's file; in the user's state folder unless given.
+    /// The state store's file. Default: in the user's state folder.
     pub state_file: Option<String>,
     /// The language model of `prompt` and `agent` handlers and of the llm capability.
     pub llm: Option<LlmSettings>,
@@ -24,6 +24,6 @@ pub struct HostSettings {
     /// Components that may run at once; more wait, and fail as `busy` after their timeout.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub max_instances: Option<u32>,
-    /// What compiling one component may take.
+    /// Limits of compiling one component.
     pub compile: CompileLimits,
 }

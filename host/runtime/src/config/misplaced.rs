@@ -30,7 +30,7 @@ pub(super) fn is_policy(key: &str) -> bool {
 /// Reports misplaced policies beside `hooks`, blade's policies under another dialect, and a permission callback under a
 /// dialect without one.
 ///
-/// decisions.md#failures: "A failure policy that stands where nothing reads it is a configuration error".
+/// decisions.md#failures: "A failure policy in a position where nothing reads it is a configuration error".
 pub(super) fn policies(dialect: &dyn Dialect, file: &Object, found: &mut Vec<Finding>) {
     let blade = dialect.name().split('@').next() == Some("blade");
     for (key, policy) in file.keys().filter_map(|key| Some((key, policy(key)?))) {

@@ -152,7 +152,7 @@ impl Resolver {
         self.max_concurrent = groups.max_concurrent_hooks.and_then(|most| usize::try_from(most).ok());
         let on_failure = groups.failure_behavior.map(FailurePolicy::from);
         // blade.md#configuration: "`timeoutBehavior` | `ignore`, `deny` or `ask` | `ignore` | what a timeout counts
-        // as": a `failureBehavior` alone says nothing about timeouts.
+        // as": a `failureBehavior` does not apply to timeouts.
         let on_timeout = groups.timeout_behavior.map(FailurePolicy::from);
         self.defaults = Defaults { timeout: groups.default_timeout, on_failure, on_timeout, stages: Stages::default() };
         for (event, groups) in groups.events.0 {
@@ -297,8 +297,8 @@ impl Resolver {
         });
     }
 
-    /// decisions.md#matchers: "Our configuration is seconds (fractions allowed), except under `gemini`, where `timeout` is
-    /// milliseconds as in that client's settings; `timeoutMs` is accepted everywhere."
+    /// decisions.md#matchers: "The configuration of hookbox has seconds (fractions allowed), except under `gemini`,
+    /// where `timeout` is milliseconds as in that client's settings; `timeoutMs` is accepted everywhere."
     fn seconds(&mut self, timeout: Option<f64>, milliseconds: Option<f64>, pointer: &str) -> Option<f64> {
         let (unit, seconds) = match self.dialect.timeout_unit() {
             TimeUnit::Seconds => ("seconds", timeout),
@@ -321,8 +321,8 @@ fn given(object: Option<&Object>, pointer: &str) -> BTreeMap<String, String> {
     keys.map(|key| (key.clone(), format!("{pointer}/{}", token(key)))).collect()
 }
 
-/// decisions.md#picoclaw: "An entry of `processes` that is asked before a tool or the model is asked after it too, and the
-/// other way round".
+/// decisions.md#picoclaw: "An entry of `processes` that intercepts a tool or the model before the call also does so
+/// after it, and vice versa".
 fn in_pairs(intercept: &mut Vec<String>) {
     for pair in [["before_llm", "after_llm"], ["before_tool", "after_tool"]] {
         if intercept.iter().any(|word| pair.contains(&word.as_str())) {

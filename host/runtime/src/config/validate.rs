@@ -1,7 +1,7 @@
 //! Validates a value against its JSON Schema and reports every error in plain words.
 //!
 //! This is not a general validator. It supports the keywords that [`super::schema`] uses. The test
-//! `what_is_valid_deserializes` keeps the two in step.
+//! `valid_files_deserialize` keeps the two in step.
 
 use std::slice;
 

@@ -67,7 +67,7 @@ async fn post_within(
     let mut all = vec![("content-type".to_owned(), "application/json".to_owned())];
     for (name, value) in headers {
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| failed(format!("{name:?} is not a header name")))?;
-        HeaderValue::from_str(value).map_err(|_| failed(format!("the value of {name} is none")))?;
+        HeaderValue::from_str(value).map_err(|_| failed(format!("invalid value for header {name}")))?;
         // A configured header overrides the default.
         all.retain(|(given, _)| !given.eq_ignore_ascii_case(name));
         all.push((name.clone(), value.clone()));

@@ -65,16 +65,14 @@ impl Process {
     async fn answer(&self, event: &Event) -> Said {
         let told = self.told(event)?;
         if told.name == picoclaw::HELLO {
-            // decisions.md#picoclaw: "`hook.hello` is hookbox's own to answer: no hook has a say in it."
+            // decisions.md#picoclaw: "hookbox itself answers `hook.hello`: hooks never see it."
             return Ok((HookOutput::default(), Vec::new()));
         }
         let line = told.raw.as_object().cloned().unwrap_or_default();
         if told.kind() == EventKind::AgentEvent {
             let note = match self.life.opened()?.tell(line) {
                 Told::Queued => None,
-                Told::Dropped => {
-                    Some(Note::dropped("the process is slower than its events: it is not told of this one"))
-                }
+                Told::Dropped => Some(Note::dropped("the queue of the process is full: this event is dropped")),
             };
             return Ok((HookOutput::default(), note.into_iter().collect()));
         }

@@ -147,7 +147,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Digests and publishers whose components do not run; what the user revoked unless given.
+    /// Digests and publishers whose components do not run. Default: what the user revoked.
     pub fn revoked(mut self, revoked: Revoked) -> Self {
         self.revoked = Some(revoked);
         self

@@ -229,7 +229,7 @@ async fn read<S: Source>(
                 server.send(server.hello(&id, &line).to_string()).await;
                 continue;
             }
-            // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
+            // decisions.md#picoclaw: "`hook.event` is a notification, which has no reply."
             Message::Request { id, method } if kind(&method) != Some(EventKind::AgentEvent) => (id, Some(method), None),
             Message::Notification { method } | Message::Request { method, .. } => {
                 match Arc::clone(&notifications).try_acquire_owned() {
@@ -343,7 +343,7 @@ impl<S: Source> Server<S> {
         };
         let shown = method.as_deref().unwrap_or("a request without a method");
         if let Some(method) = &method {
-            // decisions.md#picoclaw: "A method nobody knows is an interceptor", where a hook names it.
+            // decisions.md#picoclaw: "An unknown method is an interceptor", where a hook names it.
             let named =
                 |host: &Host| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
             if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
@@ -416,7 +416,7 @@ impl<S: Source> Server<S> {
 
     async fn notification(&self, method: &str, line: &[u8]) {
         if kind(method).is_none() {
-            self.say(format!("nobody waits for an answer to this `{}`: not read", shorten(method, 60)));
+            self.say(format!("unexpected reply to `{}`: ignored", shorten(method, 60)));
             return;
         }
         let Ok(host) = self.source.current().await else { return };

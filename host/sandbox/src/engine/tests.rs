@@ -69,7 +69,7 @@ async fn the_first_tick_after_its_deadline_ends_a_guest() {
 }
 
 #[tokio::test]
-async fn what_only_computes_and_is_soon_done_needs_no_clock() {
+async fn short_calls_without_host_calls_need_no_clock() {
     let log = r#"(import "hookbox:hooks/log@0.2.0" "log" (func $log (param i32 i32 i32)))"#;
     let logs = format!("import hookbox:hooks/log@0.2.0; {GATE}");
     let counts = "(local $n i32)

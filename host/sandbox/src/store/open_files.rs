@@ -99,7 +99,7 @@ mod tests {
     use super::{Arc, CallFiles, File, LimitReached, OpenFiles, PER_CALL, PER_TENANT};
 
     #[test]
-    fn a_tenant_holds_so_many_files_and_no_other_tenant_notices() {
+    fn open_files_are_limited_per_tenant() {
         let all = Arc::new(OpenFiles::default());
         let call = |tenant: &str| CallFiles::new(Arc::clone(&all), tenant.into());
         let file = || Arc::new(tempfile::tempfile().unwrap());

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_after_a_number_that_may_be_seen() {
+    fn a_viewer_gets_its_rows_after_a_number() {
         let feed = Feed::new(0);
         for n in 0..10 {
             add(&feed, if n % 2 == 0 { "a" } else { "b" }, "");

@@ -35,7 +35,7 @@ fn a_gap_is_null_and_a_quiet_time_is_zero() {
 }
 
 #[test]
-fn it_is_bounded() {
+fn history_is_bounded() {
     let history = started();
     for step in 0..1000 {
         history.count("acme", &decided(false), NOW + step * WINDOWS[0].step);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_larger_than_it_may_be() {
+    fn texts_are_limited() {
         let long = "x".repeat(1 << 20);
         let hooks = vec![json!({ "reason": long }); 100];
         let seen = seen(json!({

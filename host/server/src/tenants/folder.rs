@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_a_hooks_file_when_a_tenant_names_it_by_whatever_path() {
+    fn a_file_is_a_hooks_file_by_any_path() {
         let root = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(root.path().join(name), text).unwrap();
         write("hooks-a.json", r#"{ "hooks": {} }"#);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_hooks_file_says_makes_it_no_tenant_and_counts_for_nobody() {
+    fn a_hooks_file_is_never_a_tenant() {
         let root = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(root.path().join(name), text).unwrap();
         write("acme.json", &naming("acme-hooks.json"));

@@ -70,7 +70,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_mins(1);
 
     #[tokio::test]
-    async fn those_that_take_long_keep_nobody_waiting() {
+    async fn slow_loads_do_not_delay_others() {
         let loaders = Arc::new(Loaders::new());
         let endless: Vec<_> = (0..SLOW)
             .map(|_| {

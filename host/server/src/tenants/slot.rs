@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_about_failures_changes_nothing() {
+    fn a_file_without_fail_closed_changes_nothing() {
         let closed_after = |before: Option<bool>, own, hooks: &[Option<bool>]| {
             let mut slot = Slot { closed: before, ..Slot::new() };
             assert!(slot.found().closed || before == Some(false));

@@ -88,7 +88,7 @@ def _check(spec: Spec, handler: Callable[..., Any], output: Any) -> Any:
     if output is None:
         return output
     if spec.answers == "nothing":
-        raise wrong(f"it returned {output!r}, and nobody waits for an answer to this event")
+        raise wrong(f"it returned {output!r}, and this event has no answer")
     if spec.answers == "json":
         if not isinstance(output, dict):
             raise wrong(f"it returned {type(output).__name__}; return a dict in the dialect's own format, or nothing")

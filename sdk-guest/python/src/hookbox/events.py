@@ -53,7 +53,7 @@ __all__ = [
 
 @dataclass
 class EventContext(Input):
-    """What every event comes with. Fields that a dialect does not send are `None`; `event.raw()` is the untouched event."""
+    """The context of every event. Fields that a dialect does not send are `None`; `event.raw()` is the untouched event."""
 
     dialect: str = "claude"
     """The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`."""
@@ -120,14 +120,14 @@ class AfterLlmEvent(Input):
 
 @dataclass
 class AgentEvent(Input):
-    """Something happened in the agent loop; nobody waits for an answer. picoclaw: `hook.event`, `hook.runtime_event`."""
+    """A notification from the agent loop, without an answer. picoclaw: `hook.event`, `hook.runtime_event`."""
 
     _json: ClassVar[tuple[str, ...]] = ("payload",)
 
     kind: str
     """For example `turn_start`, `tool_exec_end`; newer clients: `agent.tool.exec_start`."""
     payload: Any = field(default_factory=type(None))
-    """What happened; its form depends on the kind."""
+    """The data of the event; its form depends on the kind."""
 
 
 @dataclass
@@ -140,9 +140,9 @@ class BeforeLlmEvent(Input):
     messages: Any = field(default_factory=type(None))
     """Array of chat messages."""
     tools: Any = field(default_factory=type(None))
-    """Array of tool definitions; `null` when there are none."""
+    """Array of tool definitions, or `null`."""
     options: Any = field(default_factory=type(None))
-    """Model parameters such as `temperature`, `max_tokens`; `null` when there are none."""
+    """Model parameters such as `temperature` and `max_tokens`, or `null`."""
     graceful_terminal: bool | None = None
 
 
@@ -354,9 +354,9 @@ _AgentEvent = TypeVar(
 
 
 def on_agent_event(handler: _AgentEvent) -> _AgentEvent:
-    """Something happened in the agent loop; nobody waits for an answer. picoclaw: `hook.event`, `hook.runtime_event`.
+    """A notification from the agent loop, without an answer. picoclaw: `hook.event`, `hook.runtime_event`.
 
-    The handler is called with (event, context), of which it may leave out later ones. It returns nothing: nobody waits for an answer.
+    The handler is called with (event, context), of which it may leave out later ones. It returns nothing: the event has no answer.
     """
     return subscribe(
         Spec("agent-event", (("event", AgentEvent), ("context", EventContext),), (), (), "nothing"),

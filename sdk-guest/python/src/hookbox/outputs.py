@@ -54,11 +54,11 @@ class Output:
         return replace(self, suppress_output=True)
 
     def end_turn(self, reason: str | None = None) -> Self:
-        """Ends the turn, whatever the other hooks say. The reason is shown to the user."""
+        """Ends the turn, regardless of other hooks. The reason is shown to the user."""
         return replace(self, halt="turn", halt_reason=reason)
 
     def end_session(self, reason: str | None = None) -> Self:
-        """Ends the session, whatever the other hooks say. The reason is shown to the user."""
+        """Ends the session, regardless of other hooks. The reason is shown to the user."""
         return replace(self, halt="session", halt_reason=reason)
 
     def with_extra(self, extra: Mapping[str, Any]) -> Self:

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_what_is_used() {
+    fn imports_and_exports_are_listed() {
         let module = wat::parse_str(
             r#"(module
                 (import "hookbox:hooks/state@0.2.0" "get" (func (param i32 i32 i32)))

@@ -294,7 +294,7 @@ fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Re
         if closed(event) && (doubted || !grows) {
             return Err(refuse(event, format!("no event {event} is known")));
         }
-        notes.push(format!("no event {event} is known: whether {title} sends it cannot be told"));
+        notes.push(format!("no event {event} is known: it is unknown if {title} sends it"));
     }
     if let Some(event) = lacking.first().filter(|event| known.is_empty() && closed(event)) {
         return Err(refuse(event, format!("{title} has no event {event}")));
@@ -307,7 +307,7 @@ fn events(place: &Place, wiring: &Wiring, notes: &mut Vec<String>) -> anyhow::Re
     let home = std::env::var_os("HOME").map(PathBuf::from);
     if place.scope == Scope::User && config.starts_with(&place.project) && home.as_ref() != Some(&place.project) {
         notes.push(format!(
-            "every project of yours will ask {}, which is a file of this project: whoever changes it here changes it for all",
+            "all your projects will use {}, which is a file of this project: a change to it here affects all of them",
             config.display()
         ));
     }

@@ -54,7 +54,7 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
     let now = ours(&program, place)?;
     let (trusted, not): (Vec<&Listed>, Vec<&Listed>) = now.iter().partition(|hook| hook.trusted && hook.enabled);
     for hook in &not {
-        let why = if hook.enabled { "does not trust it" } else { "was told not to run it" };
+        let why = if hook.enabled { "does not trust it" } else { "is set not to run it" };
         print::out(format_args!("{}: Codex {why}", hook.key));
     }
     if now.is_empty() {
@@ -108,9 +108,9 @@ pub fn follow(
     let mut notes = Vec::new();
     if approvals > 0 {
         let hooks = if approvals == 1 {
-            "1 hook of yours moves".to_owned()
+            "1 hook of your own moves".to_owned()
         } else {
-            format!("{approvals} hooks of yours move")
+            format!("{approvals} hooks of your own move")
         };
         notes.push(format!("{hooks} to another place of the file; what Codex approved of them goes along"));
     }

@@ -90,7 +90,7 @@ mod tests {{
     use super::Hook;
 
     #[test]
-    fn it_refuses_what_destroys() {{
+    fn it_denies_destructive_commands() {{
         for (command, expected) in [
             (\"rm -rf /\", deny({REASON:?})),
             (\"ls\", pass()),

@@ -29,7 +29,7 @@ pub struct Daemon {
     /// `HOOKBOX_TOKEN`. When it is away, the file of `--config` judges, or else it counts as a failure
     #[arg(long, value_name = "ADDRESS", requires = "tenant")]
     connect: Option<String>,
-    /// Whose hooks the daemon is asked for
+    /// The tenant whose hooks the daemon runs
     #[arg(long, value_name = "NAME", requires = "connect")]
     tenant: Option<String>,
     /// Seconds that the daemon has
@@ -58,12 +58,12 @@ impl Daemon {
     /// The timeout of the daemon: less than the client's timeout. Half of that if a file can replace the daemon.
     fn wait(&self, source: &Source, event: &EventText, client: Option<Duration>) -> anyhow::Result<Duration> {
         let wait = Duration::try_from_secs_f64(self.wait).context("`--wait` is a number of seconds")?;
-        let theirs = || {
+        let client_default = || {
             let dialect = hookbox::dialect::by_name(dialect(source))?;
             Some(dialect.client_timeout(dialect.glimpse_spec(&event.read, source.event.as_deref())?))
         };
-        let ours = client.or_else(theirs).map_or(wait, time_for_hooks);
-        Ok(wait.min(if source.config.is_some() { ours / 2 } else { ours }))
+        let limit = client.or_else(client_default).map_or(wait, time_for_hooks);
+        Ok(wait.min(if source.config.is_some() { limit / 2 } else { limit }))
     }
 
     async fn post(

@@ -38,8 +38,8 @@ impl Source {
             .ok_or_else(|| Exit::Config.error("no configuration here: give --config FILE"))
     }
 
-    /// The dialect as the options set it. decisions.md#who-is-calling: "`--dialect` and `--event` go before what a
-    /// payload tells".
+    /// The dialect as the options set it. decisions.md#who-is-calling: "`--dialect` and `--event` override the
+    /// payload".
     pub(super) fn given(&self) -> caller::Given {
         match self.dialect.as_deref() {
             Some(caller::AUTO) => caller::Given::Auto,

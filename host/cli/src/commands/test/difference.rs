@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_told_with_its_place() {
+    fn only_differences_are_reported_with_their_pointers() {
         let expected = json!({"a": {"b/c": [1, 2]}, "gone": true});
         let found = json!({"a": {"b/c": [1, 3, "x"]}, "new": null});
         let lines = [

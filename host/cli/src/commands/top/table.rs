@@ -24,7 +24,7 @@ pub struct View<'a> {
     pub look: &'a Look,
     /// The reason why the numbers are not current.
     pub error: Option<&'a str>,
-    /// The keys are told.
+    /// Shows the help on keys.
     pub keys: bool,
 }
 

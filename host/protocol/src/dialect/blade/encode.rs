@@ -33,8 +33,8 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
         EventKind::PreCompact if denied => put_flag(&mut specific, ("blockCompaction", true), "blockReason", output),
         // The hooks know which form the event has, so the verdict has the form of their outputs.
         EventKind::OtherEvent if extra.contains_key(MARK) => put_decision(output, &mut specific),
-        // decisions.md#blade-config: "A blocked prompt is emitted as top-level `decision: "block"` + `reason`, as the
-        // document's example has it."
+        // decisions.md#blade-config: "A blocked prompt is emitted as top-level `decision: "block"` + `reason`, as in the
+        // document's example."
         _ if denied => {
             wire.insert("decision".into(), "block".into());
             put_text(&mut wire, "reason", output.reason.as_ref());

@@ -80,9 +80,9 @@ fn clause(output: &HookOutput) -> &'static str {
             "decisions.md#blade-config: The generic `continue:false` is the *top-level* one and stops everything"
         }
         None if output.updated.is_some() => {
-            "decisions.md#blade-config: A rewrite needs no decision: of several, the last in registration order is the one that counts."
+            "decisions.md#blade-config: A rewrite needs no decision: the last one in registration order counts."
         }
-        None => "decisions.md#outputs: Where no hook decides, the client goes on as it would without hooks.",
+        None => "decisions.md#outputs: If no hook decides, the client continues as it would without hooks.",
     }
 }
 

@@ -107,7 +107,7 @@ pub(super) fn decode_text(kind: EventKind, text: &str) -> Option<HookOutput> {
 pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut notes = Vec::new();
     let mut sayable = outputs.to_vec();
-    // decisions.md#blade-observed: "What one hook says is judged by itself, and then what all of them say"
+    // decisions.md#blade-observed: "Each output is checked by itself and then after the merge"
     for (index, output) in sayable.iter_mut().enumerate() {
         notes.extend(deny_unsayable(event, output).map(|note| (Some(index), note)));
     }
@@ -121,7 +121,7 @@ pub(super) fn merge(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> 
 /// Replaces an output that the programs would not obey with a denial.
 fn deny_unsayable(event: &Event, output: &mut HookOutput) -> Option<Note> {
     let why = unsayable(event, output)?;
-    // decisions.md#blade-observed: "A denial that stands for an `ask` keeps its reason."
+    // decisions.md#blade-observed: "A deny in place of an `ask` keeps its reason."
     output.reason = output.reason.take().filter(|_| output.decision == Some(Decision::Ask)).or(Some(why.clone()));
     (output.decision, output.updated) = (Some(Decision::Deny), None);
     Some(Note::degraded(format!("{why}; it denies")))
@@ -134,7 +134,7 @@ fn unsayable(event: &Event, output: &HookOutput) -> Option<String> {
         _ if output.decision == Some(Decision::Deny) => None,
         // "`ask` where `permission_mode` is `yolo` would be an `allow`".
         (EventKind::PreToolUse | EventKind::PermissionRequest, _) if asks && yolo => {
-            Some("a hook wants the user to be asked, and mode yolo asks nobody".into())
+            Some("a hook wants to ask the user, and mode yolo never asks".into())
         }
         // "`ask` beside a rewrite cannot be said".
         (EventKind::PreToolUse, Some(_)) if asks => {

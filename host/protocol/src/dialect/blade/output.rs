@@ -55,7 +55,8 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
 }
 
 /// Returns a note on a `continue` at the top that was meant for the event. decisions.md#blade-config: "The generic
-/// `continue:false` is the *top-level* one and stops everything; `hookSpecificOutput.continue` belongs to the event".
+/// `continue:false` is the *top-level* one and stops everything; `hookSpecificOutput.continue` is specific to the
+/// event".
 fn misplaced_continue(kind: EventKind, wire: &Object, output: &HookOutput) -> Option<Note> {
     let inside = wire.get("hookSpecificOutput").and_then(|specific| specific.get("continue"));
     if inside.is_some() || !matches!(kind, EventKind::Stop | EventKind::SubagentStop) {
@@ -68,7 +69,9 @@ fn misplaced_continue(kind: EventKind, wire: &Object, output: &HookOutput) -> Op
         {
             Some(Note::warning(format!("/continue: `false` here stops everything; {belongs}")))
         }
-        (EventKind::Stop, Some(true)) => Some(Note::dropped(format!("/continue: `true` says nothing here; {belongs}"))),
+        (EventKind::Stop, Some(true)) => {
+            Some(Note::dropped(format!("/continue: `true` has no effect here; {belongs}")))
+        }
         _ if wire.contains_key("continueReason") && output.decision.is_none() => {
             Some(Note::dropped(format!("/continueReason: it is the reason of nothing; {belongs}")))
         }
@@ -77,7 +80,7 @@ fn misplaced_continue(kind: EventKind, wire: &Object, output: &HookOutput) -> Op
 }
 
 /// The two places of an event's fields. decisions.md#blade-config: "Event fields live inside `hookSpecificOutput`; they
-/// are also accepted at the top level. Where both places say the same, the reason inside goes first."
+/// are also accepted at the top level. If both have the same decision, the inner reason comes first."
 struct Fields {
     specific: Option<FieldReader>,
     top: FieldReader,
@@ -151,7 +154,7 @@ fn take_own(
         // blade.md#canusetool: "`behavior` | `allow`, `deny` or `ask` | the decision"; "`message` | string, optional |
         // shown when it is denied".
         EventKind::CanUseTool => (place.take_word("behavior", &[ASK, DENY, ALLOW])?, place.take("message")?),
-        // decisions.md#blade-config: "`hookSpecificOutput.continue` belongs to the event: `Stop` blocks the stop on
+        // decisions.md#blade-config: "`hookSpecificOutput.continue` is specific to the event: `Stop` blocks the stop on
         // `true`, `SubagentStop` blocks the stop on `false`. Both are exactly as written; do not "fix" the asymmetry."
         // blade-observed.md#what-bladeobserved-says: "A blocked `Stop` or `SubagentStop` is `continue: false`".
         EventKind::Stop if inside => (take_flag(place, "continue", !observed)?, place.take("continueReason")?),

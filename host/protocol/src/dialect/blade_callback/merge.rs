@@ -92,7 +92,7 @@ fn merge_permission(outputs: &[HookOutput]) -> Outcome {
         }
     }
     outcome.clause = match decision {
-        None => "decisions.md#blade-callback: A callback that says nothing asks",
+        None => "decisions.md#blade-callback: An empty answer is an `ask`",
         Some(_) => {
             "decisions.md#blade-callback: `canUseTool` is separate: `allow(updatedInput?)`, `deny(message, interrupt?)`, `ask`."
         }

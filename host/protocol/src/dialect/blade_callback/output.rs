@@ -56,7 +56,7 @@ const ACTIONS: &[(&str, Action)] = &[("continue", Action::Continue), ("skip", Ac
 fn decode_output(kind: EventKind, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<HookOutput, DecodeError> {
     let action = top.take_word("action", ACTIONS)?;
     if action.is_none() {
-        // decisions.md#outputs: "blade-callback and picoclaw have a word for it, `continue`".
+        // decisions.md#outputs: "blade-callback and picoclaw print their word for it, `continue`".
         notes.push(if top.left().any(|(_, value)| !value.is_null()) {
             Note::warning("the output has no action; it counts as `continue`").of_misfit()
         } else {

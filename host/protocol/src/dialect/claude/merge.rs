@@ -59,7 +59,7 @@ pub(super) fn merge(observed: bool, event: &Event, outputs: &[HookOutput]) -> Ou
 
 fn clause(output: &HookOutput) -> &'static str {
     match &output.decision {
-        Some(Decision::Deny) => "decisions.md#claude: One `deny` blocks whatever the others say.",
+        Some(Decision::Deny) => "decisions.md#claude: One `deny` blocks regardless of the other hooks.",
         Some(Decision::Defer) => {
             "decisions.md#claude: `claude@observed` knows `defer` (leave it to the client, later), between `deny` and `ask`"
         }
@@ -67,7 +67,7 @@ fn clause(output: &HookOutput) -> &'static str {
         None if output.halt.is_some() => {
             "decisions.md#claude: `continue:false` from any hook gives `continue:false`, with the first `stopReason`."
         }
-        None if output.is_silent() => "decisions.md#outputs: A run in which no hook says anything prints `{}`",
+        None if output.is_silent() => "decisions.md#outputs: A run without any hook output prints `{}`",
         None => "decisions.md#claude: no decision leaves the client's own default, ask",
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     take_common(&mut top, &mut output)?;
     let mut specific = take_specific(&mut top, event, &mut notes)?;
 
-    // decisions.md#claude: "Every form of a block or a permission decision is understood on every event, and written in
+    // decisions.md#claude: "Every form of a block or a permission decision is understood on every event, and printed in
     // the event's own form: dropping a deny would be worse."
     let words: &[(&str, Decision)] = match (observed, event.kind()) {
         (true, EventKind::PreToolUse) => &[("block", Decision::Deny), ("approve", Decision::Allow)],

@@ -97,7 +97,7 @@ pub(super) static OTHER: EventSpec = spec(
 );
 
 /// decisions.md#codebuddy: "The examples read `input.command` directly while the reference says `tool_input.command`:
-/// hooks get `tool_input`; the wire accepts both, and an `input` as well."
+/// hooks get `tool_input`; events may have either, and an `input` as well."
 ///
 /// A tool event without `tool_input` gets one: its `input`, or else all fields that can be the tool's arguments. The
 /// client's own fields stay for hooks that read them.
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_touched() {
+    fn existing_fields_are_kept() {
         assert_eq!(tool_input(&json!({ "tool_input": { "a": 1 }, "command": "rm" })), json!({ "a": 1 }));
         assert_eq!(tool_input(&json!({ "tool_name": "Bash", "model": "m" })), Value::Null);
     }

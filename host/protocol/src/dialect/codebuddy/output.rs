@@ -43,7 +43,7 @@ pub(super) fn decode(event: &Event, wire: &Object) -> Result<(HookOutput, Vec<No
 }
 
 /// Merges the two spellings of `continue`. decisions.md#codebuddy: "`continue_` is the Python spelling of the same
-/// field on input and output. Both may stand in an output; the stricter holds."
+/// field on input and output. An output may have both; the stricter one counts."
 fn one_continue(wire: &Object) -> Result<Object, DecodeError> {
     let mut wire = wire.clone();
     match wire.shift_remove("continue_") {

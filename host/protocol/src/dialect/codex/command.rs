@@ -26,7 +26,7 @@ fn blocked(dialect: &dyn Dialect, event: &Event, reason: &str) -> Said {
         return Err(Failure::new(Cause::Exit, format!("exit code 2, which does nothing on {}", event.name)));
     }
     if reason.is_empty() {
-        return Err(Failure::new(Cause::Exit, "exit code 2 without a reason on stderr, which Codex lets through"));
+        return Err(Failure::new(Cause::Exit, "exit code 2 without a reason on stderr, which Codex ignores"));
     }
     Ok((HookOutput::decided(Decision::Deny, reason), Vec::new()))
 }

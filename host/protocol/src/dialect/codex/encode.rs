@@ -1,6 +1,7 @@
 //! Encodes the verdict for Codex. Codex reads it strictly and ignores an output that it rejects.
 //!
-//! decisions.md#codex: "We never say `stopReason`, `suppressOutput`, a field that Codex does not know, or a null."
+//! decisions.md#codex: "hookbox never prints `stopReason`, `suppressOutput`, a field that Codex does not know, or a
+//! null."
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     if output.halt.is_some() {
         wire.insert("continue".into(), false.into());
     }
-    // decisions.md#codex: "The reason of a halt that is said as `continue: false` is shown as `systemMessage`."
+    // decisions.md#codex: "The reason of a halt that is printed as `continue: false` is shown as `systemMessage`."
     let halted = output.halt.as_ref().and_then(|halt| halt.reason.clone());
     put_text(&mut wire, "systemMessage", join([&output.system_message, &halted]).as_ref());
     match (event.kind(), &output.decision) {

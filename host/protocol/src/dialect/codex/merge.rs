@@ -15,8 +15,8 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     outcome.output.suppress_output = false;
     outcome.output.extra.clear();
     let rewrites = |output: &HookOutput| output.updated.as_ref().is_some_and(|updated| !updated.is_null());
-    // decisions.md#codex: "A permission request that is allowed with another input is denied: Codex would take the
-    // permission for the old one."
+    // decisions.md#codex: "A permission request that is allowed with another input is denied: Codex would use the
+    // permission for the old input."
     let other_input = |output: &HookOutput| {
         event.kind() == EventKind::PermissionRequest && output.decision == Some(Decision::Allow) && rewrites(output)
     };
@@ -34,7 +34,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
                 (EventKind::PostToolUse, _) | (EventKind::PreToolUse, Some(Decision::Allow)) => {
                     rewritten.clone_from(&output.updated);
                 }
-                // decisions.md#codex: "A rewrite is said with `allow`, when its hook allowed and nobody denied."
+                // decisions.md#codex: "A rewrite is printed with `allow` if its hook allowed and no hook denied."
                 _ => note(Note::dropped("updatedInput has no effect: it came without an allow of its own")),
             }
         }
@@ -51,7 +51,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
         _ if denied => Some(Decision::Deny),
         // decisions.md#codex: "The output of a tool is replaced by a block whose reason is the new output".
         EventKind::PostToolUse if rewritten.is_some() => Some(Decision::Deny),
-        // decisions.md#codex: "An `allow` without a rewrite is not said on `PreToolUse`, which has no word for it."
+        // decisions.md#codex: "An `allow` without a rewrite is not printed on `PreToolUse`, which has no such output."
         EventKind::PreToolUse if rewritten.is_none() => None,
         _ => allowed.then_some(Decision::Allow),
     };
@@ -69,12 +69,12 @@ fn clause(output: &HookOutput) -> &'static str {
     match &output.decision {
         Some(Decision::Deny) => "decisions.md#codex: Precedence `deny` > `allow` > nothing.",
         Some(_) if output.updated.is_some() => {
-            "decisions.md#codex: A rewrite is said with `allow`, when its hook allowed and nobody denied."
+            "decisions.md#codex: A rewrite is printed with `allow` if its hook allowed and no hook denied."
         }
         Some(_) => "codex.md#permissionrequest: A deny wins over an allow, whatever the order.",
         None if output.halt.is_some() => {
             "decisions.md#codex: On `SessionStart`, `Stop`, `SubagentStop` and `PreCompact` it is `continue: false`, and on `SessionStart` and `PreCompact` a deny is too."
         }
-        None => "decisions.md#outputs: A run in which no hook says anything prints `{}`",
+        None => "decisions.md#outputs: A run without any hook output prints `{}`",
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn ask_only_where_shown(event: &Event, outcome: &mut Outcome) {
         Some(Decision::Ask) => {
             (Some(Decision::Deny), Note::degraded(format!("{} may be unable to ask; it blocks", event.name)))
         }
-        Some(Decision::Allow) => (None, Note::dropped(format!("{} may have no word for allow", event.name))),
+        Some(Decision::Allow) => (None, Note::dropped(format!("{} may have no `allow`", event.name))),
         _ => return,
     };
     outcome.output.decision = decision;
@@ -77,7 +77,7 @@ pub(crate) fn take_permission(specific: &mut FieldReader, output: &mut HookOutpu
 /// Takes a `permissionDecision` at the top, if it denies or asks. An `allow` stays and is reported; ignoring a denial
 /// would be unsafe.
 ///
-/// decisions.md#outputs: "A denial or a question in another event's form or place is understood on every event".
+/// decisions.md#outputs: "A deny or ask in the form or position of another event is understood on every event".
 pub(crate) fn take_top_denial(top: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let strict = [("deny", Decision::Deny), ("ask", Decision::Ask)];
     if strict.iter().any(|(word, _)| top.object.get(MARK).is_some_and(|told| told == word)) {

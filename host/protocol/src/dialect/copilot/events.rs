@@ -50,7 +50,7 @@ const REQUEST: Names =
 /// The fields of a subagent's start. Matchers are compared with the agent's name. Only some versions send its type too.
 ///
 /// copilot.md#payloads: "Under the one in PascalCase its `agent_id`, `agent_type` and `parent_agent_id` are in Claude's
-/// form all the same."
+/// form too."
 const START: [Names; 2] = [
     &[("agentName", "agent_type"), ("parentAgentId", "parent_agent_id")],
     &[("sessionId", "session_id"), ("transcriptPath", "transcript_path"), ("timestamp", "timestamp_ms")],
@@ -63,7 +63,7 @@ const fn specs(camel: bool) -> [EventSpec; 14] {
     use EventKind as Kind;
     let transformed = Expressible { rewrite: true, ..NOTHING };
     let tool = Expressible { decisions: DECIDE, ..BLOCK_OR_CHANGE };
-    // decisions.md#copilot: "To ask there is to say nothing: the client asks."
+    // decisions.md#copilot: "An ask prints nothing there: the client asks."
     let permission = Expressible { decisions: DECIDE, ..NOTHING };
     let subagent = Expressible { rewrite: true, ..BLOCK };
     let stop: [Names; 2] = [&[("stopReason", "stop_reason")], &[]];
@@ -104,8 +104,8 @@ pub(super) static SPECS: &[EventSpec] = &specs(true);
 /// The same rows in the same order, by their names in PascalCase and with Claude's fields.
 static PASCAL: &[EventSpec] = &specs(false);
 
-/// The row of all other events. decisions.md#copilot: "An event beyond the specification takes `decision: "block"` with
-/// a reason, and `additionalContext`. Whether it can be blocked is not known, so it counts as one that can."
+/// The row of all other events. decisions.md#copilot: "An event beyond the specification accepts `decision: "block"`
+/// with a reason, and `additionalContext`. It counts as one that can be blocked, because that is unknown."
 pub(super) static OTHER: EventSpec =
     event(true, ["", ""], EventKind::OtherEvent, [&[]; 2], Expressible { context: true, ..BLOCK });
 

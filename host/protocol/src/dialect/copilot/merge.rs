@@ -50,7 +50,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     let mut outcome = Outcome { output: merge_effects(outputs), ..Outcome::default() };
     let allows_hold_from = outputs.iter().rposition(|output| output.updated.is_some()).unwrap_or(0);
     let counts = |index: usize, output: &HookOutput| match output.decision_kind() {
-        // "An `allow` holds for the arguments that its hook saw: a later rewrite without an `allow` of its own takes it away."
+        // "An `allow` is for the arguments that its hook saw: a later rewrite without its own `allow` removes it."
         Some(DecisionKind::Allow) => event.kind() != EventKind::PreToolUse || index >= allows_hold_from,
         decision => decision.is_some(),
     };
@@ -83,7 +83,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
 fn clause(kind: EventKind, output: &HookOutput) -> &'static str {
     match (kind, output.decision_kind()) {
         (EventKind::PreToolUse, Some(DecisionKind::Allow)) => {
-            "decisions.md#copilot: An `allow` holds for the arguments that its hook saw"
+            "decisions.md#copilot: An `allow` is for the arguments that its hook saw"
         }
         (EventKind::PreToolUse, Some(_)) => {
             "decisions.md#copilot: Before a tool runs the first `deny` or `ask` ends the chain and is the verdict."
@@ -92,15 +92,15 @@ fn clause(kind: EventKind, output: &HookOutput) -> &'static str {
             "decisions.md#copilot: On `permissionRequest` a `deny` from any hook denies"
         }
         (EventKind::PermissionRequest, Some(DecisionKind::Ask)) => {
-            "decisions.md#copilot: To ask there is to say nothing: the client asks."
+            "decisions.md#copilot: An ask prints nothing there: the client asks."
         }
         (EventKind::PermissionRequest, Some(_)) => {
             "copilot.md#answers: `permissionRequest` | `behavior`: `allow` or `deny`; `message`, `interrupt`"
         }
         (_, Some(_)) => "decisions.md#copilot: Everywhere else a `block` from any hook blocks, and reasons are joined",
         (_, None) if output.updated.is_some() => {
-            "decisions.md#copilot: Hooks are chained: what a hook rewrites is what the next one sees"
+            "decisions.md#copilot: Hooks are chained: each hook sees the rewrites of the hooks before it"
         }
-        (_, None) => "decisions.md#outputs: Where no hook decides, the client goes on as it would without hooks.",
+        (_, None) => "decisions.md#outputs: If no hook decides, the client continues as it would without hooks.",
     }
 }

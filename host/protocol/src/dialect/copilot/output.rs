@@ -28,7 +28,7 @@ struct Words {
 
 fn words(event: &Event) -> Words {
     const BLOCK: &[(&str, Option<Decision>)] = &[("block", Some(Decision::Deny))];
-    // decisions.md#copilot: "`decision: "allow"` on a stop says nothing."
+    // decisions.md#copilot: "`decision: "allow"` on a stop has no effect."
     const STOP: &[(&str, Option<Decision>)] = &[("block", Some(Decision::Deny)), ("allow", None)];
     const PERMISSION: &[(&str, Option<Decision>)] = &[("allow", Some(Decision::Allow)), ("deny", Some(Decision::Deny))];
     const TOOL: &[(&str, Option<Decision>)] =
@@ -118,8 +118,8 @@ fn decode_nested(
     Ok(())
 }
 
-/// Reports the fields that were not read. decisions.md#copilot: "An answer of which the client would read nothing,
-/// although it says something, makes its hook a failed one. Of other answers what it would read counts, and the rest is
+/// Reports the fields that were not read. decisions.md#copilot: "A hook fails if its output is not empty but the client
+/// would read nothing of it. Of any other output, the part that the client would read counts, and the rest is
 /// reported."
 fn leftover(spoke: bool, event: &Event, top: &mut FieldReader, notes: &mut Vec<Note>) -> Result<(), DecodeError> {
     for key in known_keys::COPILOT {
@@ -171,7 +171,7 @@ pub(super) fn encode(event: &Event, output: &HookOutput) -> Value {
     Value::Object(wire)
 }
 
-/// Replaces the text of a result that a hook made null. decisions.md#what-a-dialect-cannot-say: "A result that is
+/// Replaces the text of a result that a hook made null. decisions.md#degradation: "A result that is
 /// rewritten to `null` is withheld, with a note".
 fn withheld(mut result: Value, notes: &mut Vec<Note>) -> Value {
     for name in ["textResultForLlm", "text_result_for_llm"] {
@@ -187,7 +187,7 @@ fn withheld(mut result: Value, notes: &mut Vec<Note>) -> Value {
 const RESULT: &[(&str, &str)] = &[("resultType", "result_type"), ("textResultForLlm", "text_result_for_llm")];
 
 /// A result in camelCase. copilot.md#answers: "`modifiedResult` is `{resultType, textResultForLlm}`."
-/// decisions.md#copilot: "A result that a hook gives as a text alone is written as `{resultType: "success",
+/// decisions.md#copilot: "A result that is only a text is printed as `{resultType: "success",
 /// textResultForLlm}`."
 pub(super) fn result(updated: &Value) -> Value {
     match updated {

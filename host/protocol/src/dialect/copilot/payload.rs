@@ -77,8 +77,8 @@ fn requoted(args: &Value, quoted: &Value) -> Value {
     if same { quoted.clone() } else { args.to_string().into() }
 }
 
-/// Returns the event's name. decisions.md#copilot: "An event's name is the one that is given, or else the one that it
-/// carries, or else what its fields tell."
+/// Returns the event's name. decisions.md#copilot: "The name of an event is the given one, or else the one in the
+/// payload, or else the one that its fields imply."
 fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
     if let Some(given) = given {
         for key in [NAME_KEY, "hookName"] {

@@ -12,7 +12,7 @@ const MUTE: Expressible =
 /// gemini.md#decisions: "`systemMessage` is shown to the user."
 const PLAIN: Expressible = Expressible { system_message: true, ..MUTE };
 
-/// gemini.md#decisions: "`continue: false` ends the run; nothing more is told to the model."
+/// gemini.md#decisions: "`continue: false` ends the run; nothing more is sent to the model."
 const GATE: Expressible = Expressible { decisions: &[DecisionKind::Deny], halt: &[Scope::Turn], ..PLAIN };
 
 /// gemini.md#events: an event's own fields, besides the names of [`SPECS`] and the fields of a tool call.

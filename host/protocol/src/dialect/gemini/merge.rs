@@ -33,7 +33,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     }
     if outcome.output.decision == Some(Decision::Ask) {
         // gemini.md#beforetool: "With nobody there (`-p`) the run waits for ever."
-        outcome.notes.push((None, Note::warning("asks: where nobody is there, Gemini CLI waits for ever")));
+        outcome.notes.push((None, Note::warning("asks: without a user, Gemini CLI waits for ever")));
     }
     outcome.clause = clause(&outcome.output);
     outcome
@@ -117,6 +117,6 @@ fn clause(output: &HookOutput) -> &'static str {
         None if output.updated.is_some() => {
             "decisions.md#order-and-rewrites: last in configuration order wins, needs no `allow`; dropped if anything denies"
         }
-        None => "decisions.md#outputs: A run in which no hook says anything prints `{}`",
+        None => "decisions.md#outputs: A run without any hook output prints `{}`",
     }
 }

@@ -29,9 +29,11 @@ pub(super) fn merge(_event: &Event, outputs: &[HookOutput]) -> Outcome {
         }
     }
     outcome.clause = match (denied, &outcome.output.updated) {
-        (true, _) => "decisions.md#opencode: A denial beats everything, and its reasons are joined in array order.",
+        (true, _) => {
+            "decisions.md#opencode: A denial wins over everything, and the reasons of all denials are joined in array order."
+        }
         (_, Some(_)) => "opencode.md#answers: the last one in order counts, and none does when a hook denies.",
-        _ => "decisions.md#outputs: Where no hook decides, the client goes on as it would without hooks.",
+        _ => "decisions.md#outputs: If no hook decides, the client continues as it would without hooks.",
     };
     outcome
 }

@@ -50,7 +50,7 @@ enum Compared {
     Changed,
 }
 
-const SYSTEM: &str = "decisions.md#picoclaw: A changed or missing system message ends the turn, because PicoClaw 0.2.8 and later would put all messages back, a redacted prompt among them.";
+const SYSTEM: &str = "decisions.md#picoclaw: A changed or missing system message ends the turn, because PicoClaw 0.2.8 and later would restore all messages, even a redacted prompt.";
 const TOOLS: &str = "decisions.md#picoclaw: A changed or missing tool definition ends the turn, because PicoClaw 0.2.8 and later would offer the model the tools as they were.";
 
 /// Adjusts a rewritten request so that the client obeys all of it. Additions to protected parts are left out; a change

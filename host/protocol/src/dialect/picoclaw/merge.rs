@@ -39,7 +39,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
         outcome.output.reason.clone_from(&last.reason);
     }
     match last {
-        // decisions.md#picoclaw: "A `respond` carries the call as the hooks before it changed it."
+        // decisions.md#picoclaw: "A `respond` contains the call as rewritten by the hooks before it."
         Some(HookOutput { decision: Some(Decision::Respond(_)), halt: None, updated, updated_tool, .. }) => {
             set_changes(event, &now, &mut outcome.output);
             outcome.output.updated = outcome.output.updated.take().or_else(|| updated.clone());
@@ -122,8 +122,9 @@ fn fit(event: &Event, outcome: &mut Outcome) {
     }
 }
 
-/// Replaces a rewrite that is too long. decisions.md#picoclaw: "A rewrite too long for the client's reader is never
-/// passed over: a call is denied, a result is withheld, and a request or a response of the model ends the turn."
+/// Replaces a rewrite that is too long. decisions.md#picoclaw: "A rewrite that is too long for the client's reader is
+/// never dropped silently: a call is denied, a result is withheld, and a request or a response of the model ends the
+/// turn."
 fn withhold(kind: EventKind, output: &mut HookOutput) -> &'static str {
     const WHY: &str = "a hook replaced this with more than the client can read";
     match kind {
@@ -147,9 +148,9 @@ pub(super) const REASON_LIMIT: usize = 4096;
 
 fn clause(event: &Event, last: Option<&HookOutput>, output: &HookOutput) -> &'static str {
     match (event.kind(), last) {
-        (EventKind::AgentEvent, _) => "decisions.md#picoclaw: `hook.event` is a notification: never answered.",
+        (EventKind::AgentEvent, _) => "decisions.md#picoclaw: `hook.event` is a notification, which has no reply.",
         (EventKind::OtherEvent, _) if event.name == super::events::HELLO => {
-            "decisions.md#picoclaw: `hook.hello` is hookbox's own to answer: no hook has a say in it."
+            "decisions.md#picoclaw: hookbox itself answers `hook.hello`: hooks never see it."
         }
         (EventKind::PermissionRequest, Some(_)) => {
             "decisions.md#picoclaw: the first `approved:false` wins and its reason is returned"

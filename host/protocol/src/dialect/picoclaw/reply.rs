@@ -38,7 +38,7 @@ fn response(id: u64, result: Value) -> Value {
 
 /// Returns the id to answer. picoclaw.md#hookevent: "`id` is 0 or absent."
 fn answered_id(event: &Event) -> Option<u64> {
-    // decisions.md#picoclaw: "`hook.event` is a notification: never answered."
+    // decisions.md#picoclaw: "`hook.event` is a notification, which has no reply."
     if event.kind() == EventKind::AgentEvent {
         return None;
     }

@@ -70,7 +70,7 @@ fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
     }
 }
 
-/// Removes the null members of a tool's result. decisions.md#what-a-dialect-cannot-say: "A result that is rewritten to
+/// Removes the null members of a tool's result. decisions.md#degradation: "A result that is rewritten to
 /// `null` is withheld".
 fn without_nulls(mut result: Object) -> Value {
     if is_withheld(&result) {

@@ -69,7 +69,7 @@ impl HttpClient for ReqwestClient {
 fn header_map(headers: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
-        let bad = || HttpError::Failed(format!("{name:?} is not a header name, or its value is none"));
+        let bad = || HttpError::Failed(format!("invalid header {name:?}: invalid name or value"));
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
         value.set_sensitive(true);

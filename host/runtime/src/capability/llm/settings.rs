@@ -4,18 +4,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the language model is.
+/// Settings of the language model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LlmSettings {
     /// The wire it speaks.
     pub provider: LlmProvider,
-    /// The provider's own unless given.
+    /// The URL. Default: the provider's own.
     pub base_url: Option<String>,
     /// The model when a handler names none.
     pub model: Option<String>,
-    /// The environment variable that holds the key; the provider's customary one unless given.
+    /// The environment variable that holds the key. Default: the provider's customary one.
     pub api_key_env: Option<String>,
 }
 

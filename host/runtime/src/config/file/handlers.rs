@@ -14,15 +14,15 @@ use {
 
 use crate::config::Mode;
 
-/// What every kind of handler can say.
+/// Fields that every kind of handler has.
 #[derive(Clone, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(transform = crate::config::schema::add_unused))]
 pub(in crate::config) struct Options {
-    /// Its name in diagnostics, records and metrics; the file name of what runs unless given.
+    /// Its name in diagnostics, records and metrics. Default: the file name of what runs.
     pub(in crate::config) name: Option<String>,
-    /// True if it decides (`enforce`), or only runs and is recorded (`monitor`); as the file says unless given.
+    /// True if it decides (`enforce`), or only runs and is recorded (`monitor`). Default: as the file says.
     pub(in crate::config) mode: Option<Mode>,
     /// Seconds it may take, fractions allowed; milliseconds under gemini.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
@@ -30,13 +30,13 @@ pub(in crate::config) struct Options {
     /// The same in milliseconds.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK * 1000)))]
     pub(in crate::config) timeout_ms: Option<f64>,
-    /// What a failure counts as.
+    /// The result of a failure.
     pub(in crate::config) on_failure: Option<OnFailure>,
-    /// What running past the timeout counts as; as `onFailure` unless given.
+    /// The result of a timeout. Default: as `onFailure`.
     pub(in crate::config) on_timeout: Option<OnFailure>,
 }
 
-/// What runs.
+/// The kind of a handler, and its own fields.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -71,7 +71,7 @@ pub(in crate::config) struct OwnEntry {
     /// Its type.
     #[serde(rename = "type")]
     pub(in crate::config) kind: String,
-    /// What it may decide; everything unless given.
+    /// Its authority over decisions and rewrites. Default: all.
     pub(in crate::config) authority: Option<AuthorityEntry>,
     /// All else.
     #[serde(flatten)]
@@ -86,12 +86,12 @@ pub(in crate::config) struct WasmEntry {
     /// The component's file, relative to this file, or its reference in a registry (`oci://HOST/REPOSITORY:TAG`), which
     /// `hookbox lock` pins.
     pub(in crate::config) component: String,
-    /// What it may call; nothing unless given.
+    /// Its grants. Default: none.
     #[serde(default)]
     pub(in crate::config) permissions: Permissions,
-    /// What it may decide; `gate` unless given.
+    /// Its authority over decisions and rewrites. Default: `gate`.
     pub(in crate::config) authority: Option<AuthorityEntry>,
-    /// What the component gets as its configuration.
+    /// The component's own configuration.
     #[serde(default)]
     pub(in crate::config) config: Value,
     /// Its own limits, over those of the file.
@@ -115,7 +115,7 @@ pub(in crate::config) struct CommandEntry {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::config) struct HttpEntry {
-    /// Where the event is posted to.
+    /// The URL that receives the event.
     pub(in crate::config) url: String,
     /// With these headers; `$NAME` and `${NAME}` are replaced by variables named in `allowedEnvVars`.
     #[serde(default)]
@@ -123,7 +123,7 @@ pub(in crate::config) struct HttpEntry {
     /// Environment variables that headers may name.
     #[serde(default)]
     pub(in crate::config) allowed_env_vars: Vec<String>,
-    /// What it may decide; everything unless given.
+    /// Its authority over decisions and rewrites. Default: all.
     pub(in crate::config) authority: Option<AuthorityEntry>,
 }
 
@@ -133,7 +133,7 @@ pub(in crate::config) struct HttpEntry {
 pub(in crate::config) struct PromptEntry {
     /// The question, with `$ARGUMENTS` for the event.
     pub(in crate::config) prompt: String,
-    /// The model; the host's default unless given.
+    /// The model. Default: the host's default.
     pub(in crate::config) model: Option<String>,
 }
 
@@ -144,9 +144,9 @@ pub(in crate::config) struct PromptEntry {
 pub(in crate::config) struct AgentEntry {
     /// The question, with `$ARGUMENTS` for the event.
     pub(in crate::config) prompt: String,
-    /// The model; the host's default unless given.
+    /// The model. Default: the host's default.
     pub(in crate::config) model: Option<String>,
-    /// Turns at most; 10 unless given.
+    /// Turns at most. Default: 10.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub(in crate::config) max_turns: Option<u32>,
 }
@@ -159,7 +159,7 @@ pub(in crate::config) struct ProcessEntry {
     /// The executable and its arguments, without a shell.
     #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1)))]
     pub(in crate::config) command: Vec<String>,
-    /// Its working directory, relative to this file; that of this file unless given.
+    /// Its working directory, relative to this file. Default: that of this file.
     pub(in crate::config) dir: Option<String>,
     /// Environment variables it gets, beside `PATH`, `HOME`, `TMPDIR`, `TZ` and those of the language.
     #[serde(default)]
@@ -167,24 +167,24 @@ pub(in crate::config) struct ProcessEntry {
     /// Variables of hookbox's own environment that it gets too.
     #[serde(default)]
     pub(in crate::config) allowed_env_vars: Vec<String>,
-    /// How it is spoken to.
+    /// Its transport.
     #[expect(dead_code, reason = "there is one way")]
     pub(in crate::config) transport: Option<Transport>,
-    /// Seconds until it must have answered `hook.hello`; 5 unless given.
+    /// Seconds until it must have answered `hook.hello`. Default: 5.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(in crate::config) start_timeout: Option<f64>,
-    /// Seconds it may take to be told of an event; `timeout`, or else 0.5 unless given.
+    /// Seconds for a notification. Default: `timeout`, or else 0.5.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(in crate::config) observer_timeout: Option<f64>,
-    /// Seconds it may take over a request; `timeout`, or else 5 unless given.
+    /// Seconds for a request. Default: `timeout`, or else 5.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(in crate::config) interceptor_timeout: Option<f64>,
-    /// Seconds it may take over an approval; `timeout`, or else 60 unless given.
+    /// Seconds for an approval. Default: `timeout`, or else 60.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = WEEK)))]
     pub(in crate::config) approval_timeout: Option<f64>,
 }
 
-/// How a hook process is spoken to.
+/// The transport of a hook process.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -210,7 +210,7 @@ pub(in crate::config) enum AuthorityEntry {
     Detailed(AuthorityDetails),
 }
 
-/// What a hook may decide, in a word.
+/// A preset of authority.
 #[derive(Clone, Copy, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -223,7 +223,7 @@ pub(in crate::config) enum Preset {
     Trusted,
 }
 
-/// What a hook may decide, in detail. What is not given is not granted.
+/// Authority in detail. Only what is named is granted.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -231,7 +231,7 @@ pub(in crate::config) struct AuthorityDetails {
     /// The decisions it may make.
     #[serde(default)]
     pub(in crate::config) decide: Vec<PowerWord>,
-    /// What it may rewrite.
+    /// The values that it may rewrite.
     #[serde(default)]
     pub(in crate::config) rewrite: RewriteEntry,
     /// True if it may add to the model's context.
@@ -252,7 +252,7 @@ pub(in crate::config) struct AuthorityDetails {
 pub(in crate::config) enum RewriteEntry {
     /// Everything.
     All(AllWord),
-    /// What these JSON pointers point at, and what is below.
+    /// The values at these JSON pointers, and everything below them.
     Pointers(Vec<String>),
 }
 
@@ -289,25 +289,25 @@ macro_rules! words {
 }
 
 words! {
-    /// What a failure counts as, in hookbox's words.
+    /// The result of a failure.
     OnFailure => FailurePolicy {
-        /// As if the hook had said nothing.
+        /// As if the hook had no output.
         Ignore => Ignore,
-        /// As if it had refused.
+        /// As if it had denied.
         Block => Deny,
-        /// As if it had asked for the user.
+        /// As if its output were `ask`.
         Ask => Ask,
     }
 }
 
 words! {
-    /// What a failure counts as, in the words of blade's specification.
+    /// The result of a failure, in the words of blade's specification.
     SpecBehavior => FailurePolicy {
-        /// As if the hook had said nothing.
+        /// As if the hook had no output.
         Ignore => Ignore,
-        /// As if it had refused.
+        /// As if it had denied.
         Deny => Deny,
-        /// As if it had asked for the user.
+        /// As if its output were `ask`.
         Ask => Ask,
     }
 }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(in super::super) enum MatcherEntry {
-    /// Held against the tool's name (or the source, the reason, …).
+    /// Matched against the tool's name (or the source, the reason, …).
     Pattern(String),
-    /// What the call must be like; every part that is there must match.
+    /// Conditions on the call; every given part must match.
     Call(CallEntry),
 }
 

@@ -140,7 +140,7 @@ impl Resolver {
             }
             let (message, place) =
                 (format!("{} never asks about `{event}`", self.dialect.name()), format!("{pointer}/intercept/{index}"));
-            // decisions.md#picoclaw: "A method nobody knows is an interceptor."
+            // decisions.md#picoclaw: "An unknown method is an interceptor."
             let later = event.starts_with("hook.") && nearest(short(event), known.iter().copied()).is_none();
             let finding = if later { Finding::warning(place, message) } else { Finding::error(place, message) };
             self.found.push(finding.help(suggestion(event, &known)));
@@ -195,7 +195,7 @@ fn legacy(kind: &str) -> String {
 }
 
 /// A matcher for these kinds in the spelling of any client version. decisions.md#picoclaw: "`tool_exec_start` and
-/// `agent.tool.exec_start` are one kind: a configuration outlives the client's updates."
+/// `agent.tool.exec_start` are one kind: a configuration stays valid across updates of the client."
 fn of_kinds(kinds: &[String]) -> Matcher {
     let pattern = |kind: &String| {
         let word = kind.strip_prefix("agent.").unwrap_or(kind);

@@ -24,7 +24,7 @@ fn text_that_is_not_json_is_shown_with_line_and_column() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_says_why() {
+fn an_unreadable_file_is_an_error_with_its_cause() {
     let errors = Config::load(Path::new("/nowhere/hooks.json"), None).unwrap_err();
     assert_eq!(errors.diagnostics[0].help.as_deref(), Some("create the file, or name another one"));
     let dir = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ fn all_errors_at_once_in_the_order_of_the_file() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file() {
+fn errors_in_the_file() {
     for (text, expected) in [
         ("[]", ": expected an object, found an array of 0; -"),
         (r#"{"hooks":[]}"#, "/hooks: expected an object, found an array of 0; -"),
@@ -95,7 +95,7 @@ fn what_is_wrong_in_the_file() {
 }
 
 #[test]
-fn what_is_wrong_in_a_handler() {
+fn errors_in_a_handler() {
     for (handler, at, expected) in [
         ("1", "", "expected an object, found the number 1; -"),
         (

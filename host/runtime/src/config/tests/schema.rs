@@ -96,7 +96,7 @@ fn every_key_is_known() {
 /// Replaces and removes every node of the full configurations, one at a time. Nothing may panic, and everything that
 /// the validator accepts must deserialize. This keeps the schema and the types in step.
 #[test]
-fn what_is_valid_deserializes() {
+fn valid_files_deserialize() {
     let others: Vec<Value> =
         serde_json::from_str(r#"[null, true, -1, 1.5, 1e18, "x", [], {}, [{}], {"type": []}]"#).unwrap();
     for (dialect, value) in full() {

@@ -52,7 +52,7 @@ fn a_real_settings_file_loads_with_a_word_about_its_gate_alone() {
 }
 
 #[test]
-fn a_component_gets_what_it_is_granted_and_no_more() {
+fn a_component_gets_exactly_its_grants() {
     let text = with_handler(
         r#"{ "type": "wasm", "component": "hooks/guard.wasm",
             "permissions": { "state": true, "llm": false, "http": ["https://api.example.com:8443"], "read": { "/src": "src" } },
@@ -97,7 +97,7 @@ fn components_of_one_file_name_are_not_one_owner() {
 }
 
 #[test]
-fn a_component_is_a_gate_unless_something_else_is_written() {
+fn a_component_is_a_gate_by_default() {
     for (written, expected) in [
         ("", Authority::gate()),
         (r#", "authority": "gate""#, Authority::gate()),
@@ -177,7 +177,7 @@ fn behaviors_come_from_the_handler_then_the_file() {
 }
 
 #[test]
-fn headers_take_only_the_variables_they_may() {
+fn headers_use_only_allowed_variables() {
     let path = std::env::var("PATH").unwrap();
     let text = with_handler(
         r#"{"type":"http","url":"http://a","headers":{"A":"x $PATH","B":"${PATH}y","C":"5 $ off"},"allowedEnvVars":["PATH"]}"#,

@@ -73,7 +73,7 @@ fn flat_or_groups() {
     assert_eq!(command, "cd -- 's b' || exit 1\nexport A='1'\na");
     let Handler::Command { command, args: Some(args), .. } = &config.hooks[1].handler else { panic!() };
     assert_eq!((command.as_str(), args.as_slice()), ("./c", &["x".to_owned()][..]));
-    // copilot.md#configuration: "seconds; 30 unless given". A component has our own time.
+    // copilot.md#configuration: "seconds; default: 30". A component has hookbox's default timeout.
     let seconds: Vec<u64> = config.hooks.iter().map(|hook| hook.timeout.as_secs()).collect();
     assert_eq!(seconds, [7, 30, 30, 60]);
     // Errors point at the file as written.
@@ -142,7 +142,7 @@ fn named_warnings() {
 
 /// A hook that is never called protects nothing, so unknown words are errors.
 #[test]
-fn named_words_that_nobody_knows_are_errors() {
+fn unknown_words_are_errors() {
     for (word, expected) in [
         (
             r#""intercept":["before_tol"]"#,
@@ -217,7 +217,7 @@ fn groups_as_gemini_has_them() {
     assert!(!load("gemini", r#"{"hooksConfig":{"enabled":false},"hooks":{}}"#).enabled);
 }
 
-/// decisions.md#picoclaw: "The client's own `hooks` object is taken as it stands".
+/// decisions.md#picoclaw: "The client's own `hooks` object is valid as it is".
 #[test]
 fn the_hooks_of_picoclaws_own_configuration_load() {
     let text = r#"{ "dialect": "picoclaw", "version": 2, "agents": { "defaults": {} }, "channels": {}, "gateway": {}, "hooks": {

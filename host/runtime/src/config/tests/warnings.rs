@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_has_no_effect_is_told_and_loads() {
+fn settings_without_effect_load_with_a_warning() {
     for (text, expected) in [
         (
             with_handler(r#"{"type":"mcp_tool","server":"a","tool":"b"}"#),
@@ -79,7 +79,7 @@ fn matchers_that_say_nothing_are_not_worth_a_warning() {
 }
 
 #[test]
-fn what_takes_no_matcher_is_the_dialects_to_say() {
+fn matchers_on_events_without_one_depend_on_the_dialect() {
     let text = |event: &str| format!(r#"{{"hooks":{{"{event}":[{{"matcher":"startup","hooks":[]}}]}}}}"#);
     for (dialect, event, warned) in [
         ("claude", "PostToolUse", false),
@@ -96,7 +96,7 @@ fn what_takes_no_matcher_is_the_dialects_to_say() {
 
 /// Each of these files is valid, but leaves a gate open.
 #[test]
-fn gates_that_are_silently_open_are_told_of() {
+fn silently_open_gates_are_reported() {
     let matcher = |pattern: &str| {
         format!(r#"{{"failClosed":true,"hooks":{{"PreToolUse":[{{"matcher":"{pattern}","hooks":[]}}]}}}}"#)
     };
@@ -166,7 +166,7 @@ fn gates_that_are_silently_open_are_told_of() {
 }
 
 #[test]
-fn milliseconds_that_are_read_as_seconds_are_told_of() {
+fn milliseconds_read_as_seconds_are_reported() {
     let text = |group: &str, own: &str| {
         format!(
             r#"{{"failClosed":true,"hooks":{{"Stop":[{{{group}"hooks":[{{"type":"command","command":"x"{own}}}]}}]}}}}"#
@@ -192,7 +192,7 @@ fn milliseconds_that_are_read_as_seconds_are_told_of() {
 }
 
 #[test]
-fn a_gate_without_a_failure_policy_is_told_of() {
+fn a_gate_without_a_failure_policy_is_reported() {
     let opens = |place: &str, event: &str| {
         format!(
             "{place}: nothing says what a failure counts as, so `x` opens {event} when it fails; say `\"failClosed\": true` for the file, or `onFailure` for the hook: `block`, `ask` or `ignore`"
@@ -233,7 +233,7 @@ fn a_gate_without_a_failure_policy_is_told_of() {
 
 /// blade.md#handlers: "`command` | `command`, `timeout`, `statusMessage`".
 #[test]
-fn what_is_the_clients_own_is_not_missed() {
+fn client_settings_cause_no_warning() {
     let text = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","statusMessage":"checking"}]}]}}"#;
     assert_eq!(told("blade", text), [""; 0]);
     assert_eq!(told("claude", text).len(), 1);

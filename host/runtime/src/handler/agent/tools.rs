@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_is_cut_between_lines() {
+    fn text_is_cut_between_lines() {
         let lines = "12345678\n".repeat(MAX_RESULT / 9 + 1);
         let kept = MAX_RESULT / 9;
         assert_eq!(cut(lines, "x"), format!("{}\n[cut after {kept} lines; x]\n", "12345678\n".repeat(kept)));

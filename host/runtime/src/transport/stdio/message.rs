@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_notifications_are_told_apart_by_their_id() {
+    fn the_id_distinguishes_requests_from_notifications() {
         let request =
             Message::read(br#"{"jsonrpc":"2.0","id":7,"method":"hook.before_tool","params":{"tool":"exec"}}"#);
         assert_eq!(request, Message::Request { id: json!(7), method: "hook.before_tool".into() });
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_by_id_where_there_is_one() {
+    fn an_unreadable_request_is_answered_under_its_id() {
         assert_eq!(code("nonsense"), (None, -32700));
         assert_eq!(code("[1]"), (None, -32600));
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"hook.before_tool","params":{"#), (Some(json!(1)), -32700));

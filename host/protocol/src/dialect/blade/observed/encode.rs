@@ -37,14 +37,15 @@ fn object(event: &Event, output: &HookOutput) -> Option<Value> {
             }
         }
         EventKind::PostToolUse => put_result(event, output, &mut specific),
-        // decisions.md#blade-observed: "A halt on `Stop` or `SubagentStop` lets the agent stop, whatever other hooks want".
+        // decisions.md#blade-observed: "A halt on `Stop` or `SubagentStop` lets the agent stop regardless of other
+        // hooks".
         EventKind::Stop | EventKind::SubagentStop if output.halt.is_some() => {}
         EventKind::Stop | EventKind::SubagentStop if denied => {
             put_flag(&mut specific, ("continue", false), "continueReason", output);
         }
         EventKind::TaskCompleted if denied => put_flag(&mut specific, ("blockCompletion", true), "blockReason", output),
         EventKind::PreCompact if denied => put_flag(&mut specific, ("blockCompaction", true), "blockReason", output),
-        // decisions.md#blade-observed: "in `hookSpecificOutput` only where a hook showed that form."
+        // decisions.md#blade-observed: "in `hookSpecificOutput` only if a hook used that form."
         EventKind::OtherEvent if extra.contains_key(MARK) => put_decision(output, &mut specific),
         _ if denied => put_block(output, &mut wire),
         _ => {}
@@ -66,7 +67,8 @@ fn object(event: &Event, output: &HookOutput) -> Option<Value> {
 /// Writes a block in the form that most events take: "`{"decision": {"behavior": "block"}, "systemMessage": …}`".
 fn put_block(output: &HookOutput, wire: &mut Object) {
     wire.insert("decision".into(), json!({ "behavior": "block" }));
-    // decisions.md#blade-observed: "Other hooks' messages to the user follow the reason in `systemMessage`".
+    // decisions.md#blade-observed: "If a block uses `systemMessage` for its reason, messages of other hooks to the user
+    // follow the reason".
     put_text(wire, "systemMessage", join([&output.reason, &output.system_message]).as_ref());
 }
 
@@ -91,7 +93,7 @@ fn put_result(event: &Event, output: &HookOutput, specific: &mut Object) {
     };
     let value = match context {
         "" => value.clone(),
-        // decisions.md#blade-observed: "Context goes into a value as the programs do it".
+        // decisions.md#blade-observed: "Context is added to a value as in the programs".
         _ => format!("{}\n\n---\n**Hook Context:**\n{context}", as_text(value)).into(),
     };
     let value = if original.is_some() { json!({ "llmContent": value }) } else { value };
