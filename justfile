@@ -172,7 +172,7 @@ audit: deny-installed
 # The checked-in schema and tables, written anew from the code
 generate:
     UPDATE_SCHEMA=1 cargo test --workspace --lib schema
-    UPDATE_DOCS=1 cargo test --workspace --test docs --bin hookbox
+    UPDATE_DOCS=1 cargo test --workspace --test docs --test api --bin hookbox
 
 # The bundled hooks: their components in `host/catalogue/hooks`, from the sources in `hooks/`; needs Python
 bundle: build
