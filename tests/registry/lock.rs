@@ -357,3 +357,19 @@ fn one_file_takes_a_lock_to_a_machine_without_a_network() {
     }
     assert!(!other.path().join("hookbox/components").exists());
 }
+
+/// A checkout may have links in the place of files that commands make.
+#[test]
+fn what_is_made_goes_through_no_link() {
+    let setup = Setup::new(&guard());
+    let bashrc = setup.home.path().join(".bashrc");
+    fs::write(&bashrc, "mine").unwrap();
+    setup.does(&["lock"]);
+    for name in ["guard.wasm", "hooks.tar"] {
+        symlink(&bashrc, setup.dir.path().join(name)).unwrap();
+    }
+    setup.does(&["pull", &setup.reference()]);
+    setup.does(&["save", "hooks.tar"]);
+    assert_eq!(fs::read_to_string(&bashrc).unwrap(), "mine");
+    assert_eq!(fs::read(setup.dir.path().join("guard.wasm")).unwrap(), guard());
+}

@@ -95,10 +95,25 @@ impl Change {
     }
 
     /// The target of the change, if a symlink in `project` leads outside of it.
-    pub fn leads_out_of(&self, project: &Path) -> anyhow::Result<Option<PathBuf>> {
+    fn leads_out_of(&self, project: &Path) -> anyhow::Result<Option<PathBuf>> {
         let real = self.real()?;
         let root = project.canonicalize().with_context(|| format!("cannot read {}", project.display()))?;
         Ok(Some(real).filter(|real| self.file.starts_with(project) && !real.starts_with(root)))
+    }
+
+    /// Warns about a symlink out of the project, which may come from a checkout.
+    ///
+    /// # Errors
+    /// With `yes` the user cannot be asked, so such a link requires `follow_links`.
+    pub fn tell_of_link(&self, project: &Path, yes: bool, follow_links: bool) -> anyhow::Result<()> {
+        let Some(target) = self.leads_out_of(project)? else { return Ok(()) };
+        let link = format!("{} is a link out of the project, to {}", self.file.display(), target.display());
+        if yes && !follow_links {
+            let message = format!("nothing was written: {link}");
+            return Err(Exit::Usage.advised(message, &["to write there, add --follow-links, or leave out --yes"]));
+        }
+        print::out(link);
+        Ok(())
     }
 }
 

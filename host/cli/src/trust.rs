@@ -24,6 +24,8 @@ use hookbox::{
 use hookbox_protocol::authority::Authority;
 use serde::{Deserialize, Serialize};
 
+use crate::exit::Exit;
+
 /// A configuration at the time when the user trusted it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,6 +185,27 @@ pub fn hold_back(config: &mut Config, digest: &str, stubbed: bool) -> bool {
 /// The reason why it is not trusted.
 pub fn is_trusted(config: &Config) -> Result<(), String> {
     standing(config).map(drop)
+}
+
+/// Checks a configuration that was only found, before a client is made to use it.
+///
+/// # Errors
+/// It has hooks that reach something outside of their sandbox, and the user does not trust it.
+pub fn check_found(mut config: Config) -> anyhow::Result<()> {
+    let Err(why) = standing(&config) else { return Ok(()) };
+    let reaches = |hook: &mut Hook| match &mut hook.handler {
+        Handler::Wasm(wasm) => !reaches_nothing(&mut wasm.permissions),
+        Handler::LeftOut { .. } | Handler::Callback | Handler::Withheld { .. } => false,
+        _ => true,
+    };
+    if !config.hooks.iter_mut().any(|hook| reaches(hook)) {
+        return Ok(());
+    }
+    let file = config.file.display();
+    let trust = format!("look at it, then   hookbox trust {file}");
+    let name = format!("or name it         --config {file}");
+    Err(Exit::Config
+        .advised(format!("nothing was written: {why}, and its hooks reach more than a sandbox"), &[&trust, &name]))
 }
 
 /// The trusted configuration, or the reason why it is not trusted.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hookbox::{
     Dialect,
-    config::Config,
+    config::{Config, Handler},
     dialect::{self, ConfigShape},
 };
 use hookbox_catalogue::{ALL, Bundled, PREFIX, by_name};
@@ -40,6 +40,9 @@ pub struct Add {
     /// Write without asking
     #[arg(long, short)]
     yes: bool,
+    /// With --yes: write also to a file outside the current folder that a link in it leads to
+    #[arg(long)]
+    follow_links: bool,
 }
 
 /// The bundled hook of that name, or which there are.
@@ -50,13 +53,15 @@ pub fn bundled(name: &str) -> Result<&'static Bundled, String> {
 
 impl Add {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let file = std::env::current_dir()?.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
+        let folder = std::env::current_dir()?;
+        let file = folder.join(self.config.as_deref().unwrap_or(Path::new("hooks.json")));
         let change = planned(&file, &[self.name], self.client, self.monitor)?;
         if change.is_none() {
             print::out(format_args!("{} has {PREFIX}{} already", file.display(), self.name.name));
             return Ok(Exit::Ok);
         }
         change.show();
+        change.tell_of_link(&folder, self.yes, self.follow_links)?;
         if !change::consent(self.yes)? {
             print::out("nothing was written");
             return Ok(Exit::Told(1));
@@ -87,13 +92,15 @@ pub fn planned(
     let named = client.map(|client| client.dialect).filter(|dialect| *dialect == "picoclaw").unwrap_or("claude");
     let text =
         before.clone().unwrap_or_else(|| format!("{{\n  \"dialect\": \"{named}\",\n  \"failClosed\": true\n}}\n"));
-    let dialect = match &before {
-        Some(text) => Config::parse(text, file, None)?.config.dialect,
+    let config = before.as_ref().map(|text| Config::parse(text, file, None)).transpose()?.map(|loaded| loaded.config);
+    let dialect = match &config {
+        Some(config) => config.dialect,
         None => dialect::by_name(named).ok_or_else(|| Exit::Software.error(format!("unknown dialect {named}")))?,
     };
+    let has = |bundled: &&&Bundled| config.as_ref().is_some_and(|config| names(config, bundled));
     let entries = Entries::read(file, &text)?;
     let mut added = false;
-    for bundled in hooks.iter().filter(|bundled| !names(&text, bundled)) {
+    for bundled in hooks.iter().filter(|bundled| !has(bundled)) {
         let mut places = 0;
         for (place, value) in places_of(bundled, dialect, monitor)? {
             match dialect.shape() {
@@ -113,9 +120,13 @@ pub fn planned(
     Ok(Change { file: file.to_owned(), before, after, backup })
 }
 
-/// Returns true if a configuration names the hook in some entry.
-fn names(text: &str, bundled: &Bundled) -> bool {
-    text.contains(&format!("\"{PREFIX}{}\"", bundled.name))
+/// Returns true if the hook runs for some event of a configuration.
+fn names(config: &Config, bundled: &Bundled) -> bool {
+    let name = format!("{PREFIX}{}", bundled.name);
+    config
+        .hooks
+        .iter()
+        .any(|hook| matches!(&hook.handler, Handler::Wasm(wasm) if wasm.is_bundled() && wasm.name == name))
 }
 
 /// The entries of a hook under a dialect, each with the event or the name under which it stands.

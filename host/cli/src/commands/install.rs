@@ -69,14 +69,14 @@ struct Place {
 
 impl Install {
     /// An installation in the usual settings of a client.
-    pub fn of(client: &'static Client, config: &Path, yes: bool) -> Self {
+    pub fn of(client: &'static Client, config: &Path, yes: bool, follow_links: bool) -> Self {
         let config = Some(config.to_owned());
-        Self { client, project: false, user: false, config, remove: false, import: false, yes, follow_links: false }
+        Self { client, project: false, user: false, config, remove: false, import: false, yes, follow_links }
     }
 
     /// Its removal.
-    pub fn removal(client: &'static Client, config: &Path, yes: bool) -> Self {
-        Self { remove: true, ..Self::of(client, config, yes) }
+    pub fn removal(client: &'static Client, config: &Path, yes: bool, follow_links: bool) -> Self {
+        Self { remove: true, ..Self::of(client, config, yes, follow_links) }
     }
 
     pub fn run(self) -> anyhow::Result<Exit> {
@@ -101,6 +101,8 @@ impl Install {
         let planned = plan::install(&place, self.import)?;
         planned.notes.iter().for_each(print::out);
         if let Some((config, warnings)) = planned.checked {
+            // From now on the client starts them, so the user sees them before consenting.
+            super::trust::programs(&config).iter().for_each(print::out);
             check(config, warnings)?;
         }
         if !self.make(&place, &planned.changes)? {
@@ -135,9 +137,7 @@ impl Install {
                 Some(line) => print::out(line),
                 None => change.show(),
             }
-            if let Some(target) = change.leads_out_of(&place.project)? {
-                self.tell_of_link(&change.file, &target)?;
-            }
+            change.tell_of_link(&place.project, self.yes, self.follow_links)?;
         }
         if !change::consent(self.yes)? {
             print::out("nothing was written");
@@ -185,20 +185,6 @@ impl Install {
         if let Some(top) = top {
             user_file::remove_empty_folders(file, &top);
         }
-    }
-
-    /// Warns about a symlink out of the project, which may come from a checkout.
-    ///
-    /// # Errors
-    /// With `--yes` the user cannot be asked, so such a link requires `--follow-links`.
-    fn tell_of_link(&self, file: &Path, target: &Path) -> anyhow::Result<()> {
-        let link = format!("{} is a link out of the project, to {}", file.display(), target.display());
-        if self.yes && !self.follow_links {
-            let message = format!("nothing was written: {link}");
-            return Err(Exit::Usage.advised(message, &["to write there, add --follow-links, or leave out --yes"]));
-        }
-        print::out(link);
-        Ok(())
     }
 }
 

@@ -25,7 +25,7 @@ impl Pull {
         let (registry, _) = registries::named(&reference)?;
         let pulled = block_on(async { registry.pull(&reference).await.map_err(registries::failed) })?;
         let file = self.output.unwrap_or_else(|| format!("{}.wasm", reference.short_name()).into());
-        user_file::write(&file, &pulled.component)?;
+        user_file::replace(&file, &pulled.component)?;
         print::out(format_args!("{}   {}", file.display(), pulled.seen.component.digest));
         Ok(Exit::Ok)
     }

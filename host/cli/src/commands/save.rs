@@ -54,7 +54,7 @@ impl Save {
             })?;
             add(&mut tar, &file_name(locked.hex()), &bytes)?;
         }
-        user_file::write(&self.file, &tar.into_inner()?)?;
+        user_file::replace(&self.file, &tar.into_inner()?)?;
         print::out(format_args!("{}: {}", self.file.display(), count(locks.lock.components.len())));
         Ok(Exit::Ok)
     }

@@ -11,7 +11,6 @@ mod stub;
 mod update;
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -27,7 +26,7 @@ use self::{
     run::{Went, run},
     state::Stories,
 };
-use crate::{exit::Exit, print, user_file};
+use crate::{change, exit::Exit, print, user_file};
 
 /// Run a hook's cases: events and the expected verdicts.
 #[derive(Debug, Args)]
@@ -66,7 +65,7 @@ type Running<'a> = (&'a File, Arc<Case>, JoinHandle<anyhow::Result<Went>>);
 impl Test {
     pub fn run(self) -> anyhow::Result<Exit> {
         let config = self.config.clone().unwrap_or_else(|| self.folder.join("hooks.json"));
-        let shipped_text = fs::read_to_string(&config).with_context(|| config.display().to_string())?;
+        let shipped_text = change::read(&config)?.with_context(|| format!("{} does not exist", config.display()))?;
         let shipped: Map<String, Value> =
             serde_json::from_str(&shipped_text).with_context(|| config.display().to_string())?;
         let files = self.files()?.iter().map(|path| File::read(path)).collect::<anyhow::Result<Vec<_>>>()?;

@@ -162,6 +162,13 @@ fn show(config: &Config, components: &BTreeMap<String, String>) {
     }
 }
 
+/// A line for each hook that starts a program outside of the sandbox.
+pub fn programs(config: &Config) -> Vec<String> {
+    let starts = |hook: &&Hook| matches!(hook.handler, Handler::Command { .. } | Handler::Process(_));
+    let line = |hook: &Hook| format!("{} starts, as you, the {}", events(hook), what(&hook.handler));
+    config.hooks.iter().filter(starts).map(line).collect()
+}
+
 /// The events and the matcher of a hook.
 fn events(hook: &Hook) -> String {
     let events = if hook.events.is_empty() { "all its events".to_owned() } else { join(&hook.events) };
