@@ -81,6 +81,36 @@ fn only_a_daemons_response_is_a_verdict() {
     }
 }
 
+/// Interim responses keep a client busy that reads until none is there.
+#[test]
+fn interim_responses_without_end_are_a_failure_in_time() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let flood = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1000);
+        for mut client in listener.incoming().flatten() {
+            while client.write_all(flood.as_bytes()).is_ok() {}
+        }
+    });
+    let begin = std::time::Instant::now();
+    let output = run(&address, &bash("ls"), &["--fail-closed", "--deadline", "2"]);
+    assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{output:?}");
+    assert!(begin.elapsed().as_secs_f64() < 4.0, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_problem_is_no_reason_to_go_on() {
+    for verdict in ["nothing", "allow"] {
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nhookbox-verdict: {verdict}\r\nhookbox-problem: busy\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}"
+        );
+        let (address, asked) = instead(answer.leak().as_bytes());
+        let output = run(&address, &bash("rm -rf /"), &["--fail-closed", "--deadline", "2"]);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{output:?}");
+        asked.join().unwrap();
+    }
+}
+
 /// The state that `run` keeps for a user is also kept for verdicts of the daemon.
 #[test]
 fn state_is_kept_with_connect_too() {

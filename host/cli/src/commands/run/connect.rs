@@ -1,6 +1,6 @@
 //! `hookbox run --connect`: the daemon decides. This process loads no engine and reads no configuration.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::mpsc, thread, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
@@ -19,6 +19,10 @@ const TOKEN: &str = "HOOKBOX_TOKEN";
 /// The header that marks a daemon's verdict. A response without it comes from another server, such as a proxy or a
 /// login page.
 const VERDICT: &str = "hookbox-verdict";
+/// The header of a block because of a problem.
+const PROBLEM: &str = "hookbox-problem";
+/// The time for a response after its timeout.
+const LATE: Duration = Duration::from_millis(100);
 /// The maximum length of a quoted response that is not a verdict.
 const TOLD: usize = 500;
 
@@ -47,7 +51,8 @@ impl Daemon {
         closed: bool,
     ) -> Option<anyhow::Result<Decided>> {
         let (address, tenant) = (self.connect.as_deref()?, self.tenant.as_deref()?);
-        let asked = block_on(self.post(address, tenant, source, event, client));
+        let asked = self.request(address, tenant, source, event, client);
+        let asked = asked.and_then(Asking::send).and_then(|said| said.verdict(source, event));
         let decided = asked.map(|answer| Decided {
             dialect: hookbox::dialect::by_name(dialect(source)),
             ..Decided::without_hooks(Response::of_words(answer.body, answer.is_text, answer.verdict, closed), None)
@@ -66,23 +71,19 @@ impl Daemon {
         Ok(wait.min(if source.config.is_some() { limit / 2 } else { limit }))
     }
 
-    async fn post(
+    fn request(
         &self,
         address: &str,
         tenant: &str,
         source: &Source,
         event: &EventText,
         client: Option<Duration>,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<Asking> {
         let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
         let wait = self.wait(source, event, client)?;
-        // Redirects are not followed, because they could lead to another server than the configured daemon.
-        let builder = Client::builder().no_proxy().redirect(Policy::none()).timeout(wait);
-        let (client, base) = match address.strip_prefix("unix:") {
-            // The host name is never looked up.
-            Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://hookbox"),
-            None => (builder, address),
-        };
+        let socket = address.strip_prefix("unix:").map(PathBuf::from);
+        // The host name of a socket is never looked up.
+        let base = if socket.is_some() { "http://hookbox" } else { address };
         let mut url = Url::parse(base).context("it is not an address: `http://HOST:PORT` or `unix:PATH`")?;
         let dialect = dialect(source);
         let path = url.path_segments_mut();
@@ -90,11 +91,57 @@ impl Daemon {
         if let Some(name) = &source.event {
             url.query_pairs_mut().append_pair("event", name);
         }
-        let request =
-            client.build()?.post(url).bearer_auth(token).header("hookbox-timeout", wait.as_secs_f64().to_string());
-        let response = request.body(event.whole()?.to_vec()).send().await?;
+        Ok(Asking { url, socket, token, wait, body: event.whole()?.to_vec() })
+    }
+}
+
+/// A request to the daemon.
+#[derive(Clone)]
+struct Asking {
+    url: Url,
+    /// The Unix socket to use instead of the host.
+    socket: Option<PathBuf>,
+    token: String,
+    wait: Duration,
+    body: Vec<u8>,
+}
+
+/// A response that was read completely.
+struct Said {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Asking {
+    /// Sends the request on a thread of its own, because a flood of interim responses keeps a thread busy past any timeout.
+    fn send(self) -> anyhow::Result<Said> {
+        let (tell, told) = mpsc::sync_channel(1);
+        let (own, limit) = (self.clone(), self.wait + LATE);
+        let ask = move || drop(tell.send(block_on(own.exchange())));
+        if thread::Builder::new().name("daemon".into()).spawn(ask).is_err() {
+            // Without a thread to spare, the request is sent on this one.
+            return block_on(self.exchange());
+        }
+        told.recv_timeout(limit).map_err(|_| Exit::Software.error("it does not end its answer in time"))?
+    }
+
+    async fn exchange(self) -> anyhow::Result<Said> {
+        let Self { url, socket, token, wait, body } = self;
+        // Redirects are not followed, because they could lead to another server than the configured daemon.
+        let builder = Client::builder().no_proxy().redirect(Policy::none()).timeout(wait);
+        let client = socket.into_iter().fold(builder, reqwest::ClientBuilder::unix_socket).build()?;
+        let request = client.post(url).bearer_auth(token).header("hookbox-timeout", wait.as_secs_f64().to_string());
+        let response = request.body(body).send().await?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = whole(response).await?;
+        Ok(Said { status, headers, body: whole(response).await? })
+    }
+}
+
+impl Said {
+    /// The verdict in the response.
+    fn verdict(self, source: &Source, event: &EventText) -> anyhow::Result<Answer> {
+        let Self { status, headers, body } = self;
         let mut verdicts = headers.get_all(VERDICT).iter();
         if let (StatusCode::OK, Some(verdict)) = (status, verdicts.next()) {
             let more = verdicts.next().is_some();
@@ -131,6 +178,9 @@ fn checked(
     let known = hookbox::dialect::by_name(name).ok_or_else(|| format!("unknown dialect `{name}`"))?;
     let is_text = headers.get(CONTENT_TYPE).map(text).is_some_and(|kind| kind.starts_with("text/plain"));
     let verdict = text(verdict);
+    if headers.contains_key(PROBLEM) && ["nothing", "none", "allow"].contains(&verdict.as_str()) {
+        return Err(format!("it has a problem, and `Hookbox-Verdict` is `{verdict}`"));
+    }
     hookbox_server::agree(known, &event.read, source.event.as_deref(), &verdict, &body, is_text)?;
     let body = String::from_utf8(body).map_err(|_| "the body is not UTF-8".to_owned())?;
     Ok(Answer { verdict, body, is_text })
