@@ -37,6 +37,70 @@ fn last_id(text: &str) -> &str {
     text.lines().rev().find_map(|line| line.strip_prefix("id: ")).unwrap()
 }
 
+/// The ids of a tenant's verdicts in a stream.
+fn ids(text: &str, tenant: &str) -> Vec<String> {
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let rows = data.flat_map(|data| {
+        let message: Value = serde_json::from_str(data).unwrap();
+        message["verdicts"].as_array().cloned().unwrap_or_default()
+    });
+    rows.filter(|row| row["tenant"] == tenant).map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn ids_tell_an_owner_nothing_about_other_tenants() {
+    let files = operated();
+    files.write("tenants/other.json", &tenant("other"));
+    files.write("tenants/other-hooks.json", &hooks("guard.wasm"));
+    let daemon = files.start();
+    for _ in 0..3 {
+        daemon.verdict("acme", bash("ls")).await;
+        daemon.verdict("other", bash("ls")).await;
+    }
+    daemon.verdict("acme", bash("rm -rf /")).await;
+    let own = ids(&streamed(&daemon, "acme", None, "\"deny\"").await, "acme");
+    let (epoch, _) = own[0].split_once('-').unwrap();
+    let numbers: Vec<_> =
+        own.iter().map(|id| u64::from_str_radix(id.split_once('-').unwrap().1, 16).unwrap()).collect();
+    assert!(numbers.len() == 4 && numbers.windows(2).all(|two| two[0].abs_diff(two[1]) > 1000), "{own:?}");
+    // Ids that the daemon never gave.
+    for number in ["18446744073709551615", "ffffffffffffffff", "1", "-1", "", "+000000000000001"] {
+        let last = format!("{epoch}-{number}");
+        let text = streamed(&daemon, "acme", Some(&last), "\"deny\"").await;
+        assert!(text.contains("\"resumed\":false"), "{number}: {text}");
+        assert_eq!(problem(asked(&daemon, &format!("verdicts/{last}"), "acme").await).await.0, 404, "{number}");
+    }
+    assert!(!daemon.log().contains("a bug"), "{}", daemon.log());
+}
+
+/// The views of many hooks take long to make.
+#[tokio::test]
+async fn an_owner_who_reloads_without_end_delays_no_neighbour() {
+    let files = operated();
+    files.write("tenants/busy.json", &tenant("busy"));
+    let hook = |n| json!({ "type": "wasm", "component": "guard.wasm", "name": format!("hook {n}") });
+    let all: Vec<Value> = (0..250).map(hook).collect();
+    files.write("tenants/busy-hooks.json", &json!({ "hooks": { "PreToolUse": [{ "hooks": all }] } }));
+    let daemon = files.start();
+    daemon.until("loaded", async || asked(&daemon, "hooks", "busy").await.status() == 200).await;
+    let reload = |client: reqwest::Client, url: String| async move {
+        loop {
+            let _ = client.get(&url).bearer_auth(token("busy")).send().await.unwrap().bytes().await;
+        }
+    };
+    let reloading: Vec<_> =
+        (0..24).map(|_| tokio::spawn(reload(daemon.client.clone(), daemon.url("/ui/api/hooks")))).collect();
+    let mut times = Vec::new();
+    for _ in 0..40 {
+        let begin = std::time::Instant::now();
+        daemon.verdict("acme", bash("ls")).await;
+        times.push(begin.elapsed());
+    }
+    reloading.iter().for_each(tokio::task::JoinHandle::abort);
+    times.sort();
+    assert!(times[20] < std::time::Duration::from_millis(250), "{times:?}");
+}
+
 #[tokio::test]
 async fn the_files_of_the_page_need_no_token_and_run_no_code_of_others() {
     let daemon = operated().start();
@@ -127,8 +191,7 @@ async fn an_owner_sees_one_tenant() {
         assert_eq!(problem(asked(&daemon, path, "acme").await).await.0, 404, "{path}");
     }
     let operators = streamed(&daemon, "operator", None, "\"other\"").await;
-    let id = last_id(&operators).replace(|_: char| false, "");
-    let foreign = format!("{}-1", id.split_once('-').unwrap().0);
+    let foreign = ids(&operators, "other").remove(0);
     assert_eq!(told(&daemon, &format!("verdicts/{foreign}"), "operator").await["tenant"], "other");
     assert_eq!(problem(asked(&daemon, &format!("verdicts/{foreign}"), "acme").await).await.0, 404);
     // The error of a tenant's files, as `hookbox check` prints it.

@@ -203,3 +203,39 @@ async fn a_body_waits_for_memory_before_continue() {
         format!("{}{}", head("greedy", "content-length: 99999999999\r\nhookbox-timeout: 0.5\r\n"), " ".repeat(9 << 20));
     assert!(raw(&daemon.addresses[0], &huge).is_empty() || raw(&daemon.addresses[0], &huge).starts_with("HTTP/1.1 4"));
 }
+
+#[tokio::test]
+async fn answers_that_nobody_reads_have_a_bound() {
+    let files = two(json!({ "timeout": 3 }), json!({ "bodyMemoryMiB": 16, "queue": 1000 }));
+    // A reason of 1 MB, each byte of which is six in JSON.
+    let reason = "(drop (memory.grow (i32.const 16)))
+        (call $say (i32.const 4) (i32.const 8) (i32.const 65536) (i32.const 1000000)) (i32.store8 (i32.const 4) (i32.const 3))";
+    files.guest("loud.wasm", reason);
+    files.write("tenants/greedy-hooks.json", &closed(hooks("loud.wasm")));
+    let mut daemon = files.start();
+    daemon.client = fresh();
+    assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+    let whole = daemon.ask("greedy", bash("ls")).send().await.unwrap().bytes().await.unwrap();
+    assert!(whole.len() > 5 << 20, "{}", whole.len());
+    let before = memory(&daemon);
+    let body = bash("ls").to_string();
+    let one = format!("{}{body}", head("greedy", &format!("content-length: {}\r\n", body.len())));
+    let unread: Vec<_> = (0..60).map(|_| send(&daemon, one.as_bytes())).collect();
+    let events = format!("[{}]", vec![body; 60].join(","));
+    let batch = head("greedy", &format!("content-length: {}\r\n", events.len())).replace("/claude", "/claude/batch");
+    let batches: Vec<_> = (0..4).map(|_| send(&daemon, format!("{batch}{events}").as_bytes())).collect();
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+        assert!(metric(&daemon, "hookbox_body_bytes").await <= f64::from(16 << 20));
+    }
+    let after = memory(&daemon);
+    assert!(after < before + 150, "{before} MiB, and {after} MiB then");
+    // Without memory, the answer is a short block.
+    let blocked = daemon.ask("greedy", bash("ls")).send().await.unwrap();
+    assert_eq!(blocked.headers()["hookbox-problem"], "busy");
+    assert!(denies(&read(blocked).await));
+    drop((unread, batches));
+    daemon.until("empty", async || metric(&daemon, "hookbox_body_bytes").await == 0.0).await;
+    assert!(daemon.ask("greedy", bash("ls")).send().await.unwrap().bytes().await.unwrap().len() > 5 << 20);
+}

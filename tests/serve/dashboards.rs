@@ -11,10 +11,12 @@ use serde_json::{Value, json};
 use crate::daemon::{Files, bash, closed};
 
 /// Counters that appear with the first of what they count, which nobody wants to happen.
-const RARE: [&str; 4] = [
+const RARE: [&str; 6] = [
+    "hookbox_connections_given_up_total",
     "hookbox_connections_made_room_total",
     "hookbox_connections_refused_total",
     "hookbox_log_lines_lost_total",
+    "hookbox_notifications_dropped_total",
     "hookbox_records_lost_total",
 ];
 /// Labels that Prometheus adds.

@@ -272,3 +272,31 @@ async fn unauthenticated_requests_read_no_path_or_value() {
         }
     }
 }
+
+/// Each dialect has a file of its own.
+#[tokio::test]
+async fn the_matchers_of_all_files_of_a_tenant_share_one_budget() {
+    let files = Files::new();
+    let dialects = ["claude", "codex", "gemini", "copilot"];
+    let group =
+        |n: usize| json!({ "matcher": format!("x.{n}"), "hooks": [{ "type": "wasm", "component": "guard.wasm" }] });
+    let mut many = tenant("many");
+    for (index, dialect) in dialects.iter().enumerate() {
+        let event = if *dialect == "gemini" { "BeforeTool" } else { "PreToolUse" };
+        let groups: Vec<_> = (0..150).map(|n| group(index * 1000 + n)).collect();
+        files
+            .write(&format!("tenants/many-{dialect}.json"), &json!({ "dialect": dialect, "hooks": { event: groups } }));
+        many["hooks"][dialect] = format!("many-{dialect}.json").into();
+    }
+    let mut few = many.clone();
+    few["tokens"] = json!([hash("few")]);
+    few["hooks"] = json!({ "claude": "many-claude.json" });
+    files.write("tenants/few.json", &few);
+    files.write("tenants/many.json", &many);
+    let daemon = files.start();
+    daemon.until("refused", async || daemon.log().contains("all matchers together may take 32 MiB")).await;
+    daemon.verdict("few", bash("ls")).await;
+    let text = daemon.client.get(daemon.url("/metrics")).send().await.unwrap().text().await.unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("hookbox_matcher_bytes{tenant=\"few\"} ")).unwrap();
+    assert!((4 << 20..32 << 20).contains(&line.parse::<usize>().unwrap()), "{line}");
+}

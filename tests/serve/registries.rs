@@ -122,3 +122,37 @@ async fn the_operators_policy_overrides_the_tenants_lock() {
     daemon.until("refused", async || daemon.log().contains("is revoked")).await;
     assert!(denies(&daemon.verdict("acme", bash("ls")).await));
 }
+
+/// A tenant may own the file of its credentials.
+#[tokio::test]
+async fn credentials_of_a_tenant_start_no_helper_and_are_not_a_neighbours() {
+    let registry = Registry::start();
+    let files = files(&registry);
+    files.settings(allowed(&registry));
+    let programs = files.path("programs");
+    fs::create_dir(&programs).unwrap();
+    let helper = programs.join("docker-credential-operators");
+    fs::write(&helper, format!("#!/bin/sh\ntouch {}\n", files.path("ran").display())).unwrap();
+    fs::set_permissions(&helper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut owner = tenant_in_folder("acme");
+    owner["credentials"] = "acme/docker.json".into();
+    files.write("tenants/acme.json", &owner);
+    let own = files.path("tenants/acme/docker.json");
+    files.write("tenants/acme/docker.json", &json!({ "credsStore": "operators" }));
+    let path = std::env::join_paths([programs, "/usr/bin".into()]).unwrap();
+    let daemon = Daemon::with(files, |command| drop(command.env("PATH", path)));
+    daemon.until("refused", async || daemon.log().contains("`credsStore` and `credHelpers` are not supported")).await;
+    assert!(denies(&daemon.verdict("acme", bash("ls")).await) && !daemon.files.path("ran").exists());
+    // A link to the credentials of a neighbour or of the operator.
+    daemon.files.write("docker.json", &json!({ "auths": {} }));
+    fs::remove_file(&own).unwrap();
+    std::os::unix::fs::symlink("../../docker.json", &own).unwrap();
+    daemon.until("refused", async || daemon.log().contains("it leads out of the folder")).await;
+    // A secret that is written wrong is not quoted.
+    fs::remove_file(&own).unwrap();
+    daemon.files.write("tenants/acme/docker.json", &json!({ "auths": { "x": "user:secret" } }));
+    daemon.until("refused", async || daemon.log().contains("invalid at line 1")).await;
+    assert!(!daemon.log().contains("user:secret"));
+    daemon.files.write("tenants/acme/docker.json", &json!({ "auths": {} }));
+    daemon.until("loaded", async || !denies(&daemon.verdict("acme", bash("ls")).await)).await;
+}

@@ -57,6 +57,30 @@ async fn no_time_that_a_header_names_is_too_long() {
     assert!(!daemon.log().contains("a bug"), "{}", daemon.log());
 }
 
+/// Clients let a tool through on any status but 200.
+#[tokio::test]
+async fn a_wrong_header_or_query_opens_no_gate() {
+    let files = Files::new();
+    files.write("tenants/acme-hooks.json", &crate::daemon::closed(crate::daemon::hooks("guard.wasm")));
+    let daemon = files.start();
+    daemon.verdict("acme", bash("ls")).await;
+    for time in ["inf", "nan", "-1", "soon"] {
+        let asked = daemon.ask("acme", bash("rm -rf /")).header("hookbox-timeout", time).send().await.unwrap();
+        assert_eq!(asked.headers()["hookbox-problem"], "invalid-request", "{time}");
+        assert!(denies(&crate::daemon::read(asked).await), "{time}");
+        let events = json!([bash("ls")]).to_string();
+        let batch = daemon.post("/v1/acme/claude/batch").bearer_auth(crate::daemon::token("acme"));
+        let answers =
+            crate::daemon::read(batch.header("hookbox-timeout", time).body(events).send().await.unwrap()).await;
+        assert!(denies(&answers[0]["output"]), "{time}: {answers}");
+    }
+    for query in ["evnt=PreToolUse", "event=PreToolUse&event=Stop"] {
+        let post = daemon.post(&format!("/v1/acme/claude?{query}")).bearer_auth(crate::daemon::token("acme"));
+        let asked = post.body(bash("rm -rf /").to_string()).send().await.unwrap();
+        assert!(denies(&crate::daemon::read(asked).await), "{query}");
+    }
+}
+
 /// The rate is so small that the wait exceeds the range of any clock.
 #[tokio::test]
 async fn no_rate_is_too_small() {

@@ -5,6 +5,7 @@ use std::{
     env, fmt,
     path::{Path, PathBuf},
     process::Stdio,
+    sync::Arc,
     time::Duration,
 };
 
@@ -74,6 +75,35 @@ pub struct DockerCredentials {
     file: Option<PathBuf>,
 }
 
+/// Credentials that are written in a text in the form of Docker's configuration. Helpers are programs, and would ask with
+/// the rights of this process, so a text that names one is refused.
+#[derive(Clone)]
+pub struct WrittenCredentials(Arc<Configuration>);
+
+impl WrittenCredentials {
+    /// Parses the text.
+    ///
+    /// # Errors
+    /// A description of the error.
+    pub fn parse(text: &[u8]) -> Result<Self, String> {
+        let config: Configuration = serde_json::from_slice(text)
+            // The error itself may quote a secret.
+            .map_err(|error| format!("invalid at line {} column {}", error.line(), error.column()))?;
+        if config.creds_store.is_some() || !config.cred_helpers.is_empty() {
+            return Err("`credsStore` and `credHelpers` are not supported here; write `auths`".into());
+        }
+        Ok(Self(Arc::new(config)))
+    }
+}
+
+#[async_trait]
+impl Credentials for WrittenCredentials {
+    async fn of(&self, registry: &str) -> Result<Option<Credential>, RegistryError> {
+        let wrong = |why| RegistryError::Credentials { host: registry.to_owned(), why };
+        self.0.written(registry).map_err(wrong)
+    }
+}
+
 /// The part of Docker's configuration that is about credentials.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -127,10 +157,15 @@ impl Credentials for DockerCredentials {
                 }
             }
         }
-        match names.iter().find_map(|name| config.auths.get(name)) {
-            Some(entry) => entry.credential().map_err(|why| wrong(format!("{}: {why}", file.display()))),
-            None => Ok(None),
-        }
+        config.written(registry).map_err(|why| wrong(format!("{}: {why}", file.display())))
+    }
+}
+
+impl Configuration {
+    /// The credential in `auths`.
+    fn written(&self, registry: &str) -> Result<Option<Credential>, String> {
+        let entry = names(registry).iter().find_map(|name| self.auths.get(name));
+        entry.map_or(Ok(None), Entry::credential)
     }
 }
 

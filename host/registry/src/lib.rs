@@ -18,7 +18,7 @@ mod time;
 mod transport;
 
 pub use client::{Bounds, Registry};
-pub use credentials::{Credential, Credentials, DockerCredentials, NoCredentials};
+pub use credentials::{Credential, Credentials, DockerCredentials, NoCredentials, WrittenCredentials};
 pub use error::RegistryError;
 pub use hosts::{Hosts, Terms};
 pub use manifest::{ARTIFACT_CONFIG, COMPONENT_LAYER, Descriptor, Manifest, WasmConfig};

@@ -72,6 +72,8 @@ pub struct Config {
     pub hooks: Vec<Hook>,
     /// The references to components in registries, in the order of the lock.
     pub references: BTreeSet<Reference>,
+    /// The memory of the compiled matchers in bytes, by estimate.
+    pub matcher_bytes: usize,
     /// SHA-256 of the file's bytes, in hexadecimal, for records.
     pub digest: String,
     /// The settings under `host`.

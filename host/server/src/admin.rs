@@ -53,12 +53,24 @@ async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
         metrics::gauge!("hookbox_queue_waiting", "tenant" => tenant.clone()).set(number(waiting));
         metrics::gauge!("hookbox_judging", "tenant" => tenant).set(number(judging));
     }
+    for tenant in app.tenants.overview() {
+        if let Some(bytes) = tenant.tenant.as_ref().map(|tenant| tenant.matcher_bytes()) {
+            metrics::gauge!("hookbox_matcher_bytes", "tenant" => tenant.name).set(number(bytes));
+        }
+    }
     let loads = app.runtime.loads();
     for (from, count) in [("memory", loads.memory), ("cache", loads.cache), ("compiler", loads.compiler)] {
         metrics::counter!("hookbox_component_loads_total", "from" => from).absolute(count);
     }
-    app.forget_series();
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.render()).into_response()
+    let own = Arc::clone(&app);
+    // With the priority of large events, so that scraping delays no small ones.
+    let page = app.processor.share("", usize::MAX, async move {
+        own.pages.page(|| {
+            own.forget_series();
+            own.metrics.render()
+        })
+    });
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page.await).into_response()
 }
 
 async fn healthz() -> &'static str {

@@ -26,6 +26,7 @@ use crate::{
     hosts,
     listen::{self, Connections, Listener},
     metrics::Metrics,
+    pages::Pages,
     processor::Processor,
     records::{Records, Told, Unwritten, Wanted},
     routes,
@@ -97,6 +98,8 @@ pub struct App {
     pub console: Option<Console>,
     pub tls: Option<Arc<Tls>>,
     records: Option<Records>,
+    /// Pages of metrics that are not sent yet.
+    pub pages: Pages,
     /// The phase of the daemon.
     pub phase: watch::Sender<Phase>,
 }
@@ -205,6 +208,7 @@ impl Server {
             console,
             tls,
             records,
+            pages: Pages::default(),
             phase: watch::Sender::new(Phase::Serving),
         });
         Ok(Self { app, listeners, admin, reload })

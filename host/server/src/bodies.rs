@@ -1,5 +1,5 @@
-//! The memory for request bodies: one budget for all tenants and one per tenant. Memory is taken before a body is read
-//! and returned with the response.
+//! The memory for request bodies and responses: one budget for all tenants and one per tenant. Memory is taken before a body
+//! is read, and for a response when it is known. It is returned when the response was sent.
 //!
 //! As at the gate, a tenant may use no more of the budget than remains free. The first 16 KiB of a body are not
 //! counted, so that an event can still be recognised and blocked if there is no memory for the rest.
@@ -9,15 +9,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use axum::body::{Body, Bytes};
+use axum::{
+    body::{Body, Bytes},
+    http::Response,
+};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use tokio::{sync::Notify, time::Instant};
 
 use crate::{idle::Admitted, problem::Problem};
 
-/// The bytes of a body that are not counted.
-const FREE: usize = 16 << 10;
+/// The bytes of a body or an answer that are not counted.
+pub const FREE: usize = 16 << 10;
 
 /// The memory budget for all bodies.
 #[derive(Debug, Clone)]
@@ -79,6 +82,11 @@ impl Bodies {
         self.0.lock().held.values().fold(0, |sum, held| sum.saturating_add(*held))
     }
 
+    /// Memory of a tenant, without any bytes so far.
+    pub fn of(&self, tenant: &str) -> Held {
+        Held { shared: Arc::clone(&self.0), tenant: tenant.into(), bytes: 0 }
+    }
+
     /// Reads the body of an admitted request.
     pub async fn read(&self, tenant: &str, body: Body, bounds: Bounds, line: Option<&Admitted>) -> Read {
         let mut reading = Reading {
@@ -86,7 +94,7 @@ impl Bodies {
             limit: usize::try_from(bounds.max_kib).unwrap_or(usize::MAX).saturating_mul(1024),
             bounds,
             read: Vec::new(),
-            held: Held { shared: Arc::clone(&self.0), tenant: tenant.into(), bytes: 0 },
+            held: self.of(tenant),
         };
         let hurried = async {
             match line {
@@ -194,6 +202,41 @@ impl Held {
         fits
     }
 
+    /// Grows by the bytes of an answer, in the same way as for a body. Returns false if the budget does not allow it. An answer
+    /// does not wait, because waiting answers would take memory that is not counted.
+    pub fn grow(&mut self, bytes: usize, of_tenant: usize) -> bool {
+        self.take(self.bytes.saturating_add(bytes), of_tenant)
+    }
+
+    /// Returns all but this many bytes to the budget.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        self.give_back(self.bytes.saturating_sub(bytes));
+    }
+
+    /// Keeps the memory until the answer is sent, or its connection ends.
+    pub fn until_sent(self, answer: Response<Body>) -> Response<Body> {
+        let held = Arc::new(self);
+        let counted = move |bytes| Bytes::from_owner(Counted { bytes, _held: Arc::clone(&held) });
+        answer.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(&counted))))
+    }
+
+    fn give_back(&mut self, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        self.bytes = self.bytes.saturating_sub(bytes);
+        let mut state = self.shared.lock();
+        state.free = state.free.saturating_add(bytes);
+        let left = state.held.get(&self.tenant).copied().unwrap_or_default().saturating_sub(bytes);
+        if left == 0 {
+            state.held.remove(&self.tenant);
+        } else {
+            state.held.insert(Arc::clone(&self.tenant), left);
+        }
+        drop(state);
+        self.shared.freed.notify_waiters();
+    }
+
     /// Waits until the budget allows it.
     async fn wait(&mut self, bytes: usize, of_tenant: usize) {
         let shared = Arc::clone(&self.shared);
@@ -210,19 +253,19 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if self.bytes == 0 {
-            return;
-        }
-        let mut state = self.shared.lock();
-        state.free = state.free.saturating_add(self.bytes);
-        let left = state.held.get(&self.tenant).copied().unwrap_or_default().saturating_sub(self.bytes);
-        if left == 0 {
-            state.held.remove(&self.tenant);
-        } else {
-            state.held.insert(Arc::clone(&self.tenant), left);
-        }
-        drop(state);
-        self.shared.freed.notify_waiters();
+        self.give_back(self.bytes);
+    }
+}
+
+/// Bytes of an answer with their part of the budget.
+struct Counted {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
@@ -236,10 +279,29 @@ impl Shared {
 mod tests {
     use std::sync::Arc;
 
+    use axum::{body::Body, http::Response};
+    use http_body_util::BodyExt;
+
     use super::{Bodies, Held};
 
     fn held(bodies: &Bodies, tenant: &str) -> Held {
-        Held { shared: Arc::clone(&bodies.0), tenant: tenant.into(), bytes: 0 }
+        bodies.of(tenant)
+    }
+
+    #[tokio::test]
+    async fn an_answer_counts_until_it_is_sent() {
+        let bodies = Bodies::new(100);
+        let mut held = bodies.of("a");
+        assert!(held.take(60, 1000) && held.grow(40, 1000) && bodies.taken() == 100);
+        assert!(!held.grow(1, 1000));
+        held.shrink_to(40);
+        assert_eq!(bodies.taken(), 40);
+        let mut answer = held.until_sent(Response::new(Body::from("answer")));
+        let frame = answer.body_mut().frame().await.and_then(Result::ok).and_then(|frame| frame.into_data().ok());
+        drop(answer);
+        assert_eq!((frame.as_deref(), bodies.taken()), (Some(&b"answer"[..]), 40));
+        drop(frame);
+        assert_eq!(bodies.taken(), 0);
     }
 
     #[test]

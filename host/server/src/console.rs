@@ -13,6 +13,7 @@ mod now;
 pub mod outcome;
 mod row;
 mod scale;
+mod seal;
 mod serve;
 mod stream;
 mod tenants;

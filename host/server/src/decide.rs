@@ -95,6 +95,14 @@ impl Answer {
         }
     }
 
+    /// The bytes of the text that the client gets.
+    pub const fn bytes(&self) -> usize {
+        match self {
+            Self::Decided(response) | Self::Blocked(_, response) => response.stdout.len(),
+            Self::Problem(_) => 0,
+        }
+    }
+
     /// The problem, if there is one.
     pub const fn problem(&self) -> Option<&Problem> {
         match self {
@@ -126,7 +134,10 @@ pub async fn decide(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pr
     };
     if app.tell(&tenant.name, done.record, asked.time.last()).await.is_err() {
         let (dialect, asked, bytes) = (set.dialect(), asked.clone(), asked.wire.len());
-        return app.processor.share(&tenant.name, bytes, async move { unrecorded(dialect, &asked) }).await;
+        return app
+            .processor
+            .share(&tenant.name, bytes, async move { lost(dialect, &asked, Problem::Unrecorded) })
+            .await;
     }
     done.answer
 }
@@ -169,9 +180,8 @@ async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wa
     Done { answer, record, fuel }
 }
 
-/// The response if a required record could not be written: a block, if the event can be blocked.
-fn unrecorded(dialect: &'static dyn Dialect, asked: &Asked) -> Answer {
-    let problem = Problem::Unrecorded;
+/// The response instead of a verdict that cannot be recorded or has no memory: a block, if the event can be blocked.
+pub fn lost(dialect: &'static dyn Dialect, asked: &Asked, problem: Problem) -> Answer {
     let response = Response::block(&asked.request(), Some(dialect), ErrorKind::Internal, &problem.to_string());
     Answer::of(response, Some(problem))
 }

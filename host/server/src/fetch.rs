@@ -18,14 +18,14 @@ use hookbox::{
     sha256,
 };
 use hookbox_registry::{
-    Bounds, Credentials, DockerCredentials, Hosts, NoCredentials, PolicyError, Publisher, Publishers, Registry,
-    RegistryError, Terms, Trust,
+    Bounds, Credentials, Hosts, NoCredentials, PolicyError, Publisher, Publishers, Registry, RegistryError, Terms,
+    Trust, WrittenCredentials,
 };
 use serde::Deserialize;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use crate::tenant::blocking;
+use crate::{files::Place, tenant::blocking};
 
 /// References of one hooks file at most.
 const MOST: usize = 64;
@@ -66,6 +66,9 @@ const fn concurrency() -> u32 {
     4
 }
 
+/// The largest file of a tenant's credentials, in bytes.
+const MAX_CREDENTIALS_BYTES: u64 = 1 << 20;
+
 /// The time for one component.
 const TIME: Duration = Duration::from_mins(1);
 
@@ -102,6 +105,8 @@ pub enum FetchError {
     Kept(#[from] KeepError),
     #[error("what was verified before cannot be read: {0}")]
     Verified(io::Error),
+    #[error("`credentials`: {}: {why}", file.display())]
+    Credentials { file: PathBuf, why: String },
     #[error("the daemon ends")]
     Ends,
 }
@@ -150,7 +155,7 @@ impl Fetcher {
         tenant: &str,
         config: &Config,
         within: Arc<Beneath>,
-        credentials: Option<&Path>,
+        credentials: Option<WrittenCredentials>,
     ) -> Result<(Kept, BTreeMap<String, String>), FetchError> {
         let own = self.folder.join(sha256(tenant));
         let kept = Kept::at(own.join("components")).most(self.tenant_bytes);
@@ -240,17 +245,27 @@ impl Fetcher {
         Ok(publisher)
     }
 
-    fn registry(&self, credentials: Option<&Path>) -> Registry {
+    fn registry(&self, credentials: Option<WrittenCredentials>) -> Registry {
         fn with(hosts: Hosts, credentials: impl Credentials + 'static) -> Registry {
             Registry::new(ReqwestClient::default(), hosts, credentials)
         }
         // Never the operator's own: a tenant could name what another may read.
         let registry = match credentials {
-            Some(file) => with(self.hosts.clone(), DockerCredentials::at(file)),
+            Some(credentials) => with(self.hosts.clone(), credentials),
             None => with(self.hosts.clone(), NoCredentials),
         };
         registry.bounds(self.bounds)
     }
+}
+
+/// The credentials in a tenant's file, which is read like its hooks files.
+pub async fn credentials(place: Place) -> Result<WrittenCredentials, FetchError> {
+    blocking(move || {
+        let read = place.read(MAX_CREDENTIALS_BYTES).map_err(|error| error.to_string());
+        let parsed = read.and_then(|text| WrittenCredentials::parse(&text));
+        parsed.map_err(|why| FetchError::Credentials { file: place.path, why })
+    })
+    .await
 }
 
 /// Keeps a component. Where there is no room, those that the lock does not name make some.

@@ -17,6 +17,8 @@ mod idle;
 mod listen;
 mod log;
 mod metrics;
+mod pages;
+mod patience;
 mod problem;
 mod processor;
 mod queue;

@@ -30,6 +30,7 @@ use crate::{
     app::Phase,
     hosts::Verified,
     idle::{Asked, GRACE, Idle, Line, Source},
+    patience::Patience,
     settings::Address,
     tls::Tls,
 };
@@ -234,6 +235,8 @@ impl Connections {
     ) {
         let open = metrics::gauge!("hookbox_connections");
         open.increment(1);
+        // Below the encryption: there a write waits for the client.
+        let stream = Patience::new(stream);
         match tls {
             None => self.http(stream, router, &line, None).await,
             Some(tls) => {
@@ -242,10 +245,14 @@ impl Connections {
                     stream = handshake => stream,
                     () = line.asked_to_leave() => Ok(Err(io::ErrorKind::TimedOut.into())),
                 };
-                // A client that does not finish the handshake gets no response.
-                if let Ok(Ok(stream)) = stream {
-                    let verified = stream.get_ref().1.server_name().map(|name| Verified(name.to_owned()));
-                    self.http(stream, router, &line, verified).await;
+                match stream {
+                    Ok(Ok(stream)) => {
+                        let verified = stream.get_ref().1.server_name().map(|name| Verified(name.to_owned()));
+                        self.http(stream, router, &line, verified).await;
+                    }
+                    // A client that does not finish the handshake gets no response.
+                    Ok(Err(_)) => {}
+                    Err(_) => given_up("handshake"),
                 }
             }
         }
@@ -297,9 +304,24 @@ impl Connections {
         };
         // The client notices errors of its connection itself.
         if let Err(error) = ended {
+            limit_of(&error).into_iter().for_each(given_up);
             tracing::debug!("a connection ended: {error}");
         }
     }
+}
+
+/// Counts a connection that was closed because its client was too slow, or sent too large a head.
+fn given_up(reason: &'static str) {
+    metrics::counter!("hookbox_connections_given_up_total", "reason" => reason).increment(1);
+}
+
+/// The limit that a connection exceeded.
+fn limit_of(error: &hyper::Error) -> Option<&'static str> {
+    let unread = || {
+        let cause = std::error::Error::source(error)?.downcast_ref::<io::Error>()?;
+        (cause.kind() == io::ErrorKind::TimedOut).then_some("unread")
+    };
+    if error.is_timeout() || error.is_parse_too_large() { Some("head") } else { unread() }
 }
 
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}

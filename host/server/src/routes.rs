@@ -1,6 +1,7 @@
 //! The HTTP routes for clients.
 
 use std::{
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -26,9 +27,9 @@ use tracing::{Instrument, Span};
 
 use crate::{
     app::App,
-    bodies::{Bounds, Read},
+    bodies::{Bounds, FREE, Held, Read},
     console::outcome::Counted,
-    decide::{Answer, Asked, Time, decide, without_hooks},
+    decide::{Answer, Asked, Time, decide, lost, without_hooks},
     idle::{Admitted, Line},
     problem::Problem,
     tenant::{Quotas, Tenant},
@@ -74,15 +75,29 @@ async fn one(
     let began = Instant::now();
     let (Parts { headers, extensions, .. }, body) = request.into_parts();
     let found = Hooks::find(&app, &names, &headers, began).await;
+    let mut held = None;
     let answer = match &found {
         Err(problem) => Answer::Problem(problem.clone()),
         Ok(hooks) => {
             let deciding = async {
-                let Query(Named { event }) = query.map_err(|error| Problem::Request(error.body_text()))?;
+                let (name, wrong) = match query {
+                    Ok(Query(Named { event })) => (event, hooks.wrong.clone()),
+                    Err(error) => (None, Some(Problem::Request(error.body_text()))),
+                };
                 let admitted = hooks.admit(&extensions);
-                let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
+                let Read { wire, problem, held: mut own } = hooks.body(&app, body, admitted.as_ref()).await;
                 let hooks = hooks.settled(&app).await?;
-                Ok(hooks.decide(&app, &Asked { wire, name: event, time: hooks.time }, problem).await)
+                let asked = Asked { wire, name, time: hooks.time };
+                let answer = hooks.decide(&app, &asked, problem.or(wrong)).await;
+                let answer = if answer.bytes() > FREE {
+                    let (answer, bytes) = hooks.room(&asked, answer, &mut own);
+                    own.shrink_to(bytes);
+                    held = Some(own);
+                    answer
+                } else {
+                    answer
+                };
+                Ok(answer)
             };
             let decided = deciding.instrument(hooks.span(&headers)).await;
             decided.unwrap_or_else(|problem| hooks.undecided(&app, problem))
@@ -92,7 +107,11 @@ async fn one(
         pace(&app, &headers, &extensions, began).await;
     }
     answered(Hooks::label(&found), began, &answer);
-    answer.into_response()
+    let response = answer.into_response();
+    match held {
+        Some(held) => held.until_sent(response),
+        None => response,
+    }
 }
 
 async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request) -> Response<Body> {
@@ -106,7 +125,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
         Ok(hooks) => {
             let deciding = async {
                 let admitted = hooks.admit(&extensions);
-                let Read { wire, problem, held: _held } = hooks.body(&app, body, admitted.as_ref()).await;
+                let Read { wire, problem, held: mut own } = hooks.body(&app, body, admitted.as_ref()).await;
                 problem.map_or(Ok(()), Err)?;
                 let bytes = wire.len();
                 let split = app.processor.share(tenant, bytes, async move { events(&wire) });
@@ -114,13 +133,22 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
                 let decided = split.await?.into_iter().map(|wire| {
                     let (app, hooks, refused) = (&app, &hooks, &refused);
                     async move {
-                        let answer = hooks.decide(app, &Asked { wire, name: None, time: hooks.time }, None).await;
+                        let asked = Asked { wire, name: None, time: hooks.time };
+                        let answer = hooks.decide(app, &asked, hooks.wrong.clone()).await;
                         refused.fetch_or(answer.problem().is_some_and(Problem::is_refusal), Ordering::Relaxed);
                         answered(tenant, began, &answer);
-                        in_batch(answer)
+                        (asked, answer)
                     }
                 });
-                Ok(stream::iter(decided).buffered(BATCH_AT_ONCE).collect::<Vec<String>>().await)
+                let (mut text, mut decided) = (String::from("["), pin!(stream::iter(decided).buffered(BATCH_AT_ONCE)));
+                while let Some((asked, answer)) = decided.next().await {
+                    let (answer, _) = hooks.room(&asked, answer, &mut own);
+                    text.push_str(if text.len() == 1 { "" } else { "," });
+                    text.push_str(&in_batch(answer));
+                }
+                text.push(']');
+                own.shrink_to(text.len());
+                Ok((text, own))
             };
             let decided: Result<_, Problem> = deciding.instrument(hooks.span(&headers)).await;
             decided.inspect_err(|problem| drop(hooks.undecided(&app, problem.clone())))
@@ -130,9 +158,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
         pace(&app, &headers, &extensions, began).await;
     }
     match answers {
-        Ok(answers) => {
-            ([(header::CONTENT_TYPE, "application/json")], format!("[{}]", answers.join(","))).into_response()
-        }
+        Ok((text, held)) => held.until_sent(([(header::CONTENT_TYPE, "application/json")], text).into_response()),
         Err(problem) => {
             let answer = Answer::Problem(problem);
             answered(tenant, began, &answer);
@@ -213,6 +239,8 @@ struct Hooks {
     broken: Option<(Problem, bool)>,
     /// The tenant's name, if the request is authenticated.
     admitted: Option<String>,
+    /// A header that is invalid. The event is still read, because the tenant may fail closed.
+    wrong: Option<Problem>,
     time: Time,
 }
 
@@ -235,10 +263,10 @@ impl Hooks {
             return Err(admit(app, token.as_ref(), &found.tokens).err().unwrap_or_else(|| unknown(dialect)));
         };
         let (owner, name) = (owner.clone(), dialect.clone());
-        let mut this = Self { owner, token, tenant: None, dialect: known, name, broken: None, admitted: None, time };
+        let wrong = given.err();
+        let (tenant, broken, admitted) = (None, None, None);
+        let mut this = Self { owner, token, tenant, dialect: known, name, broken, admitted, wrong, time };
         this.take(app, &found)?;
-        // An unauthenticated client gets no error about its headers.
-        given?;
         Ok(this)
     }
 
@@ -320,14 +348,35 @@ impl Hooks {
 
     /// Reads the body within the memory budget.
     async fn body(&self, app: &App, body: Body, line: Option<&Admitted>) -> Read {
-        let tenant = match (&self.tenant, &self.admitted) {
+        let bounds = Bounds { max_kib: app.settings.max_body_kib, tenant: self.memory(), by: self.time.deadline() };
+        app.bodies.read(self.admitted.as_deref().unwrap_or_default(), body, bounds, line).await
+    }
+
+    /// Takes memory for an answer until it is sent. Without any, the answer is a block instead. Returns it with the bytes
+    /// that it takes.
+    fn room(&self, asked: &Asked, answer: Answer, held: &mut Held) -> (Answer, usize) {
+        let bytes = answer.bytes();
+        if bytes == 0 || held.grow(bytes, self.memory()) {
+            return (answer, bytes);
+        }
+        (
+            lost(
+                self.dialect,
+                asked,
+                Problem::Busy("answers that are not read take all the memory that there is for them"),
+            ),
+            0,
+        )
+    }
+
+    /// The memory for bodies and answers, in bytes.
+    fn memory(&self) -> usize {
+        match (&self.tenant, &self.admitted) {
             (Some(tenant), _) => tenant.usage.body_memory(),
             (None, Some(_)) => Quotas::default().body_memory(),
             // Events of unauthenticated clients are blocked by name. Only one large body of them is read at a time.
             (None, None) => 0,
-        };
-        let bounds = Bounds { max_kib: app.settings.max_body_kib, tenant, by: self.time.deadline() };
-        app.bodies.read(self.admitted.as_deref().unwrap_or_default(), body, bounds, line).await
+        }
     }
 
     /// Decides on an event, unless there is a problem already.

@@ -26,7 +26,7 @@ pub use file::{Quotas, TenantFile};
 pub use glance::{Glance, Told};
 
 use crate::{
-    fetch::{FetchError, Fetcher},
+    fetch::{self, FetchError, Fetcher},
     files::{self, Files, Place},
     gate::Bounds,
     quota::Bucket,
@@ -34,6 +34,9 @@ use crate::{
 
 /// The largest hooks file, in bytes.
 const MAX_HOOKS_BYTES: u64 = 16 << 20;
+
+/// The memory of all compiled matchers of a tenant, in bytes.
+const MATCHER_BYTES: usize = 32 << 20;
 
 /// A tenant. A request uses the same one from start to end.
 #[derive(Debug)]
@@ -151,6 +154,11 @@ pub struct Loading {
 }
 
 impl Tenant {
+    /// The memory of its compiled matchers, in bytes.
+    pub fn matcher_bytes(&self) -> usize {
+        self.sets.values().map(|set| set.config().matcher_bytes).sum()
+    }
+
     /// Loads a tenant from its parsed file. `usage` is its usage so far.
     pub async fn load(
         runtime: &Runtime,
@@ -177,7 +185,7 @@ impl Tenant {
     }
 }
 
-/// The place of a tenant's hooks file.
+/// The place of a hooks file, or of another file that the tenant may own.
 fn hooks_place(name: &str, path: &Path, written: &Path) -> Place {
     let base = path.parent().unwrap_or(Path::new(""));
     Place::within(&base.join(written), &folder::folder_of(name, base, written))
@@ -231,7 +239,9 @@ async fn sets(
             let known: Vec<&str> = dialect::ALL.iter().map(|dialect| dialect.name()).collect();
             return Err(wrong(format!("`hooks` names the dialect `{dialect_name}`; there are {}", known.join(", "))));
         }
-        let reader = runtime.reader().dialect(dialect_name);
+        // One budget for all of its files.
+        let taken: usize = sets.values().map(|set: &HookSet| set.config().matcher_bytes).sum();
+        let reader = runtime.reader().dialect(dialect_name).matcher_bytes(MATCHER_BYTES.saturating_sub(taken));
         let (loaded, folder) = blocking(move || {
             let Place { path: file, within } = place;
             let failed = |error| TenantError::Read { file: file.clone(), error };
@@ -256,8 +266,15 @@ async fn sets(
         let mut owner = owner.clone().folder(Arc::clone(&folder));
         if !config.references.is_empty() {
             let fetcher = fetcher.ok_or(FetchError::Off)?;
-            let credentials = tenant.credentials.as_ref().map(|file| path.with_file_name(file));
-            let (kept, publishers) = fetcher.fetch(name, &config, Arc::clone(&folder), credentials.as_deref()).await?;
+            let credentials = match &tenant.credentials {
+                Some(file) => {
+                    let place = hooks_place(name, path, file);
+                    files.add(place.clone());
+                    Some(fetch::credentials(place).await?)
+                }
+                None => None,
+            };
+            let (kept, publishers) = fetcher.fetch(name, &config, Arc::clone(&folder), credentials).await?;
             owner = owner.kept(kept).publishers(publishers);
         }
         sets.insert(dialect_name.clone(), HookSet::load(runtime, owner, config).await?);

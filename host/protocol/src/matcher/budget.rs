@@ -17,24 +17,36 @@ const SEARCH_CACHE: usize = 64 << 10;
 const CLASS: usize = 16 << 10;
 /// Estimate in bytes for a plain name, besides its letters.
 const NAME: usize = 64;
-/// Maximum for all patterns of one configuration, in bytes.
+/// Maximum for all patterns of one budget, in bytes.
 const MAX_TOTAL: usize = 32 << 20;
 
-/// The memory budget for the matchers of one configuration: 32 MiB, by estimate. A repeated pattern is compiled and
-/// counted once.
+/// The memory budget for the matchers of one configuration or tenant: 32 MiB, by estimate. A repeated pattern is compiled
+/// and counted once.
 #[derive(Debug, Clone)]
 pub struct Budget {
+    total: usize,
     left: usize,
     compiled: HashMap<String, meta::Regex>,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { left: MAX_TOTAL, compiled: HashMap::new() }
+        Self::with(MAX_TOTAL)
     }
 }
 
 impl Budget {
+    /// Creates a budget of this many bytes, at most 32 MiB.
+    pub fn with(bytes: usize) -> Self {
+        let total = bytes.min(MAX_TOTAL);
+        Self { total, left: total, compiled: HashMap::new() }
+    }
+
+    /// Returns the bytes that are taken, by estimate.
+    pub fn used(&self) -> usize {
+        self.total.saturating_sub(self.left)
+    }
+
     /// Returns true after a pattern was refused because of its size. No more patterns are compiled then.
     pub fn is_used_up(&self) -> bool {
         self.left == 0
@@ -81,7 +93,7 @@ impl Budget {
             _ => {
                 let total = MAX_TOTAL >> 20;
                 return Err(
-                    self.refuse(pattern, &format!("is one too many: all matchers of a file may take {total} MiB"))
+                    self.refuse(pattern, &format!("is one too many: all matchers together may take {total} MiB"))
                 );
             }
         }

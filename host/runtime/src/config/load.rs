@@ -77,9 +77,10 @@ impl Config {
 #[must_use]
 pub struct Reader {
     dialect: Option<String>,
-    handlers: Vec<String>,
-    fail_closed: bool,
+    pub(super) handlers: Vec<String>,
+    pub(super) fail_closed: bool,
     files: bool,
+    pub(super) matcher_bytes: Option<usize>,
 }
 
 impl Reader {
@@ -111,6 +112,12 @@ impl Reader {
     /// Sets whether failures block even if the file does not contain `"failClosed": true`.
     pub fn fail_closed(mut self, closed: bool) -> Self {
         self.fail_closed = closed;
+        self
+    }
+
+    /// Sets the memory for compiled matchers, for files that share a budget of 32 MiB. See [`Config::matcher_bytes`].
+    pub fn matcher_bytes(mut self, limit: usize) -> Self {
+        self.matcher_bytes = Some(limit);
         self
     }
 
@@ -274,7 +281,7 @@ fn read(
 
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut resolver = Resolver::new(dialect, base, reader.handlers.clone(), reader.fail_closed);
+    let mut resolver = Resolver::new(dialect, base, reader);
     let settings = match shape {
         ConfigShape::Groups => resolver.file(value, Resolver::groups),
         ConfigShape::Flat => resolver.file(value, Resolver::flat),
@@ -313,6 +320,7 @@ fn read(
         fail_closed: resolver.fail_closed,
         enabled: resolver.enabled,
         max_concurrent: resolver.max_concurrent,
+        matcher_bytes: resolver.patterns.used(),
         hooks: resolver.hooks,
         digest: sha256(text),
         settings,

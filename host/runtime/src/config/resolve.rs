@@ -26,6 +26,7 @@ use super::{
     CAN_USE_TOOL, Handler, Hook, HostSettings, Mode,
     diagnostic::Finding,
     file::{BuiltinEntry, Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs, StageTimes},
+    load::Reader,
     process::Stages,
 };
 
@@ -46,7 +47,7 @@ pub(super) struct Resolver {
     pub(super) max_concurrent: Option<usize>,
     pub(super) hooks: Vec<Hook>,
     /// The memory budget of compiled matchers.
-    patterns: Budget,
+    pub(super) patterns: Budget,
     pub(super) found: Vec<Finding>,
     /// Event names that look misspelt, each with the index of its finding.
     misspelt: Vec<(String, usize)>,
@@ -77,20 +78,20 @@ struct Place {
 }
 
 impl Resolver {
-    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf, handlers: Vec<String>, fail_closed: bool) -> Self {
+    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf, reader: &Reader) -> Self {
         Self {
             dialect,
             base,
-            handlers,
+            handlers: reader.handlers.clone(),
             limits: Limits::default(),
             limits_given: BTreeMap::new(),
             mode: Mode::default(),
-            fail_closed,
+            fail_closed: reader.fail_closed,
             defaults: Defaults::default(),
             enabled: true,
             max_concurrent: None,
             hooks: Vec::new(),
-            patterns: Budget::default(),
+            patterns: reader.matcher_bytes.map_or_else(Budget::default, Budget::with),
             found: Vec::new(),
             misspelt: Vec::new(),
             unheard: Vec::new(),

@@ -2,10 +2,13 @@
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
+    ops::Bound,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::watch;
+
+use super::seal::Seal;
 
 /// The maximum number of verdicts, for all tenants together.
 pub const KEPT: usize = 10_000;
@@ -17,6 +20,8 @@ const BYTES: usize = 48 << 20;
 pub struct Feed {
     /// The daemon's start. It is part of each id, so that ids of an earlier daemon are not mistaken for current ones.
     epoch: String,
+    /// Ids have sealed numbers, because a number tells a tenant's owner how many verdicts other tenants had.
+    seal: Seal,
     state: Mutex<State>,
     /// The number of the latest verdict.
     last: watch::Sender<u64>,
@@ -53,7 +58,12 @@ pub struct Rows {
 impl Feed {
     /// Creates an empty feed. `started` is the start of the daemon, as Unix time in ms.
     pub fn new(started: i64) -> Self {
-        Self { epoch: format!("{started:x}"), state: Mutex::default(), last: watch::Sender::new(0) }
+        Self {
+            epoch: format!("{started:x}"),
+            seal: Seal::default(),
+            state: Mutex::default(),
+            last: watch::Sender::new(0),
+        }
     }
 
     /// The common part of this daemon's ids.
@@ -63,13 +73,14 @@ impl Feed {
 
     /// The id for a number.
     pub fn id(&self, number: u64) -> String {
-        format!("{}-{number}", self.epoch)
+        format!("{}-{}", self.epoch, self.seal.close(number))
     }
 
     /// The number of one of this daemon's ids.
     pub fn number(&self, id: &str) -> Option<u64> {
-        let (epoch, number) = id.split_once('-')?;
-        (epoch == self.epoch).then(|| number.parse().ok())?
+        let (epoch, sealed) = id.split_once('-')?;
+        let number = self.seal.open(sealed).filter(|_| epoch == self.epoch)?;
+        (number <= *self.last.borrow()).then_some(number)
     }
 
     /// Adds a verdict. `make` gets its id. If there is no room, the oldest one of the tenant with the most bytes is
@@ -100,8 +111,8 @@ impl Feed {
     pub fn since(&self, number: u64, most: usize, may_see: impl Fn(&str) -> bool) -> Rows {
         let state = self.lock();
         let first = state.kept.first_key_value().map_or(0, |(first, _)| *first);
-        let mut found = Rows { last: number, lost: first.saturating_sub(number + 1), ..Rows::default() };
-        for (number, entry) in state.kept.range(number + 1..) {
+        let mut found = Rows { last: number, lost: first.saturating_sub(number.saturating_add(1)), ..Rows::default() };
+        for (number, entry) in state.kept.range((Bound::Excluded(number), Bound::Unbounded)) {
             if found.entries.len() == most {
                 return found;
             }
@@ -155,7 +166,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::{BYTES, Feed, KEPT};
 
     fn add(feed: &Feed, tenant: &str, text: &str) -> String {
@@ -172,13 +183,40 @@ mod tests {
     }
 
     #[test]
+    fn ids_do_not_tell_the_number_of_verdicts() {
+        let feed = Feed::new(2000);
+        let ids: Vec<String> = (0..100).map(|_| add(&feed, "acme", "record")).collect();
+        let numbers: Vec<u64> = ids.iter().filter_map(|id| feed.number(id)).collect();
+        assert_eq!(numbers, (1..=100).collect::<Vec<_>>());
+        let mut sorted = ids.clone();
+        sorted.sort();
+        assert!(sorted != ids && ids.iter().all(|id| id.len() == ids[0].len()), "{ids:?}");
+        // Another daemon of the same start has other ids.
+        assert_ne!(add(&Feed::new(2000), "acme", "record"), ids[0]);
+    }
+
+    #[test]
+    fn ids_that_were_never_given_are_unknown() {
+        let feed = Feed::new(0);
+        let id = add(&feed, "acme", "record");
+        let later = feed.id(2);
+        for wrong in [later.as_str(), "0-18446744073709551615", "0-ffffffffffffffff", "0-1", "0-", "0-+000000000000001"]
+        {
+            assert_eq!(feed.number(wrong), None, "{wrong}");
+        }
+        assert_eq!(feed.number(&id), Some(1));
+        assert!(feed.since(u64::MAX, 10, |_| true).entries.is_empty());
+    }
+
+    #[test]
     fn a_viewer_gets_its_rows_after_a_number() {
         let feed = Feed::new(0);
         for n in 0..10 {
             add(&feed, if n % 2 == 0 { "a" } else { "b" }, "");
         }
         let found = feed.since(4, 100, |tenant| tenant == "a");
-        assert_eq!(found.entries.iter().map(|entry| entry.row.as_str()).collect::<Vec<_>>(), ["0-5", "0-7", "0-9"]);
+        let rows: Vec<&str> = found.entries.iter().map(|entry| entry.row.as_str()).collect();
+        assert_eq!(rows, [feed.id(5), feed.id(7), feed.id(9)]);
         assert_eq!((found.last, found.lost), (10, 0));
         let some = feed.since(0, 2, |_| true);
         assert_eq!((some.entries.len(), some.last), (2, 2));

@@ -19,7 +19,7 @@ use super::{
     now, stream, tenants,
     viewer::Viewer,
 };
-use crate::{app::App, idle::Line, problem::Problem, token::Token};
+use crate::{app::App, bodies::FREE, idle::Line, problem::Problem, tenant::Quotas, token::Token};
 
 /// The header with which a client resumes a stream.
 const LAST: HeaderName = HeaderName::from_static("last-event-id");
@@ -40,6 +40,8 @@ pub fn routes() -> Router<Arc<App>> {
 
 /// The maximum time to wait until the folder of tenants is first read.
 const FIRST_LOOK: Duration = Duration::from_secs(5);
+/// The owner of the work and memory of operators. It is not a name of a tenant.
+const OPERATORS: &str = "/operators";
 
 type Connection = Option<Extension<Arc<Line>>>;
 
@@ -70,37 +72,57 @@ async fn viewer(app: &App, headers: &HeaderMap, line: Connection) -> Result<(Vie
     }
 }
 
-fn answer(found: Result<Value, Problem>) -> Response<Body> {
-    match found {
-        Ok(found) => {
-            let kind = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
-            (kind, found.to_string()).into_response()
-        }
-        Err(problem) => problem.into_response(),
+/// Makes the data of a view as work of its viewer's tenant, so that it delays nobody's events. Its memory is the tenant's
+/// until it is sent.
+async fn told<F: Future<Output = Value> + Send>(
+    app: Arc<App>,
+    (line, headers): (Connection, HeaderMap),
+    tenant: Option<String>,
+    make: impl FnOnce(Arc<App>, Viewer, Option<String>) -> F + Send + 'static,
+) -> Response<Body> {
+    let viewer = viewer(&app, &headers, line).await.and_then(|(viewer, _)| {
+        let scope = viewer.scope(tenant.as_deref())?.map(str::to_owned);
+        Ok((viewer, scope))
+    });
+    let (viewer, scope) = match viewer {
+        Ok(viewer) => viewer,
+        Err(problem) => return problem.into_response(),
+    };
+    let owner = viewer.owner().unwrap_or(OPERATORS).to_owned();
+    let own = Arc::clone(&app);
+    // With the priority of large events.
+    let made = app.processor.share(&owner, usize::MAX, async move { make(own, viewer, scope).await.to_string() });
+    let text = made.await;
+    let mut held = app.bodies.of(&owner);
+    if text.len() > FREE && !held.grow(text.len(), Quotas::default().body_memory()) {
+        return Problem::Busy("answers that are not read take all the memory that there is for them").into_response();
     }
+    let kind = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    held.until_sent((kind, text).into_response())
 }
 
 async fn me(State(app): State<Arc<App>>, line: Connection, headers: HeaderMap) -> Response<Body> {
-    answer(viewer(&app, &headers, line).await.map(|(viewer, _)| {
+    told(app, (line, headers), None, |app, viewer, _| async move {
         let own = match &viewer {
             Viewer::Operator => Vec::new(),
             Viewer::Owner(own) => own.clone(),
         };
         json!({ "operator": viewer.is_operator(), "tenants": own, "daemon": health::daemon(&app) })
-    }))
+    })
+    .await
 }
 
 async fn numbers(
     State(app): State<Arc<App>>,
-    query: Query<Asked>,
+    Query(Asked { tenant, window }): Query<Asked>,
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {
-    answer(viewer(&app, &headers, line).await.and_then(|(viewer, _)| {
-        let window = Window::by_name(query.window.as_deref().unwrap_or_default());
-        let scope = viewer.scope(query.tenant.as_deref())?;
-        Ok(now::json(&app, &viewer, scope, window, unix_ms()))
-    }))
+    let window = Window::by_name(window.as_deref().unwrap_or_default());
+    let make = move |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
+        now::json(&app, &viewer, scope.as_deref(), window, unix_ms())
+    };
+    told(app, (line, headers), tenant, make).await
 }
 
 async fn attention_list(
@@ -109,12 +131,10 @@ async fn attention_list(
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {
-    let list = async {
-        let (viewer, _) = viewer(&app, &headers, line).await?;
-        let scope = viewer.scope(query.tenant.as_deref())?;
-        Ok(attention::json(&app, &viewer, scope, unix_ms()).await)
+    let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
+        attention::json(&app, &viewer, scope.as_deref(), unix_ms()).await
     };
-    answer(list.await)
+    told(app, (line, headers), query.0.tenant, make).await
 }
 
 async fn hooks(
@@ -123,10 +143,10 @@ async fn hooks(
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {
-    answer(viewer(&app, &headers, line).await.and_then(|(viewer, _)| {
-        let scope = viewer.scope(query.tenant.as_deref())?;
-        Ok(tenants::hooks(&app, &viewer, scope, unix_ms()))
-    }))
+    let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
+        tenants::hooks(&app, &viewer, scope.as_deref(), unix_ms())
+    };
+    told(app, (line, headers), query.0.tenant, make).await
 }
 
 async fn tenant_list(
@@ -135,20 +155,14 @@ async fn tenant_list(
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {
-    let list = async {
-        let (viewer, _) = viewer(&app, &headers, line).await?;
-        let scope = viewer.scope(query.tenant.as_deref())?;
-        Ok(tenants::json(&app, &viewer, scope, unix_ms()).await)
+    let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
+        tenants::json(&app, &viewer, scope.as_deref(), unix_ms()).await
     };
-    answer(list.await)
+    told(app, (line, headers), query.0.tenant, make).await
 }
 
 async fn health_of(State(app): State<Arc<App>>, line: Connection, headers: HeaderMap) -> Response<Body> {
-    let health = async {
-        let (viewer, _) = viewer(&app, &headers, line).await?;
-        Ok(health::json(&app, &viewer).await)
-    };
-    answer(health.await)
+    told(app, (line, headers), None, |app, viewer, _| async move { health::json(&app, &viewer).await }).await
 }
 
 async fn verdict(

@@ -51,10 +51,7 @@ pub struct Place {
 impl Streams {
     /// Takes a place. Returns `None` if all places are taken.
     pub fn enter(&self, viewer: &Viewer) -> Option<Place> {
-        let owner = match viewer {
-            Viewer::Operator => String::new(),
-            Viewer::Owner(own) => own.first().cloned().unwrap_or_default(),
-        };
+        let owner = viewer.owner().unwrap_or_default().to_owned();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (used, own) = (all.values().sum::<usize>(), all.get(&owner).copied().unwrap_or_default());
         // Half of the permits are reserved for operators.

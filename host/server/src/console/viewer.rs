@@ -41,6 +41,14 @@ impl Viewer {
         *self == Self::Operator
     }
 
+    /// The tenant that pays for the requests of this viewer. `None` for an operator.
+    pub fn owner(&self) -> Option<&str> {
+        match self {
+            Self::Operator => None,
+            Self::Owner(own) => own.first().map(String::as_str),
+        }
+    }
+
     /// Returns true if the viewer may see the strings of this tenant.
     pub fn may_see(&self, tenant: &str) -> bool {
         match self {

@@ -63,7 +63,6 @@ pub(super) enum Told {
 
 /// The state that calls share with the task of the process.
 struct Shared {
-    name: String,
     log: Arc<Log>,
     open: Mutex<Open>,
     ended: watch::Sender<Option<Ended>>,
@@ -90,7 +89,6 @@ impl Connection {
     pub(super) fn open(spec: &Spec, log: &Arc<Log>) -> Result<Self, Failure> {
         let mut group = Group::spawn(command(spec), &spec.name)?;
         let shared = Arc::new(Shared {
-            name: spec.name.clone(),
             log: Arc::clone(log),
             open: Mutex::default(),
             ended: watch::Sender::new(None),
@@ -138,7 +136,8 @@ impl Connection {
         }
         self.shared.unread.fetch_sub(1, Ordering::Relaxed);
         let dropped = self.shared.dropped.fetch_add(1, Ordering::Relaxed) + 1;
-        metrics::counter!("hookbox_notifications_dropped_total", "hook" => self.shared.name.clone()).increment(1);
+        // Without labels: a series with the hook's name would outlive the hook.
+        metrics::counter!("hookbox_notifications_dropped_total").increment(1);
         if dropped.is_power_of_two() {
             self.shared.log.warn(format!("{dropped} notifications dropped so far: it is slower than its events"));
         }
