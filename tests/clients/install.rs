@@ -70,18 +70,25 @@ fn an_entry_denies_and_is_removed() {
 
 #[test]
 fn existing_settings_are_kept() {
-    let existing = "{\r\n  // mine\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {\r\n    \"Stop\": [], /* empty */\r\n    \"PreToolUse\": [\r\n      { \"matcher\": \"Read\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./mine.sh\" } ] },\r\n    ]\r\n  },\r\n}\r\n";
+    let lenient = "{\r\n  // mine\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {\r\n    \"Stop\": [], /* empty */\r\n    \"PreToolUse\": [\r\n      { \"matcher\": \"Read\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./mine.sh\" } ] },\r\n    ]\r\n  },\r\n}\r\n";
     for (client, file, event, timeout) in CLIENTS {
         if event != "PreToolUse" {
             continue;
         }
+        // The others read no comments and no trailing commas.
+        let comments = ["codebuddy", "blade"].contains(&client);
+        let strict =
+            lenient.replace("  // mine\r\n", "").replace(" /* empty */", "").replace(",\r\n    ]", "\r\n    ]");
+        let strict = strict.replace("  },\r\n}", "  }\r\n}");
+        let existing = if comments { lenient } else { &strict };
         let machine = Machine::new(&guard(client, event, timeout));
         let file = machine.write(&format!("project/{file}"), existing);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         machine.install(&[client]);
         let with = fs::read_to_string(&file).unwrap();
         for kept in ["// mine\r\n", "/* empty */", "./mine.sh", "\"matcher\": \"Read\""] {
-            assert!(with.contains(kept), "{client}: {kept} is gone from\n{with}");
+            let is_comment = kept.starts_with('/');
+            assert!(with.contains(kept) || is_comment && !comments, "{client}: {kept} is gone from\n{with}");
         }
         assert_eq!(with.matches('\n').count(), with.matches("\r\n").count(), "{client}");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

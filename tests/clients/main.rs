@@ -7,4 +7,5 @@ mod links;
 mod machine;
 mod moves;
 mod refusals;
+mod rejected;
 mod words;

@@ -1,12 +1,17 @@
 //! The clients whose hooks hookbox can run: the location of their settings, and the form of an entry.
 
+pub mod claude;
 pub mod codex;
 pub mod coverage;
 pub mod entry;
 pub mod plugin;
+pub mod rejected;
 pub mod settings;
 
 use std::path::{Path, PathBuf};
+
+use self::settings::Settings;
+use crate::change;
 
 /// A program that runs hooks.
 #[derive(Debug)]
@@ -38,7 +43,25 @@ pub struct Client {
     pub shell: &'static str,
     /// Its default timeout of hooks, in seconds.
     pub patience: u64,
+    /// The text that its own parser reads.
+    pub syntax: Syntax,
 }
+
+/// The deviations from strict JSON that a client's own parser reads, as measured with the programs in `coverage.json`.
+#[derive(Debug, Clone, Copy)]
+pub struct Syntax {
+    /// Comments.
+    pub comments: bool,
+    /// A comma after the last element.
+    pub trailing_commas: bool,
+    /// A byte order mark at the beginning.
+    pub byte_order_mark: bool,
+}
+
+/// Everything that hookbox itself reads. Also the syntax of clients that were not measured.
+const LENIENT: Syntax = Syntax { comments: true, trailing_commas: true, byte_order_mark: true };
+/// JSON and nothing else.
+const STRICT: Syntax = Syntax { comments: false, trailing_commas: false, byte_order_mark: false };
 
 /// The form of an entry in a client's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +101,7 @@ const CLIENT: Client = Client {
     milliseconds: false,
     shell: "Bash",
     patience: 60,
+    syntax: LENIENT,
 };
 
 /// Every client that `install` and `doctor` support.
@@ -91,6 +115,7 @@ pub static ALL: &[Client] = &[
         project_file: Some(".claude/settings.json"),
         local_file: Some(".claude/settings.local.json"),
         project_variable: Some("CLAUDE_PROJECT_DIR"),
+        syntax: Syntax { byte_order_mark: true, ..STRICT },
         ..CLIENT
     },
     Client {
@@ -101,6 +126,7 @@ pub static ALL: &[Client] = &[
         folders: &[("HOME", ".codebuddy")],
         project_file: Some(".codebuddy/settings.json"),
         local_file: Some(".codebuddy/settings.local.json"),
+        syntax: Syntax { byte_order_mark: false, ..LENIENT },
         ..CLIENT
     },
     Client {
@@ -123,6 +149,7 @@ pub static ALL: &[Client] = &[
         user_file: "hooks.json",
         patience: 600,
         project_file: Some(".codex/hooks.json"),
+        syntax: STRICT,
         ..CLIENT
     },
     Client {
@@ -135,6 +162,7 @@ pub static ALL: &[Client] = &[
         project_file: Some(".gemini/settings.json"),
         project_variable: Some("GEMINI_PROJECT_DIR"),
         milliseconds: true,
+        syntax: Syntax { comments: true, ..STRICT },
         ..CLIENT
     },
     Client {
@@ -148,6 +176,7 @@ pub static ALL: &[Client] = &[
         user_file: "hooks/hookbox.json",
         project_file: Some(".github/hooks/hookbox.json"),
         project_variable: Some("COPILOT_PROJECT_DIR"),
+        syntax: STRICT,
         ..CLIENT
     },
     Client {
@@ -196,6 +225,21 @@ impl Client {
             Scope::Local => Some(project.join(self.local_file?)),
             Scope::User => Some(self.home()?.join(self.user_file)),
         }
+    }
+
+    /// Returns true if any of its settings has a hookbox entry, or cannot be read.
+    pub fn is_installed(&self, project: &Path) -> bool {
+        let files =
+            [Scope::Project, Scope::Local, Scope::User].into_iter().filter_map(|scope| self.file(scope, project));
+        files.into_iter().any(|file| match change::read(&file) {
+            Ok(None) => false,
+            Ok(Some(text)) if self.form == Form::Plugin => plugin::is_plugin(&text),
+            Ok(Some(text)) => {
+                let found = Settings::read(self, &file, Some(&text)).and_then(|settings| settings.found());
+                found.map_or(true, |found| !found.is_empty())
+            }
+            Err(_) => true,
+        })
     }
 
     /// The project whose settings the client reads: this folder, or the nearest one above with settings.

@@ -8,7 +8,7 @@ use std::{
 
 use hookbox::{dialect, folders, private::Folder, sha256};
 
-use crate::clients;
+use crate::{clients, user_file};
 
 /// The environment variable for calls by `hookbox doctor`, which are not from a client.
 pub const CANARY: &str = "HOOKBOX_CANARY";
@@ -61,11 +61,32 @@ pub fn last(dialect: &str, event: &str, from: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?).ok()
 }
 
+/// Removes what is recorded of a dialect's events from the project of a folder, and folders that become empty.
+pub fn forget(dialect: &str, from: &Path) {
+    let Some(path) = path().filter(|path| path.exists()) else { return };
+    let Ok(folder) = Folder::open(&path) else { return };
+    let start = format!("{}.", dialect.trim_end_matches("@observed"));
+    let end = format!(".{}", of_project(from));
+    for name in folder.names().unwrap_or_default().iter().filter_map(|name| name.to_str()) {
+        if name.starts_with(&start) && name.ends_with(&end) {
+            // Nothing depends on a file that stays.
+            let _ = folder.remove(name);
+        }
+    }
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| path.starts_with(home)) {
+        user_file::remove_empty_folders(&path.join("any"), &home);
+    }
+}
+
+/// The part of a file's name that stands for the project of a folder.
+fn of_project(from: &Path) -> String {
+    let project = sha256(clients::project_of(from).as_os_str().as_encoded_bytes());
+    project.get(..16).unwrap_or(&project).to_owned()
+}
+
 /// The file's name. Profiles share a file. Unknown events share one too, so that clients cannot choose file names.
 fn name(dialect: &str, event: &str, from: &Path) -> String {
     let known = dialect::by_name(dialect).and_then(|dialect| dialect.spec_by_name(event));
-    let project = clients::project_of(from);
-    let project = sha256(project.as_os_str().as_encoded_bytes());
-    let project = project.get(..16).unwrap_or(&project);
+    let project = of_project(from);
     format!("{}.{}.{project}", dialect.trim_end_matches("@observed"), known.map_or("other", |spec| spec.name))
 }

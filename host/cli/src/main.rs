@@ -1,6 +1,7 @@
 //! The `hookbox` command. Each subcommand has its own file. This file maps results to exit codes.
 
 mod change;
+mod child;
 mod clients;
 mod commands;
 mod exit;

@@ -38,15 +38,26 @@ pub struct Listed {
     pub command: String,
 }
 
+/// What Codex says about the hooks of a project.
+#[derive(Debug)]
+pub struct Answer {
+    /// The hooks that it would run, if they are approved.
+    pub hooks: Vec<Listed>,
+    /// Its warnings, such as a settings file that it cannot parse.
+    pub warnings: Vec<String>,
+}
+
 /// Lists the hooks that Codex would run in a project.
 ///
 /// # Errors
 /// The program cannot be run, or does not respond.
-pub fn list(program: &Path, project: &Path) -> anyhow::Result<Vec<Listed>> {
+pub fn list(program: &Path, project: &Path) -> anyhow::Result<Answer> {
     let answer = ask(program, project).with_context(|| format!("cannot ask `{} app-server`", program.display()))?;
     let text = |hook: &Value, key: &str| hook.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let hooks = answer.get("data").and_then(Value::as_array).into_iter().flatten();
-    let hooks = hooks.filter_map(|folder| folder.get("hooks")?.as_array()).flatten();
+    let all = |key: &str| {
+        let folders = answer.get("data").and_then(Value::as_array).into_iter().flatten();
+        folders.filter_map(|folder| folder.get(key)?.as_array()).flatten().collect::<Vec<_>>()
+    };
     let listed = |hook: &Value| Listed {
         key: text(hook, "key"),
         hash: text(hook, "currentHash"),
@@ -55,7 +66,9 @@ pub fn list(program: &Path, project: &Path) -> anyhow::Result<Vec<Listed>> {
         source: text(hook, "sourcePath").into(),
         command: text(hook, "command"),
     };
-    Ok(hooks.map(listed).collect())
+    let said = [all("warnings"), all("errors")].concat();
+    let said = said.into_iter().map(|said| said.as_str().map_or_else(|| said.to_string(), str::to_owned));
+    Ok(Answer { hooks: all("hooks").into_iter().map(listed).collect(), warnings: said.collect() })
 }
 
 fn ask(program: &Path, project: &Path) -> anyhow::Result<Value> {

@@ -251,13 +251,25 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// Returns true if it runs this configuration. Without a `--config`, it runs the project's.
-    pub fn runs(&self, client: &Client, project: &Path, config: &Path) -> bool {
-        let Some(named) = &self.config else { return config.parent() == Some(project) };
+    /// The configuration that it runs in a project. Without a `--config`, that is the project's `hooks.json`.
+    pub fn file(&self, client: &Client, project: &Path) -> PathBuf {
+        project.join(self.below(client))
+    }
+
+    /// The configuration, relative to the project where the command line says so.
+    pub fn below(&self, client: &Client) -> &str {
+        let named = self.config.as_deref().unwrap_or("hooks.json");
         let variable = client.project_variable.unwrap_or_default();
         let below = [format!("${variable}/"), format!("${{{variable}}}/")];
-        let below = below.iter().find_map(|start| named.strip_prefix(start.as_str())).unwrap_or(named);
-        let (one, other) = (project.join(below), config);
+        below.iter().find_map(|start| named.strip_prefix(start.as_str())).unwrap_or(named)
+    }
+
+    /// Returns true if it runs this configuration. Without a `--config`, it runs the project's.
+    pub fn runs(&self, client: &Client, project: &Path, config: &Path) -> bool {
+        if self.config.is_none() {
+            return config.parent() == Some(project);
+        }
+        let (one, other) = (self.file(client, project), config);
         one == other || one.canonicalize().ok().is_some_and(|one| other.canonicalize().ok() == Some(one))
     }
 }

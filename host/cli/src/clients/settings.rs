@@ -66,19 +66,7 @@ impl<'a> Settings<'a> {
     pub fn read(client: &'a Client, file: &'a Path, text: Option<&str>) -> anyhow::Result<Self> {
         let text = text.unwrap_or("{}\n");
         let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest));
-        let options = ParseOptions {
-            allow_comments: true,
-            allow_trailing_commas: true,
-            allow_loose_object_property_names: false,
-            allow_missing_commas: false,
-            allow_single_quoted_strings: false,
-            allow_hexadecimal_numbers: false,
-            allow_unary_plus_numbers: false,
-            allow_bare_decimal_point_numbers: false,
-            allow_non_finite_numbers: false,
-            allow_extended_string_escapes: false,
-        };
-        let root = CstRootNode::parse(text, &options).map_err(|error| wrong(file, &error.to_string()))?;
+        let root = CstRootNode::parse(text, &options()).map_err(|error| wrong(file, &error.to_string()))?;
         let settings = Self { client, file, root, mark };
         for object in [settings.root.object_value(), settings.hooks()?].into_iter().flatten() {
             let names: Vec<String> = object.properties().iter().filter_map(CstObjectProp::decoded_name).collect();
@@ -286,6 +274,21 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
+    /// The groups that keep the client from running other hooks of their event: the event, the index, and the reason.
+    pub fn spoiled(&self) -> anyhow::Result<Vec<(String, usize, &'static str)>> {
+        let mut spoiled = Vec::new();
+        if self.client.form == Form::Process {
+            return Ok(spoiled);
+        }
+        for (event, array) in self.events()? {
+            for (index, element) in array.elements().into_iter().enumerate() {
+                let why = self.client.spoils(&element.to_serde_value().unwrap_or_default());
+                spoiled.extend(why.map(|why| (event.clone(), index, why)));
+            }
+        }
+        Ok(spoiled)
+    }
+
     /// Returns true if the event has the handlers of this group. For processes: if the process of this name is the
     /// same.
     pub fn has(&self, event: &str, group: &Value) -> anyhow::Result<bool> {
@@ -455,6 +458,22 @@ impl<'a> Settings<'a> {
             processes.append(name, json_input(process));
         }
         Ok(())
+    }
+}
+
+/// The syntax that hookbox reads: JSON with comments and trailing commas.
+pub fn options() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `hookbox doctor`: finds out why a hook does not run, and what it could not block.
 
 mod canary;
+mod rejected;
 mod switches;
 mod tools;
 mod trust;
@@ -12,7 +13,7 @@ use clap::Args;
 
 use super::{block_on, host};
 use crate::{
-    change,
+    change, child,
     clients::{
         self, Client, Form, Scope,
         coverage::{Coverage, Holds},
@@ -116,6 +117,7 @@ impl Findings {
         }
         let mut entries = 0;
         self.switches();
+        self.rejected();
         for scope in SCOPES {
             let Some(file) = client.file(scope, &self.project) else { continue };
             match self.settings(scope, &file, coverage) {
@@ -219,10 +221,7 @@ impl Findings {
     /// The configuration that an entry names, as this client uses it.
     fn config(&mut self, found: &Found, scope: Scope) -> Option<Wiring> {
         let ours = &found.ours;
-        let named = ours.config.as_deref().unwrap_or("hooks.json");
-        let variable = self.client.project_variable.unwrap_or_default();
-        let below = [format!("${variable}/"), format!("${{{variable}}}/")];
-        let below = below.iter().find_map(|start| named.strip_prefix(start.as_str())).unwrap_or(named);
+        let below = ours.below(self.client);
         if scope == Scope::User && !Path::new(below).is_absolute() {
             line("config", format_args!("{below}: of whatever project the client is in; here that is this folder"));
         }
@@ -345,7 +344,7 @@ fn version(program: &Path) -> Option<String> {
         .stderr(std::process::Stdio::null())
         .spawn()
         .ok()?;
-    let output = canary::within(&mut child, canary::PATIENCE)?;
+    let output = child::within(&mut child, canary::PATIENCE)?;
     let text = String::from_utf8_lossy(&output).into_owned();
     let line = text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit()))?;
     Some(line.to_owned())

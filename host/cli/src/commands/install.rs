@@ -12,11 +12,11 @@ use super::{block_on, doctor::vouched, host};
 use crate::{
     change::{self, Change},
     clients::{
-        self, Client, Form, Scope,
+        self, Client, Form, Scope, claude,
         plugin::{self, Installed},
     },
     exit::Exit,
-    print, user_file,
+    heartbeat, print, report, user_file,
 };
 
 /// Connect a client to hookbox for every event that a configuration has hooks for.
@@ -112,6 +112,9 @@ impl Install {
         if client.name == "codex" {
             return trust::approve(&place, self.yes);
         }
+        if client.name == "claude" {
+            return loaded_by_claude(&place);
+        }
         if let Some(hint) = hint(client, scope) {
             print::out(hint);
         }
@@ -122,7 +125,17 @@ impl Install {
         let only = self.config.is_some().then_some(place.config.as_path());
         let plan::Removal { changes, notes } = plan::remove(place, only)?;
         notes.iter().for_each(print::out);
-        Ok(if self.make(place, &changes)? { Exit::Ok } else { Exit::Told(1) })
+        let before = change::read(&place.file)?;
+        if !self.make(place, &changes)? {
+            return Ok(Exit::Told(1));
+        }
+        if let Some(before) = before.filter(|_| !changes.is_empty()) {
+            vouched::forget(place.client, &place.project, &place.file, &before)?;
+            if !place.client.is_installed(&place.project) {
+                heartbeat::forget(place.client.dialect, &place.project);
+            }
+        }
+        Ok(Exit::Ok)
     }
 
     /// Shows changes, asks for consent, and applies them. Returns false if the user refuses.
@@ -205,6 +218,24 @@ fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
         return Err(Exit::Config.error(format!("nothing was written: not every hook of {file} can be used")));
     }
     Ok(())
+}
+
+/// Asks Claude Code if it loads the written file. It drops a whole file for some errors.
+fn loaded_by_claude(place: &Place) -> anyhow::Result<Exit> {
+    let Some(program) = place.client.program() else { return Ok(Exit::Ok) };
+    let found = match claude::invalid(&program, &place.project) {
+        Ok(found) => found,
+        Err(error) => {
+            print::out(format_args!("{}; `hookbox doctor claude` asks again", report::one_line(&error)));
+            return Ok(Exit::Ok);
+        }
+    };
+    let mut loaded = true;
+    for invalid in found.iter().filter(|invalid| invalid.is_of(&place.file) && !invalid.is_part) {
+        loaded = false;
+        print::out(format_args!("Claude Code does not load these settings, so no hook of them runs: {}", invalid.text));
+    }
+    Ok(if loaded { Exit::Ok } else { Exit::Config })
 }
 
 /// The remaining steps that only the user can do.

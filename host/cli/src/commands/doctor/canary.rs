@@ -1,9 +1,8 @@
 //! Sends a harmless event through the exact command line that the client would run.
 
 use std::{
-    io::{Read, Write},
-    process::{Child, Command, Stdio},
-    sync::mpsc::{Receiver, channel},
+    io::Write,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -15,7 +14,13 @@ use serde_json::{Value, json};
 
 use super::{Findings, line};
 use crate::{
-    clients::{Form, entry::Wiring, search_path, settings::Found},
+    child::{collect, within},
+    clients::{
+        Form,
+        entry::{self, Wiring},
+        search_path,
+        settings::Found,
+    },
     heartbeat, print,
 };
 
@@ -23,8 +28,6 @@ use crate::{
 pub const PATIENCE: Duration = Duration::from_mins(1);
 /// The time to wait for the rest of its output after it has exited.
 const DRAIN: Duration = Duration::from_secs(2);
-/// The maximum size of its output, in bytes.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// Runs a canary for an entry and reports the result.
 pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
@@ -43,6 +46,13 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
     };
     let failed = failures(&stderr);
     match code {
+        // A gate that denies even this may have been meant so, but usually it is stuck.
+        Some(0) if failed.is_empty() && entry::is_gate(wiring, &event) && is_denied(&stderr) => {
+            findings.problem(format_args!(
+                "{event}: the canary is denied, although it is harmless: {said}; unless your hooks mean that, every call is \
+                 blocked"
+            ));
+        }
         Some(0) if failed.is_empty() => line("canary", format_args!("{event}   {said}   ({time})")),
         Some(0) => {
             let failed = print::plain(&failed.join("; "));
@@ -58,6 +68,12 @@ pub fn run(findings: &mut Findings, found: &Found, wiring: &Wiring) {
             findings.problem(format_args!("{event}: the canary {code}: {}", print::plain(stderr.trim())));
         }
     }
+}
+
+/// Returns true if the outcome of a canary is a denial, from the diagnostics of `hookbox run`.
+fn is_denied(stderr: &str) -> bool {
+    let mut reports = stderr.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    reports.any(|report| report.get("event").is_some() && report.get("verdict") == Some(&json!("deny")))
 }
 
 /// The hooks that failed on a canary, from the diagnostics of `hookbox run`.
@@ -167,26 +183,4 @@ fn ask(findings: &Findings, found: &Found, wire: &[u8]) -> std::io::Result<(Opti
     // A background process may keep the pipe open.
     let stderr = stderr.and_then(|stderr| stderr.recv_timeout(DRAIN).ok()).unwrap_or_default();
     Ok((code, text(stdout), text(stderr)))
-}
-
-/// The stdout of a process. Kills a process that does not exit in time.
-pub fn within(child: &mut Child, time: Duration) -> Option<Vec<u8>> {
-    let done = collect(child.stdout.take()?);
-    let printed = done.recv_timeout(time).ok();
-    if printed.is_none() {
-        let _ = child.kill();
-    }
-    let _ = child.wait();
-    printed
-}
-
-/// Reads a pipe in the background until it is closed, up to a limit.
-fn collect(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    let (send, done) = channel();
-    std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = pipe.take(MOST_BYTES).read_to_end(&mut text);
-        let _ = send.send(text);
-    });
-    done
 }

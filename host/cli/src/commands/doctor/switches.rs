@@ -58,6 +58,10 @@ impl Findings {
             return None;
         }
         let text = change::read(file).ok()??;
+        // The client ignores the whole file, with its switches.
+        if self.client.unread(&text).is_some() {
+            return None;
+        }
         Some(Settings::read(self.client, file, Some(&text)).ok()?.value())
     }
 

@@ -18,16 +18,23 @@ pub fn look(findings: &mut Findings, scope: Scope, file: &Path, found: &[&Found]
         Ok(listed) => listed,
         Err(error) => return findings.problem(format_args!("{error:#}")),
     };
+    for warning in &listed.warnings {
+        findings.problem(format_args!("Codex: {warning}"));
+    }
     let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     for found in found {
         let keys = [file, &place].map(|file| codex::key(file, &found.event, found.place));
-        match listed.iter().find(|hook| keys.contains(&hook.key)) {
+        match listed.hooks.iter().find(|hook| keys.contains(&hook.key)) {
             Some(hook) if hook.trusted && hook.enabled => {
                 line("trust", format_args!("{}   approved", found.event));
             }
             Some(hook) => {
                 let why = if hook.enabled { "its hash was not approved" } else { "it is switched off" };
                 findings.problem(format_args!("{}: {why}, so it does not run: `hookbox install codex`", found.event));
+            }
+            // A warning has the reason.
+            None if !listed.warnings.is_empty() => {
+                findings.problem(format_args!("{}: Codex does not know the entry", found.event));
             }
             None => {
                 let why = match scope {

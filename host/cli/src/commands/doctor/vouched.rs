@@ -10,10 +10,10 @@ use crate::{
     clients::{
         Client, Form, Scope,
         entry::{Ours, Wiring},
-        on_path,
+        on_path, plugin,
         settings::{Found, Settings},
     },
-    trust,
+    trust, user_file,
 };
 
 /// Checks that an entry may be run. `install` wrote it for this user, or it is in the user's own settings, or the user
@@ -54,6 +54,38 @@ pub fn check(
         let dialect = wiring.config.dialect.name();
         format!("{why}; look at it, then   hookbox trust --dialect {dialect} {}", wiring.config.file.display())
     })
+}
+
+/// Removes the records of the entries that are no longer in these settings, and folders that become empty.
+pub fn forget(client: &'static Client, project: &Path, file: &Path, before: &str) -> anyhow::Result<()> {
+    let Some(place) = place().filter(|place| place.exists()) else { return Ok(()) };
+    let now = match change::read(file)? {
+        Some(text) => names(client, project, file, &text)?,
+        None => Vec::new(),
+    };
+    if let Ok(folder) = Folder::open(&place) {
+        for name in names(client, project, file, before)?.iter().filter(|name| !now.contains(name)) {
+            // A record that stays lets `doctor` run exactly the same entry, which this user once wrote.
+            let _ = folder.remove(name);
+        }
+        drop(folder);
+    }
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| place.starts_with(home)) {
+        user_file::remove_empty_folders(&place.join("any"), &home);
+    }
+    Ok(())
+}
+
+/// The names of the records of all entries in the text of a client's settings.
+fn names(client: &'static Client, project: &Path, file: &Path, text: &str) -> anyhow::Result<Vec<String>> {
+    if client.form == Form::Plugin {
+        let config = plugin::Installed::read(text).map(|installed| project.join(installed.config));
+        let none = Ours { words: Vec::new(), config: None };
+        return Ok(config.map(|config| name_of(client, file, &config, &Value::Null, &none)).into_iter().collect());
+    }
+    let found = Settings::read(client, file, Some(text))?.found()?;
+    let name = |found: &Found| name_of(client, file, &found.ours.file(client, project), &found.handler, &found.ours);
+    Ok(found.iter().map(name).collect())
 }
 
 /// Records that `install` wrote the entries of a configuration into these settings for this user.

@@ -55,6 +55,12 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
         return Ok(Planned { changes, notes, checked: Some((wiring.config, wiring.warnings)) });
     }
     let settings = Settings::read(client, file, before.as_deref())?;
+    if let Some(why) = before.as_deref().and_then(|text| client.unread(text)) {
+        return Err(rejected(
+            place,
+            &format!("{} does not read it, so {}: {why}", client.title, client.without_settings()),
+        ));
+    }
     if import {
         let (groups, left) = take(place, &settings, text.as_deref())?;
         notes.extend(left);
@@ -79,6 +85,12 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     }
     let wiring = wiring(place, text.as_deref())?;
     let known = events(place, &wiring, &mut notes)?;
+    for (event, index, why) in settings.spoiled()? {
+        if known.iter().any(|(known, _)| *known == event) {
+            let why = format!("/hooks/{event}/{index}: {why}, so {} runs no hook of {event}", client.title);
+            return Err(rejected(place, &why));
+        }
+    }
     let same = |ours: &Ours| ours.runs(client, &place.project, config);
     // If the file has a hookbox entry, it is not in its original state any more.
     let installed = !settings.found()?.is_empty();
@@ -203,7 +215,8 @@ fn without_rest(mut value: Value) -> Value {
 /// Returns true if two settings are equal except for the remains of an installation: empty containers and switches.
 fn same_but_switches(one: &Settings, other: &Settings) -> bool {
     let bare = |settings: &Settings| {
-        let mut value = settings.value();
+        // A file without a value is empty, or has nothing but comments.
+        let mut value = Some(settings.value()).filter(|value| !value.is_null()).unwrap_or_else(|| json!({}));
         // An installation adds one of these versions.
         if [Some(&json!(1)), Some(&json!(2))].contains(&value.get("version")) {
             value.as_object_mut().map(|value| value.remove("version"));
@@ -261,6 +274,12 @@ fn wiring(place: &Place, text: Option<&str>) -> anyhow::Result<Wiring> {
     }
     let message = format!("{}: {} cannot be asked through hooks of this dialect", config.display(), client.title);
     Err(Exit::Config.error(format!("{message}; write a file with \"dialect\": \"{}\"", client.dialect)))
+}
+
+/// The error for settings that the client does not read as hookbox does. A gate in them would never be asked.
+fn rejected(place: &Place, why: &str) -> anyhow::Error {
+    let message = format!("nothing was written: {}: {why}", place.file.display());
+    Exit::Config.advised(message, &["correct that part of the file, and install then"])
 }
 
 fn hint_of(config: &Path, text: &str) -> String {

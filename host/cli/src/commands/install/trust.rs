@@ -37,7 +37,7 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
         }
         untouched = false;
     }
-    let waiting: Vec<Listed> = ours(&program, place)?.into_iter().filter(|hook| !hook.trusted).collect();
+    let waiting: Vec<Listed> = ours(&program, place)?.hooks.into_iter().filter(|hook| !hook.trusted).collect();
     if !waiting.is_empty() {
         print::out("Codex reports these hashes, and runs only hooks whose hash is recorded:");
         let text = change::read(&file)?;
@@ -51,18 +51,22 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
             return Ok(Exit::Told(1));
         }
     }
-    let now = ours(&program, place)?;
+    let codex::Answer { hooks: now, warnings } = ours(&program, place)?;
     let (trusted, not): (Vec<&Listed>, Vec<&Listed>) = now.iter().partition(|hook| hook.trusted && hook.enabled);
     for hook in &not {
         let why = if hook.enabled { "does not trust it" } else { "is set not to run it" };
         print::out(format_args!("{}: Codex {why}", hook.key));
     }
     if now.is_empty() {
-        print::out("Codex does not list the hooks that were written: its settings may switch hooks off");
+        for warning in &warnings {
+            print::out(format_args!("Codex: {warning}"));
+        }
+        let why = if warnings.is_empty() { ": its settings may switch hooks off" } else { "" };
+        print::out(format_args!("Codex does not list the hooks that were written, so it does not run them{why}"));
     } else {
         print::out(format_args!("Codex trusts {} of {} hooks", trusted.len(), now.len()));
     }
-    Ok(if not.is_empty() && !now.is_empty() { Exit::Ok } else { Exit::Software })
+    Ok(if not.is_empty() && !now.is_empty() { Exit::Ok } else { Exit::Config })
 }
 
 /// Updates the approvals in `config.toml` when entries of `hooks.json` change. Removes approvals of removed hookbox
@@ -124,13 +128,15 @@ pub fn follow(
 }
 
 /// hookbox's hooks in these settings, as Codex lists them.
-fn ours(program: &Path, place: &Place) -> anyhow::Result<Vec<Listed>> {
+fn ours(program: &Path, place: &Place) -> anyhow::Result<codex::Answer> {
     let same = |source: &Path| source == place.file || source.canonicalize().ok() == place.file.canonicalize().ok();
     let of_ours = |hook: &Listed| {
         let words = crate::clients::entry::ours(&serde_json::json!({ "command": hook.command }));
         same(&hook.source) && words.is_some_and(|ours| ours.runs(place.client, &place.project, &place.config))
     };
-    Ok(codex::list(program, &place.project)?.into_iter().filter(of_ours).collect())
+    let mut answer = codex::list(program, &place.project)?;
+    answer.hooks.retain(of_ours);
+    Ok(answer)
 }
 
 fn settings_file(place: &Place) -> anyhow::Result<std::path::PathBuf> {

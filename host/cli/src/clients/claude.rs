@@ -1,0 +1,86 @@
+//! Claude Code's own word about its settings: `claude doctor` lists what it does not read.
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::Context;
+
+use crate::child;
+
+/// The timeout of the request.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The heading of the list.
+const HEADING: &str = "Invalid settings";
+
+/// Something in a settings file that Claude Code does not read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// The settings file, the place in it, and the reason, in Claude Code's words.
+    pub text: String,
+    /// True if Claude Code ignores only this part, and uses the rest of the file.
+    pub is_part: bool,
+}
+
+impl Invalid {
+    /// Returns true if it is about this file.
+    pub fn is_of(&self, file: &Path) -> bool {
+        let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        [file, &real].into_iter().any(|file| {
+            let rest = self.text.strip_prefix(&*file.to_string_lossy());
+            rest.is_some_and(|rest| rest.starts_with([':', ' ']))
+        })
+    }
+}
+
+/// Asks Claude Code which of a project's settings it does not read. It starts nothing of the project for this.
+///
+/// # Errors
+/// The program cannot be run, or does not respond.
+pub fn invalid(program: &Path, project: &Path) -> anyhow::Result<Vec<Invalid>> {
+    let mut child = Command::new(program)
+        .arg("doctor")
+        .current_dir(project)
+        .env("DISABLE_AUTOUPDATER", "1")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("cannot run `{} doctor`", program.display()))?;
+    let said = child::within(&mut child, PATIENCE);
+    let said = said.with_context(|| format!("`{} doctor` did not end", program.display()))?;
+    Ok(parse(&String::from_utf8_lossy(&said)))
+}
+
+fn parse(said: &str) -> Vec<Invalid> {
+    let section = said.lines().skip_while(|line| line.trim() != HEADING).skip(1);
+    let items = section.take_while(|line| !line.trim().is_empty()).filter_map(|line| line.trim().strip_prefix("- "));
+    let is_part = |text: &str| ["ignored", "skipped", "removed"].iter().any(|word| text.contains(word));
+    items.map(|text| Invalid { text: text.to_owned(), is_part: is_part(text) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Invalid, parse};
+
+    /// Printed by 2.1.330, with other folders.
+    const SAID: &str = "Claude Code doctor\n\nRunning: npm-global (2.1.330)\nSearch: OK (bundled)\n\nInvalid settings\n\
+        - /p/.claude/settings.json \u{203a} model: Expected string, but received number\n\
+        - /h/.claude/settings.json \u{203a} hooks.Zork: Unknown hook event \"Zork\" was ignored. Valid events: PreToolUse\n\
+        \nRemote Control\n- Not signed in to claude.ai\n";
+
+    #[test]
+    fn the_list_ends_with_its_section() {
+        let found = parse(SAID);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().map(|invalid| invalid.is_part).eq([false, true]), "{found:?}");
+        let is_of = |file: &str| found.first().is_some_and(|invalid| invalid.is_of(Path::new(file)));
+        assert!(is_of("/p/.claude/settings.json") && !is_of("/p/.claude/settings"), "{found:?}");
+        assert_eq!(parse("the client 9.8.7\n"), Vec::<Invalid>::new());
+    }
+}
