@@ -15,8 +15,15 @@ impl Client {
         if mark && !self.syntax.byte_order_mark {
             return Some("a byte order mark at its beginning".into());
         }
+        if text.trim().is_empty() {
+            return None;
+        }
+        if !self.syntax.comments {
+            // The other parser reads comments whatever its options say.
+            let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
+            return Some(format!("it has a comment, or is no plain JSON for another reason: {error}"));
+        }
         let mut options = settings::options();
-        options.allow_comments = self.syntax.comments;
         options.allow_trailing_commas = self.syntax.trailing_commas;
         let error = CstRootNode::parse(text, &options).err()?.to_string();
         // The parser's messages start with an upper case letter.

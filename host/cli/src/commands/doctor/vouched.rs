@@ -71,6 +71,8 @@ pub fn forget(client: &'static Client, project: &Path, file: &Path, before: &str
         drop(folder);
     }
     if let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| place.starts_with(home)) {
+        // Reading a trust that does not exist leaves its folder behind.
+        user_file::remove_empty_folders(&place.with_file_name("trust").join("any"), &home);
         user_file::remove_empty_folders(&place.join("any"), &home);
     }
     Ok(())
