@@ -1,5 +1,10 @@
 //! The console's data: the parts that an operator and a tenant may see.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use reqwest::header::ACCEPT_ENCODING;
 use serde_json::{Value, json};
 
@@ -235,6 +240,48 @@ async fn numbers_are_exact_and_survive_a_restart() {
     let now = told(&daemon, "now?window=7d", "operator").await;
     assert_eq!((&now["sum"]["decisions"], now["starts"].as_array().unwrap().len()), (&json!(3), 2), "{now}");
     assert_eq!(told(&daemon, "now?window=24h&tenant=acme", "acme").await["sum"]["denied"], 2);
+}
+
+#[tokio::test]
+async fn a_stream_names_its_daemon_and_says_if_verdicts_are_gone() {
+    let daemon = operated().start();
+    daemon.verdict("acme", bash("ls")).await;
+    let stream = streamed(&daemon, "acme", None, "\"acme\"").await;
+    let hello = stream.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    let hello: Value = serde_json::from_str(hello).unwrap();
+    assert_eq!((&hello["daemon"]["name"], &hello["dropped"]), (&json!("daemon-1"), &json!(false)), "{hello}");
+    assert!(hello["daemon"]["started"].as_i64().unwrap() <= hello["now"].as_i64().unwrap());
+    assert!(last_id(&stream).starts_with(hello["daemon"]["epoch"].as_str().unwrap()), "{hello}");
+}
+
+#[tokio::test]
+async fn the_answer_of_the_collector_is_shown() {
+    let closed_door = Arc::new(AtomicBool::new(true));
+    let answer = Arc::clone(&closed_door);
+    let collector = hookbox_testing::server::Server::start(move |_| {
+        let status = if answer.load(Ordering::SeqCst) { "503 Service Unavailable" } else { "200 OK" };
+        hookbox_testing::server::response(status, "", "")
+    })
+    .await;
+    let files = operated();
+    let with_password = collector.url("").replace("http://", "http://user:pass-word@");
+    files.settings(json!({ "operators": [hash("operator")], "otlp": with_password }));
+    let daemon = files.start();
+    let collector = async || told(&daemon, "health", "operator").await["collector"].clone();
+    let before = collector().await;
+    assert_eq!((&before["accepted"], &before["last"], &before["error"]), (&json!(0), &Value::Null, &Value::Null));
+    daemon.verdict("acme", bash("ls")).await;
+    daemon.until("refused", async || collector().await["failed"] == 1).await;
+    let refused = collector().await;
+    assert!(refused["error"].as_str().unwrap().contains("503") && refused["since"].is_i64(), "{refused}");
+    assert!(!refused.to_string().contains("pass-word"), "{refused}");
+    let attention = told(&daemon, "attention", "operator").await;
+    assert!(attention["list"].as_array().unwrap().iter().any(|entry| entry["kind"] == "collector"), "{attention}");
+    assert!(told(&daemon, "health", "acme").await["collector"].is_null());
+    closed_door.store(false, Ordering::SeqCst);
+    daemon.verdict("acme", bash("ls")).await;
+    daemon.until("accepted", async || collector().await["accepted"] == 1).await;
+    assert!(collector().await["error"].is_null());
 }
 
 #[tokio::test]

@@ -93,3 +93,58 @@ async fn top_leaves_the_terminal_as_it_was() {
         assert!(out.trim_end().ends_with("END 0 True True"), "{end:?}: {out} {error}");
     }
 }
+
+/// A tmux server of a test's own, which ends with it.
+struct Tmux(String);
+
+impl Tmux {
+    fn run(&self, args: &[&str]) -> String {
+        let mut tmux = std::process::Command::new("tmux");
+        let output = tmux.args(["-L", &self.0, "-f", "/dev/null"]).args(args).env("HOOKBOX_TOKEN", token("operator"));
+        let output = output.output().expect("tmux is installed by tools/needs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The screen, once it has these words.
+    async fn shows(&self, words: &[&str]) -> String {
+        for _ in 0..600 {
+            let screen = self.run(&["capture-pane", "-p"]);
+            if words.iter().all(|word| screen.contains(word)) {
+                return screen;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("{words:?} do not come: {}", self.run(&["capture-pane", "-p"]));
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        self.run(&["kill-server"]);
+    }
+}
+
+#[tokio::test]
+async fn top_runs_inside_tmux() {
+    let daemon = operated();
+    daemon.verdict("acme", bash("rm -rf /")).await;
+    let tmux = Tmux(format!("hookbox-{}", std::process::id()));
+    let top = hookbox(&daemon, "operator");
+    let words: Vec<_> =
+        std::iter::once(top.get_program()).chain(top.get_args()).map(|word| word.to_str().unwrap()).collect();
+    let line = format!("echo before; '{}'; echo END $?; cat", words.join("' '"));
+    tmux.run(&["new-session", "-d", "-x", "110", "-y", "30", &line]);
+    let screen = tmux.shows(&["eu-1", "15 minutes", "q quit", "TENANT", "acme", "100%", "HOOK", "guard.wasm"]).await;
+    assert!(!screen.contains("before") && screen.lines().all(|line| line.chars().count() <= 110), "{screen}");
+    tmux.run(&["send-keys", "w"]);
+    tmux.shows(&["24 hours", "acme"]).await;
+    // A smaller window is drawn anew, and has what is most important.
+    tmux.run(&["resize-window", "-x", "50", "-y", "12"]);
+    let screen = tmux.shows(&["24 hours", "TENANT", "acme"]).await;
+    assert!(screen.lines().count() <= 12 && !screen.contains("WAITING"), "{screen}");
+    tmux.run(&["send-keys", "q"]);
+    // The screen from before is back.
+    let screen = tmux.shows(&["before", "END 0"]).await;
+    assert!(!screen.contains("TENANT"), "{screen}");
+}

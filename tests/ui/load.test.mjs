@@ -42,6 +42,7 @@ test(`${VERDICTS} verdicts: the last 10,000 are there, in a document of few rows
   });
   console.log(`# 41 jumps through 10,000 rows in ${measured.toFixed(0)} ms`);
   assert.equal(await page.locator("[role=option][aria-posinset='10000']").count(), 1);
+  await page.getByText("Older verdicts are not kept here.").waitFor();
   const filtered = performance.now();
   await page.getByRole("searchbox").fill("tool3");
   await page.waitForFunction(() => {
@@ -64,8 +65,13 @@ test("after a restart the page goes on, and the history has the time before it",
   await daemon.run();
   await page.getByRole("status").filter({ hasText: "Live" }).waitFor({ timeout: 30_000 });
   await daemon.ask("other", event("rm -rf / after"));
-  await rowsOf(page).filter({ hasText: "the daemon started again" }).waitFor();
+  await rowsOf(page).filter({ hasText: "test-1 started again" }).waitFor();
   await rowsOf(page).filter({ hasText: "deny" }).waitFor();
+  // A page that is opened now says where its verdicts begin.
+  const late = await opened(browser, daemon, { hash: "#/stream?tenant=other" });
+  await late.page.getByText(/^test-1 started \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\. Earlier verdicts are not kept here\.$/).waitFor();
+  assert.equal(await rowsOf(late.page).count(), 1);
+  await late.close();
   const now = JSON.parse((await daemon.api("now?window=7d")).text);
   assert.equal(now.starts.length, 2);
   assert.ok(now.sum.decisions >= VERDICTS + 2, `${now.sum.decisions}`);

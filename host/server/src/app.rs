@@ -33,6 +33,7 @@ use crate::{
     settings::{Address, Settings},
     tenants::Tenants,
     tls::{Tls, TlsError},
+    traces::{Exports, Traces},
 };
 
 /// The interval of checking the certificate files for changes.
@@ -100,6 +101,8 @@ pub struct App {
     records: Option<Records>,
     /// Pages of metrics that are not sent yet.
     pub pages: Pages,
+    /// The results of sending traces, if there is a collector.
+    pub exports: Option<Exports>,
     /// The phase of the daemon.
     pub phase: watch::Sender<Phase>,
 }
@@ -165,12 +168,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts to listen and to load the tenants. `runtime` has the options that are not in the settings.
+    /// Starts to listen and to load the tenants. `runtime` has the options that are not in the settings, `traces` sends to the
+    /// collector of the settings.
     ///
     /// # Errors
     /// [`ServeError`]
     #[expect(clippy::unused_async, reason = "it needs a runtime")]
-    pub async fn start(settings: Settings, runtime: RuntimeBuilder) -> Result<Self, ServeError> {
+    pub async fn start(
+        settings: Settings,
+        runtime: RuntimeBuilder,
+        traces: Option<&Traces>,
+    ) -> Result<Self, ServeError> {
         listen::make_room(settings.max_connections);
         let mut listeners = Vec::new();
         for address in &settings.listen {
@@ -209,6 +217,7 @@ impl Server {
             tls,
             records,
             pages: Pages::default(),
+            exports: traces.map(Traces::exports),
             phase: watch::Sender::new(Phase::Serving),
         });
         Ok(Self { app, listeners, admin, reload })

@@ -20,7 +20,7 @@ mod tenants;
 mod viewer;
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     path::Path,
     sync::{Mutex, PoisonError},
 };
@@ -28,7 +28,7 @@ use std::{
 use self::{
     feed::Feed,
     history::{File, History, Saved, unix_ms},
-    hooks::Hooks,
+    hooks::{Hooks, Known},
     outcome::Counted,
     stream::Streams,
 };
@@ -58,10 +58,11 @@ impl Console {
         let (file, started) = (File::of(tenants), unix_ms());
         let mut saved = file.read();
         let tokens = Mutex::new(std::mem::take(&mut saved.tokens));
+        let hooks = Hooks::from(std::mem::take(&mut saved.hooks));
         Self {
             history: History::from(saved, started),
             feed: Feed::new(started),
-            hooks: Hooks::default(),
+            hooks,
             streams: Streams::default(),
             file,
             tokens,
@@ -99,12 +100,14 @@ impl Console {
         let names: HashSet<&str> = overview.iter().map(|tenant| tenant.name.as_str()).collect();
         self.history.retain(|name| names.contains(name));
         let hooks = |tenant: &crate::tenants::Overview| {
-            let sets = tenant.tenant.iter().flat_map(|tenant| tenant.sets.values());
-            let hooks =
-                sets.flat_map(|set| set.facts().into_iter().map(|facts| (set.dialect().name(), facts.pointer.into())));
-            (tenant.name.clone(), hooks.collect::<HashSet<_>>())
+            let of_set = |set: &hookbox::HookSet| {
+                let dialect = set.dialect().name();
+                set.facts().into_iter().map(move |facts| (dialect, facts.pointer.into()))
+            };
+            let loaded = tenant.tenant.as_ref();
+            (tenant.name.clone(), loaded.map(|tenant| tenant.sets.values().flat_map(of_set).collect()))
         };
-        self.hooks.retain(&overview.iter().map(hooks).collect::<HashMap<_, _>>());
+        self.hooks.retain(&overview.iter().map(hooks).collect::<Known>());
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
         let present: HashSet<String> =
             overview.iter().flat_map(|tenant| tenant.tokens.iter().map(ToString::to_string)).collect();
@@ -125,6 +128,6 @@ impl Console {
     /// Writes the history to its file. Blocks.
     pub fn save(&self) {
         let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.file.write(Saved { tokens, ..self.history.to_save() });
+        self.file.write(Saved { tokens, hooks: self.hooks.to_save(), ..self.history.to_save() });
     }
 }

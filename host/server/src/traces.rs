@@ -1,6 +1,10 @@
 //! Traces over OTLP: a span per request, with the library's spans per event and per hook below it.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::http::HeaderMap;
 use hookbox::async_trait;
@@ -19,8 +23,12 @@ use opentelemetry_sdk::{
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
+use crate::console::history::unix_ms;
+
 /// The maximum time for sending the last spans.
 const LAST: Duration = Duration::from_secs(2);
+/// The longest error that is kept, in characters.
+const ERROR: usize = 300;
 /// The timeout of one export.
 const SENDING: Duration = Duration::from_secs(10);
 
@@ -28,6 +36,47 @@ const SENDING: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Traces {
     provider: SdkTracerProvider,
+    exports: Exports,
+}
+
+/// The results of the exports so far. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Exports(Arc<Mutex<Exported>>);
+
+/// The counts of exports, and the state of the latest.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Exports that the collector accepted.
+    pub accepted: u64,
+    /// Exports that failed; their spans are lost.
+    pub failed: u64,
+    /// The time of the latest export, as Unix time in ms.
+    pub last: Option<i64>,
+    /// The error of the latest export, and the time of the first failure in a row. `None`: it was accepted.
+    pub error: Option<(String, i64)>,
+}
+
+impl Exports {
+    /// The results so far.
+    pub fn so_far(&self) -> Exported {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn add(&self, error: Option<String>, now: i64) {
+        let mut exported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        exported.last = Some(now);
+        match error {
+            None => {
+                exported.accepted += 1;
+                exported.error = None;
+            }
+            Some(text) => {
+                exported.failed += 1;
+                let since = exported.error.take().map_or(now, |(_, since)| since);
+                exported.error = Some((hookbox::shorten(&text, ERROR), since));
+            }
+        }
+    }
 }
 
 impl Traces {
@@ -37,7 +86,9 @@ impl Traces {
     /// # Errors
     /// The address is invalid.
     pub fn to(collector: &str) -> Result<Self, ExporterBuildError> {
-        let client = OnRuntime { client: client(), runtime: tokio::runtime::Handle::current() };
+        let exports = Exports::default();
+        let runtime = tokio::runtime::Handle::current();
+        let client = OnRuntime { client: client(), runtime, exports: exports.clone() };
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(client)
@@ -47,7 +98,12 @@ impl Traces {
         let service = Resource::builder().with_service_name("hookbox").build();
         let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(service).build();
         global::set_text_map_propagator(TraceContextPropagator::new());
-        Ok(Self { provider })
+        Ok(Self { provider, exports })
+    }
+
+    /// The results of the exports, for the console.
+    pub fn exports(&self) -> Exports {
+        self.exports.clone()
     }
 
     /// The tracer for the program's own spans.
@@ -98,6 +154,7 @@ impl Extractor for Bounded<'_> {
 struct OnRuntime {
     client: reqwest::Client,
     runtime: tokio::runtime::Handle,
+    exports: Exports,
 }
 
 impl fmt::Debug for OnRuntime {
@@ -113,13 +170,51 @@ impl HttpClient for OnRuntime {
         let sending = self.runtime.spawn(async move {
             let mut request = reqwest::Request::try_from(request)?;
             *request.timeout_mut() = Some(SENDING);
-            let answer = client.execute(request).await?;
+            // The address may have a password, and the error is shown.
+            let answer = client.execute(request).await.map_err(reqwest::Error::without_url)?;
             let mut response = Response::builder().status(answer.status());
             if let Some(headers) = response.headers_mut() {
                 headers.clone_from(answer.headers());
             }
             Ok::<_, HttpError>(response.body(answer.bytes().await?)?)
         });
-        sending.await?
+        let sent = sending.await?;
+        let error = match &sent {
+            Ok(response) if response.status().is_success() => None,
+            Ok(response) => Some(format!("it answers {}", response.status())),
+            Err(error) => Some(chain(error.as_ref())),
+        };
+        self.exports.add(error, unix_ms());
+        sent
+    }
+}
+
+/// An error with its causes: an HTTP client's own text does not say why it cannot connect.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exported, Exports};
+
+    #[test]
+    fn failures_in_a_row_keep_the_time_of_the_first() {
+        let exports = Exports::default();
+        assert_eq!(exports.so_far(), Exported::default());
+        exports.add(None, 1);
+        exports.add(Some("refused".into()), 2);
+        exports.add(Some("x".repeat(1000)), 3);
+        let now = exports.so_far();
+        assert_eq!((now.accepted, now.failed, now.last), (1, 2, Some(3)));
+        assert!(now.error.is_some_and(|(text, since)| since == 2 && text.len() < 400));
+        exports.add(None, 4);
+        assert_eq!(exports.so_far().error, None);
     }
 }

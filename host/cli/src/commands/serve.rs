@@ -38,7 +38,7 @@ async fn serve(settings: Settings) -> anyhow::Result<Exit> {
     // Before the addresses are printed, because a service manager may send signals from then on.
     let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let mut hangup = signal(SignalKind::hangup())?;
-    let server = Server::start(settings, runtime).await.context("the daemon does not start")?;
+    let server = Server::start(settings, runtime, traces.as_ref()).await.context("the daemon does not start")?;
     for address in server.addresses() {
         print::err(format_args!("hookbox: serving on {address}"));
     }

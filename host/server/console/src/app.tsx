@@ -58,18 +58,23 @@ function useNarrow() {
   return narrow;
 }
 
-function useFeed() {
+function useFeed(me: Me) {
   const feed = useMemo(() => new Feed(), []);
   const [status, set] = useState(feed.status);
+  const [name, setName] = useState(me.daemon.name);
   useEffect(() => {
-    const stop = feed.listen(() => set(feed.status));
+    const stop = feed.listen(() => {
+      set(feed.status);
+      // Behind one address there may be several daemons.
+      if (feed.daemon) setName(feed.daemon.name);
+    });
     feed.start();
     return () => {
       stop();
       feed.end();
     };
   }, [feed]);
-  return { feed, status };
+  return { feed, status, name };
 }
 
 function useTenants(me: Me) {
@@ -87,13 +92,13 @@ function useTenants(me: Me) {
 function Frame({ me, onOut }: { me: Me; onOut: () => void }) {
   const route = useRoute();
   const { theme, next, colors } = useTheme();
-  const { feed, status } = useFeed();
+  const { feed, status, name } = useFeed(me);
   const narrow = useNarrow();
   const names = useTenants(me);
   const [help, setHelp] = useState(false);
   const tenant = route.query.get("tenant") ?? (me.operator ? "" : me.tenants[0] ?? "");
   const title = VIEWS.find(([name]) => name === route.view)?.[1] ?? "Verdict";
-  useEffect(() => { document.title = `${title} · ${me.daemon.name} · hookbox`; }, [title]);
+  useEffect(() => { document.title = `${title} · ${name} · hookbox`; }, [title, name]);
   const scoped = (view: string) => link(view, { tenant: route.query.get("tenant") ?? undefined });
   useKeys({
     ...Object.fromEntries(VIEWS.map(([name], index) => [String(index + 1), () => go(scoped(name))])),
@@ -106,7 +111,7 @@ function Frame({ me, onOut }: { me: Me; onOut: () => void }) {
       <header class="top">
         <div class="brand">
           <img src="/ui/icon.svg" alt="" width="20" height="20" />
-          <span class="daemon">{me.daemon.name}</span>
+          <span class="daemon" title={name}>{name}</span>
           <span class={`status ${status}`} role="status"><i class="dot" aria-hidden="true" />{STATUS[status]}</span>
         </div>
         <nav aria-label="Views">

@@ -1,7 +1,9 @@
 // The stream of verdicts. It is read by `fetch`, because an `EventSource` cannot send a token in a header.
 import { ask } from "./api";
-import type { Row } from "./types";
+import { date } from "./format";
+import type { Daemon, Row } from "./types";
 
+const OLDER = "Older verdicts are not kept here.";
 /** Rows that are kept. */
 export const KEPT = 10_000;
 
@@ -22,8 +24,11 @@ export class Feed {
   status: Status = "connecting";
   /** Rows that came since the page was opened. */
   total = 0;
+  /** Where the stream begins, in words. */
+  begin = "";
   private last = "";
-  private epoch = "";
+  /** The daemon that sends. */
+  daemon: Daemon | null = null;
   private listeners = new Set<Listener>();
   private stop = new AbortController();
   private wait = 500;
@@ -100,12 +105,16 @@ export class Feed {
     }
   }
 
-  private hello(told: { epoch: string; resumed: boolean; now: number }) {
-    const restarted = this.epoch !== "" && this.epoch !== told.epoch;
-    this.epoch = told.epoch;
-    if (restarted) {
+  /** Tells where the stream begins, and marks where it goes on with another daemon. */
+  private hello({ daemon, dropped, now }: { daemon: Daemon; dropped: boolean; now: number }) {
+    const before = this.daemon;
+    this.daemon = daemon;
+    if (before === null) {
+      this.begin = dropped ? OLDER : `${daemon.name} started ${date(daemon.started)}. Earlier verdicts are not kept here.`;
+      this.tell({ added: [], removed: 0 });
+    } else if (before.epoch !== daemon.epoch) {
       this.last = "";
-      this.add([marker("the daemon started again", told.now)]);
+      this.add([marker(before.name === daemon.name ? `${daemon.name} started again` : `now from ${daemon.name}, before from ${before.name}`, now)]);
     }
   }
 
@@ -114,7 +123,10 @@ export class Feed {
     this.total += rows.length;
     this.rows = this.rows.concat(rows);
     const removed = Math.max(0, this.rows.length - KEPT);
-    if (removed) this.rows = this.rows.slice(removed);
+    if (removed) {
+      this.rows = this.rows.slice(removed);
+      this.begin = OLDER;
+    }
     this.tell({ added: rows, removed });
   }
 }

@@ -33,6 +33,7 @@ export interface HookPart {
   timeUs?: number;
   fuel?: number;
   componentDigest?: string;
+  publisher?: string | null;
   reason?: string;
   cause?: string;
   message?: string;
@@ -135,6 +136,7 @@ export interface Example {
 }
 
 export interface HookCounters {
+  since: number;
   calls: number;
   denied: number;
   asked: number;
@@ -162,6 +164,8 @@ export interface Hook {
   matcher: string | null;
   monitored: boolean;
   digest: string | null;
+  /** Who signed the component, if the lock says so. */
+  publisher?: string | null;
   timeoutMs: number;
   fuel: number | null;
   grants: string[];
@@ -171,7 +175,6 @@ export interface Hook {
 
 export interface Hooks {
   now: number;
-  since: number;
   hooks: Hook[];
 }
 
@@ -211,6 +214,15 @@ interface Share {
   most: number;
 }
 
+interface Collector {
+  to: string | null;
+  accepted: number;
+  failed: number;
+  last: number | null;
+  error: string | null;
+  since: number | null;
+}
+
 export interface Health {
   now: number;
   daemon: Daemon;
@@ -228,7 +240,7 @@ export interface Health {
   connections?: Share & { open: number; madeRoom: number; refused: number };
   store?: { kind: string; error: string | null };
   records?: { to: string | null; required: boolean; lost: number; logLost: number };
-  collector?: string | null;
+  collector?: Collector | null;
   certificate?: { ends: number | null } | null;
   problems?: { [name: string]: number };
   console?: Share & { verdicts: number; bytes: number; streams: number };

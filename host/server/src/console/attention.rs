@@ -168,6 +168,10 @@ async fn of_daemon(app: &App) -> Vec<Entry> {
             entries.push(Entry::new(Urgency::Warning, "lost", None, format!("{count} {text}"), about()));
         }
     }
+    if let Some((error, since)) = app.exports.as_ref().and_then(|exports| exports.so_far().error) {
+        let text = format!("the collector does not accept traces: {error}");
+        entries.push(Entry::new(Urgency::Warning, "collector", Some(since), text, about()));
+    }
     if let Err(error) = health::store(app).await {
         let text = format!("the state store does not answer: {error}");
         entries.push(Entry::new(Urgency::Bad, "store", None, text, about()));

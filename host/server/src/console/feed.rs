@@ -134,6 +134,12 @@ impl Feed {
         self.last.subscribe()
     }
 
+    /// Returns true if verdicts of this daemon are no longer kept.
+    pub fn dropped(&self) -> bool {
+        let (made, kept) = (*self.last.borrow(), self.lock().kept.len());
+        usize::try_from(made).is_ok_and(|made| made > kept)
+    }
+
     /// The number of verdicts and their size in bytes.
     pub fn size(&self) -> (usize, usize) {
         let state = self.lock();
@@ -178,6 +184,7 @@ mod tests {
         let (feed, earlier) = (Feed::new(2000), Feed::new(1000));
         let id = add(&feed, "acme", "record");
         assert_eq!(feed.find(&id).unwrap().record, "record");
+        assert!(!feed.dropped());
         assert!(feed.find(&add(&earlier, "acme", "")).is_none());
         assert!(feed.find("").is_none() && feed.find("7d0-x").is_none());
     }
@@ -230,7 +237,7 @@ mod tests {
             add(&feed, "loud", "x");
         }
         assert_eq!(feed.size().0, KEPT);
-        assert!(feed.find(&quiet).is_some());
+        assert!(feed.find(&quiet).is_some() && feed.dropped());
         let large = "x".repeat(BYTES / 4);
         (0..10).for_each(|_| drop(add(&feed, "large", &large)));
         assert!(feed.size().1 <= BYTES && feed.find(&quiet).is_some());

@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{feed::KEPT, history::unix_ms, viewer::Viewer};
-use crate::app::{App, Phase};
+use crate::{
+    app::{App, Phase},
+    traces::Exports,
+};
 
 /// The timeout of the store.
 const STORE: Duration = Duration::from_secs(2);
@@ -54,6 +57,21 @@ pub async fn json(app: &App, viewer: &Viewer) -> Value {
     health
 }
 
+/// The collector of traces: its address and how it answered.
+fn collector(to: &str, app: &App) -> Value {
+    let exported = app.exports.as_ref().map(Exports::so_far).unwrap_or_default();
+    let (error, since) = exported.error.unzip();
+    let to = reqwest::Url::parse(to).ok().map(|mut url| {
+        // Fails only for addresses that cannot have a password.
+        let _ = url.set_password(None).and_then(|()| url.set_username(""));
+        url.to_string()
+    });
+    json!({
+        "to": to, "accepted": exported.accepted, "failed": exported.failed, "last": exported.last,
+        "error": error, "since": since,
+    })
+}
+
 async fn full(app: &App) -> Value {
     let settings = &app.settings;
     let (waiting, judging) =
@@ -98,7 +116,7 @@ async fn full(app: &App) -> Value {
             "to": settings.records.as_ref().map(|path| path.display().to_string()), "required": settings.records_required,
             "lost": metric("hookbox_records_lost_total"), "logLost": metric("hookbox_log_lines_lost_total"),
         },
-        "collector": settings.otlp,
+        "collector": settings.otlp.as_ref().map(|to| collector(to, app)),
         "certificate": app.tls.as_ref().map(|tls| json!({ "ends": tls.ends() })),
         "problems": app.metrics.by_label("hookbox_requests_total", "outcome"),
         "console": console,

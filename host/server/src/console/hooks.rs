@@ -1,10 +1,12 @@
-//! Counters of each hook since the daemon started.
+//! Counters of each hook. They survive a restart of the daemon.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{outcome::Part, scale::Scale};
@@ -13,6 +15,8 @@ use super::{outcome::Part, scale::Scale};
 const PER_TENANT: usize = 500;
 /// The maximum number of counted hooks of all tenants.
 const ALL: usize = 20_000;
+/// The maximum number of hooks whose counters are saved: those that were called last.
+const SAVED: usize = 2000;
 /// The maximum number of examples per hook in monitor mode.
 const EXAMPLES: usize = 5;
 /// The time without a failure after which the next one starts a new series, in ms.
@@ -35,37 +39,58 @@ struct State {
 
 /// A hook of a tenant: the dialect of its hooks file, and its pointer there.
 type Key = (&'static str, Arc<str>);
+/// The dialects and pointers of each tenant's hooks. `None`: no hook set of the tenant is loaded.
+pub type Known = HashMap<String, Option<HashSet<Key>>>;
 
-#[derive(Debug, Default)]
+/// The counters of a hook as the file of the history has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedHook {
+    tenant: String,
+    dialect: String,
+    pointer: String,
+    counters: Counters,
+}
+
+impl SavedHook {
+    /// Returns true if the counters are valid, because they come from a file.
+    pub fn is_valid(&self) -> bool {
+        self.counters.times.is_valid() && self.counters.fuel.is_valid()
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 struct Counters {
+    /// The time of the first call, as Unix time in ms.
+    since: i64,
     calls: u64,
     denied: u64,
     asked: u64,
-    causes: BTreeMap<&'static str, u64>,
+    causes: BTreeMap<Cow<'static, str>, u64>,
     times: Scale,
     fuel: Scale,
     last: i64,
     failing: Option<Failing>,
     examples: VecDeque<Value>,
     /// The component's digest, and the time since when it is used.
-    digest: Option<(Arc<str>, i64)>,
+    digest: Option<(String, i64)>,
     monitored: bool,
     day: VecDeque<Quarter>,
 }
 
 /// Consecutive failures.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Failing {
     since: i64,
     last: i64,
     count: u64,
-    cause: &'static str,
+    cause: Cow<'static, str>,
     message: String,
     verdict: String,
 }
 
 /// The counts of 15 minutes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Quarter {
     slot: i64,
     calls: u32,
@@ -74,6 +99,34 @@ struct Quarter {
 }
 
 impl Hooks {
+    /// Continues saved counters. Those of unknown dialects are left out.
+    pub fn from(saved: Vec<SavedHook>) -> Self {
+        let mut state = State::default();
+        for SavedHook { tenant, dialect, pointer, counters } in saved.into_iter().take(SAVED) {
+            let Some(dialect) = hookbox::dialect::by_name(&dialect).map(hookbox::Dialect::name) else { continue };
+            let own = state.tenants.entry(tenant).or_default();
+            if own.len() < PER_TENANT && own.insert((dialect, pointer.into()), counters).is_none() {
+                state.hooks += 1;
+            }
+        }
+        Self { state: Mutex::new(state) }
+    }
+
+    /// The counters to save.
+    pub fn to_save(&self) -> Vec<SavedHook> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = state.tenants.iter().flat_map(|(tenant, own)| own.iter().map(move |hook| (tenant, hook)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_by_key(|(_, (_, counters))| std::cmp::Reverse(counters.last));
+        let save = |(tenant, ((dialect, pointer), counters)): (&String, (&Key, &Counters))| SavedHook {
+            tenant: tenant.clone(),
+            dialect: (*dialect).to_owned(),
+            pointer: pointer.to_string(),
+            counters: counters.clone(),
+        };
+        all.into_iter().take(SAVED).map(save).collect()
+    }
+
     /// Counts the parts of the verdict with this id.
     pub fn count(&self, tenant: &str, dialect: &'static str, parts: &[Part], verdict: &str, event: &Value, now: i64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,13 +151,15 @@ impl Hooks {
         found.map_or(Value::Null, |counters| counters.json(now))
     }
 
-    /// Removes hooks that are in no hook set any more. `known` has the dialects and pointers of each tenant's hooks.
-    pub fn retain(&self, known: &HashMap<String, HashSet<Key>>) {
+    /// Removes hooks that are in no hook set any more.
+    pub fn retain(&self, known: &Known) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { tenants, hooks } = &mut *state;
         tenants.retain(|name, own| {
             let Some(known) = known.get(name) else { return false };
-            own.retain(|key, _| known.contains(key));
+            if let Some(known) = known {
+                own.retain(|key, _| known.contains(key));
+            }
             true
         });
         *hooks = tenants.values().map(HashMap::len).sum();
@@ -115,26 +170,36 @@ impl Counters {
     fn count(&mut self, part: &Part, verdict: &str, event: &Value, now: i64) {
         self.calls += 1;
         self.last = now;
+        if self.calls == 1 {
+            (self.since, self.monitored) = (now, part.monitored);
+        }
         if self.monitored != part.monitored {
             // Effects in monitor mode and enforced ones are counted separately.
-            *self =
-                Self { calls: 1, last: now, digest: self.digest.take(), monitored: part.monitored, ..Self::default() };
+            *self = Self {
+                since: now,
+                calls: 1,
+                last: now,
+                digest: self.digest.take(),
+                monitored: part.monitored,
+                ..Self::default()
+            };
         }
         self.denied += u64::from(part.denied);
         self.asked += u64::from(part.asked);
         self.times.add(part.us);
         part.fuel.iter().for_each(|fuel| self.fuel.add(*fuel));
         if let Some(digest) = &part.digest
-            && self.digest.as_ref().is_none_or(|(known, _)| known != digest)
+            && self.digest.as_ref().is_none_or(|(known, _)| *known != **digest)
         {
-            self.digest = Some((Arc::clone(digest), now));
+            self.digest = Some((digest.to_string(), now));
         }
         if let Some((cause, message)) = &part.failure {
-            *self.causes.entry(cause).or_default() += 1;
+            *self.causes.entry(Cow::Borrowed(cause)).or_default() += 1;
             let before = self.failing.take().filter(|failing| now - failing.last < PAUSE);
             let (since, count) = before.map_or((now, 0), |failing| (failing.since, failing.count));
             let (message, verdict) = (message.clone(), verdict.to_owned());
-            self.failing = Some(Failing { since, last: now, count: count + 1, cause, message, verdict });
+            self.failing =
+                Some(Failing { since, last: now, count: count + 1, cause: Cow::Borrowed(cause), message, verdict });
         }
         if part.monitored && (part.denied || part.asked) {
             let mut example = json!({ "id": verdict, "at": now, "word": part.word, "reason": part.reason });
@@ -175,7 +240,7 @@ impl Counters {
         }
         let failing = self.failing.as_ref().filter(|failing| now - failing.last < PAUSE);
         json!({
-            "calls": self.calls, "denied": self.denied, "asked": self.asked,
+            "since": self.since, "calls": self.calls, "denied": self.denied, "asked": self.asked,
             "failed": self.causes.values().sum::<u64>(), "causes": self.causes,
             "p50": self.times.quantile(0.5), "p99": self.times.quantile(0.99),
             "times": self.times.steps().collect::<Vec<_>>(),

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{EXAMPLES, Hooks, PAUSE, PER_TENANT};
+use super::{EXAMPLES, Hooks, PAUSE, PER_TENANT, SAVED, SavedHook};
 use crate::console::outcome::Part;
 
 const NOW: i64 = 1_800_000_000_000;
@@ -77,11 +77,46 @@ fn hooks_are_bounded_and_go_with_their_file() {
     }
     assert!(!told(&hooks, &format!("/{}", PER_TENANT - 1), NOW).is_null());
     assert!(told(&hooks, &format!("/{PER_TENANT}"), NOW).is_null());
-    let known = HashMap::from([("acme".to_owned(), HashSet::from([("claude", Arc::from("/1"))]))]);
+    // Without a loaded hook set, nothing is known to be gone.
+    hooks.retain(&HashMap::from([("acme".to_owned(), None)]));
+    assert!(!told(&hooks, "/0", NOW).is_null());
+    let known = HashMap::from([("acme".to_owned(), Some(HashSet::from([("claude", Arc::from("/1"))])))]);
     hooks.retain(&known);
     assert!(told(&hooks, "/0", NOW).is_null() && !told(&hooks, "/1", NOW).is_null());
     assert_eq!(hooks.state.lock().unwrap().hooks, 1);
     assert_eq!(hooks.json("other", "claude", "/1", NOW), Value::Null);
+}
+
+#[test]
+fn counters_continue_after_a_restart() {
+    let hooks = Hooks::default();
+    let failed = Part { failure: Some(("fuel", "out of fuel".into())), ..part("/0") };
+    for minute in 0..60 {
+        hooks.count("acme", "claude", std::slice::from_ref(&failed), "v", &json!({}), NOW + minute * 60_000);
+    }
+    let saved = serde_json::to_string(&hooks.to_save()).unwrap();
+    let saved: Vec<SavedHook> = serde_json::from_str(&saved).unwrap();
+    assert!(saved.iter().all(SavedHook::is_valid));
+    let now = NOW + 60 * 60_000;
+    let again = Hooks::from(saved);
+    assert_eq!(told(&again, "/0", now), told(&hooks, "/0", now));
+    again.count("acme", "claude", &[failed], "w", &json!({}), now);
+    let told = told(&again, "/0", now);
+    assert_eq!((&told["since"], &told["failing"]["since"], &told["calls"]), (&json!(NOW), &json!(NOW), &json!(61)));
+}
+
+#[test]
+fn the_hooks_that_were_called_last_are_saved() {
+    let hooks = Hooks::default();
+    for tenant in 0..6 {
+        for n in 0..PER_TENANT {
+            let at = NOW + i64::from(tenant);
+            hooks.count(&format!("t{tenant}"), "claude", &[part(&format!("/{n}"))], "v", &json!({}), at);
+        }
+    }
+    let again = Hooks::from(hooks.to_save());
+    assert_eq!(again.state.lock().unwrap().hooks, SAVED);
+    assert!(again.json("t0", "claude", "/0", NOW).is_null() && !again.json("t5", "claude", "/0", NOW).is_null());
 }
 
 #[test]

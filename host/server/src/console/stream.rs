@@ -16,6 +16,7 @@ use tokio::{
 
 use super::{
     feed::{Entry, Rows},
+    health,
     history::unix_ms,
     viewer::Viewer,
 };
@@ -129,8 +130,11 @@ impl Reader {
     async fn next(&mut self) -> Option<String> {
         if !self.greeted {
             self.greeted = true;
-            let hello =
-                json!({ "epoch": self.app.console.as_ref()?.feed.epoch(), "resumed": self.resumed, "now": unix_ms() });
+            let feed = &self.app.console.as_ref()?.feed;
+            let hello = json!({
+                "daemon": health::daemon(&self.app), "resumed": self.resumed, "dropped": feed.dropped(),
+                "now": unix_ms(),
+            });
             return Some(format!("retry: 1000\nevent: hello\ndata: {hello}\n\n"));
         }
         let mut phase = self.phase.clone();

@@ -78,5 +78,5 @@ pub fn hooks(app: &App, viewer: &Viewer, scope: Option<&str>, now: i64) -> Value
             }));
         }
     }
-    json!({ "now": now, "since": console.started, "hooks": list })
+    json!({ "now": now, "hooks": list })
 }

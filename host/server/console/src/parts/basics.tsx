@@ -62,6 +62,14 @@ export function Section({ title, aside, children }: { title: string; aside?: Com
   );
 }
 
+/** Words that have a hyphen or a slash inside, as names and causes have. Longer ones may break. */
+const NAMES = /(\S*\w[-/]\w\S{0,40})/;
+
+/** A text in which no line breaks inside a name. */
+export const Words = ({ text }: { text: string }) => (
+  <>{text.split(NAMES).map((part, index) => (index % 2 && part.length <= 40 ? <span key={index} class="nowrap">{part}</span> : part))}</>
+);
+
 /** A name and its value. */
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div class="fact">
@@ -71,11 +79,12 @@ export const Fact = ({ name, children }: { name: string; children: ComponentChil
 );
 
 /** The first thing to do where nothing has happened yet. */
-export function Empty({ tenant }: { tenant: string }) {
-  const line = `curl -H "Authorization: Bearer $TOKEN" --data @docs/rm.json ${location.origin}/v1/${tenant}/claude`;
+export function Empty({ tenant, when = "yet" }: { tenant: string; when?: string }) {
+  const event = JSON.stringify({ hook_event_name: "PreToolUse", session_id: "try", tool_name: "Bash", tool_input: { command: "rm -rf /" } });
+  const line = `curl -H "Authorization: Bearer $TOKEN" --data '${event}' ${location.origin}/v1/${tenant}/claude`;
   return (
     <div class="empty">
-      <p>No verdict yet. Ask for one, with a token of the tenant in <code>$TOKEN</code>:</p>
+      <p>No verdict {when}. Ask for one, with a token of the tenant in <code>$TOKEN</code>:</p>
       <pre tabIndex={0}>{line}</pre>
       <Copy text={line} label="Copy" />
     </div>

@@ -19,6 +19,8 @@ export interface ChartProps {
   step: number;
   lines: Line[];
   format: (value: number) => string;
+  /** The top of the scale, at least. */
+  least: number;
   /** Times at which the daemon started. */
   starts: number[];
   theme: string;
@@ -44,7 +46,7 @@ function color(name: string, opacity = 1): string {
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }
 
-export function Chart({ title, from, step, lines, format, starts, theme }: ChartProps) {
+export function Chart({ title, from, step, least, lines, format, starts, theme }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [at, setAt] = useState<number | null>(null);
@@ -68,7 +70,7 @@ export function Chart({ title, from, step, lines, format, starts, theme }: Chart
         legend: { show: false },
         padding: [8, 16, 0, 0],
         cursor: { sync: { key: "now" }, points: { size: 5 }, drag: { x: false, y: false }, y: false },
-        scales: { x: { time: true }, y: { range: (_self, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
+        scales: { x: { time: true }, y: { range: (_self, _low, most) => [0, Math.max(most * 1.1, least)] } },
         axes: [
           { ...axis, size: 24, space: 70, values: (_self, ticks) => ticks.map((tick) => ticked(tick, step)) },
           { ...axis, size: 58, space: 34, values: (_self, ticks) => ticks.map((tick) => shown.current(tick)) },

@@ -25,6 +25,19 @@ const Facts = ({ title, children }: { title: string; children: ComponentChildren
   <Section title={title}><dl class="facts">{children}</dl></Section>
 );
 
+/** The address of the collector, and its answer to the latest export. */
+function Collector({ collector, now }: { collector: NonNullable<Answer["collector"]>; now: number }) {
+  const { to, accepted, failed, last, error, since } = collector;
+  const word = error ? "does not accept" : last === null ? "nothing sent yet" : "answers";
+  return (
+    <>
+      {to} <Badge word={word} kind={error ? "bad" : last === null ? "quiet" : "good"} />
+      {last !== null && <div class="part-text dim">last {ago(last, now)}; {count(accepted)} batches accepted, {count(failed)} lost</div>}
+      {error && <div class="part-text bad">{error}{since ? `, since ${date(since)}` : ""}</div>}
+    </>
+  );
+}
+
 function Whole({ health }: { health: Answer }) {
   const { daemon, now, pool, queue, bodies, connections, components, store, records, certificate, refused, problems } = health;
   const state = health.draining ? "draining" : health.ready ? "ready" : "not ready";
@@ -45,7 +58,7 @@ function Whole({ health }: { health: Answer }) {
           <Fact name="Events waiting">{count(queue.waiting)}</Fact>
           <Fact name="Bodies"><Full part={bodies.taken} most={bodies.most} text={`${bytes(bodies.taken)} of ${bytes(bodies.most)}`} label="Bodies" /></Fact>
           <Fact name="Connections"><Full part={connections.open} most={connections.most} text={`${count(connections.open)} of ${count(connections.most)}`} label="Connections" /></Fact>
-          <Fact name="Closed for new ones">{count(connections.madeRoom)}, refused {count(connections.refused)}</Fact>
+          <Fact name="Idle ones closed">{count(connections.madeRoom)}, to make room; {count(connections.refused)} refused</Fact>
           <Fact name="Components">{count(components.loaded)} loaded; {count(components.compiler)} compiled, {count(components.cache)} from the cache, {count(components.memory)} shared</Fact>
         </Facts>
       )}
@@ -54,7 +67,7 @@ function Whole({ health }: { health: Answer }) {
           <Fact name="State store">{store.kind} {store.error ? <Badge word="does not answer" kind="bad" /> : <Badge word="answers" kind="good" />}{store.error && <div class="part-text bad">{store.error}</div>}</Fact>
           <Fact name="Records">{records.to ?? "not kept"}{records.required ? ", required" : ""}{records.lost ? <span class="bad"> · {count(records.lost)} lost</span> : ""}</Fact>
           <Fact name="Log">{records.logLost ? <span class="bad">{count(records.logLost)} lines lost</span> : "complete"}</Fact>
-          <Fact name="Collector of traces">{health.collector ?? "none"}</Fact>
+          <Fact name="Collector of traces">{health.collector ? <Collector collector={health.collector} now={now} /> : "none"}</Fact>
           <Fact name="Certificate">{certificate ? (certificate.ends ? `valid until ${date(certificate.ends)} (${span(certificate.ends - now)})` : "end unknown") : "none: plain HTTP"}</Fact>
           {health.console && <Fact name="This console">{count(health.console.verdicts)} of {count(health.console.most)} verdicts kept ({bytes(health.console.bytes)}), {count(health.console.streams)} readers</Fact>}
         </Facts>
@@ -64,7 +77,7 @@ function Whole({ health }: { health: Answer }) {
           {refused.length ? refused.map((each) => (
             <div key={each.tenant} class="refused-file">
               <a href={link("tenants", { t: each.tenant })}>{each.tenant}</a> <span class="dim">{ago(each.since, now)}{each.serves ? "; the files before go on" : ""}</span>
-              <pre tabIndex={0} aria-label={`Error of ${each.tenant}`}>{each.text}</pre>
+              <pre class="aligned" tabIndex={0} aria-label={`Error of ${each.tenant}`}>{each.text}</pre>
             </div>
           )) : <p class="calm">None: every tenant's files are loaded.</p>}
         </Section>

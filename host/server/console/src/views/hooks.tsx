@@ -3,7 +3,7 @@ import { usePolled } from "../api";
 import { ago, count, date, micros, percent, short } from "../format";
 import { useKeys } from "../keys";
 import { Histogram, Spark } from "../parts/bars";
-import { Badge, Fact, Stale, Waiting } from "../parts/basics";
+import { Badge, Fact, Stale, Waiting, Words } from "../parts/basics";
 import { link, refine, type Route } from "../route";
 import type { Hook, Hooks as Answer } from "../types";
 
@@ -28,7 +28,6 @@ export function Hooks({ route, tenant }: { route: Route; tenant: string }) {
         <div class="now-head">
           <p class="title" aria-hidden="true">Hooks</p>
           <input type="search" aria-label="Search hooks" placeholder="Search hooks" value={route.query.get("q") ?? ""} onInput={(event) => refine({ q: event.currentTarget.value || undefined })} />
-          {data && <span class="dim">counted since {date(data.since)}</span>}
           <Stale error={data ? error : null} />
         </div>
         {!data ? <Waiting error={error} /> : <Table hooks={hooks} now={data.now} opened={opened} />}
@@ -55,11 +54,11 @@ function State({ hook, now }: { hook: Hook; now: number }) {
 
 function Table({ hooks, now, opened }: { hooks: Hook[]; now: number; opened: string }) {
   if (!hooks.length) return <p class="calm">No hook.</p>;
-  const labels = ["Hook", "Tenant", "State", "Calls", "Denied", "Failed", "p50", "p99", "Fuel", "24 h"];
+  const labels = ["Hook", "State", "Tenant", "Calls", "Denied", "Failed", "p50", "p99", "Fuel", "24 h"];
   return (
     <div class="table-box" role="region" aria-label="Hooks, table" tabIndex={0}>
       <table class="table">
-        <thead><tr>{labels.map((label, index) => <th key={label} scope="col" class={index > 2 && index < 9 ? "number" : ""}>{label}</th>)}</tr></thead>
+        <thead><tr>{labels.map((label, index) => <th key={label} scope="col" class={`${index > 2 && index < 9 ? "number" : ""} ${index > 6 ? "extra" : ""}`}>{label}</th>)}</tr></thead>
         <tbody>
           {hooks.map((hook) => {
             const { counters } = hook;
@@ -67,15 +66,15 @@ function Table({ hooks, now, opened }: { hooks: Hook[]; now: number; opened: str
             return (
               <tr key={key} class={key === opened ? "chosen" : ""}>
                 <th scope="row"><a href={link("hooks", { tenant: hashTenant(), h: key })} aria-current={key === opened ? "true" : undefined}>{hook.hook}</a></th>
-                <td>{hook.tenant}</td>
                 <td><State hook={hook} now={now} /></td>
+                <td>{hook.tenant}</td>
                 <td class="number">{count(counters?.calls ?? 0)}</td>
                 <td class="number">{hook.monitored && counters?.denied ? `(${count(counters.denied)})` : count(counters?.denied ?? 0)}</td>
                 <td class={`number ${counters?.failed ? "bad" : ""}`}>{count(counters?.failed ?? 0)}</td>
                 <td class="number">{micros(counters?.p50)}</td>
-                <td class="number">{micros(counters?.p99)}</td>
-                <td class="number">{short(counters?.fuelP50)}</td>
-                <td class="shape"><Spark values={counters?.day ?? []} label={`Calls of ${hook.hook} over 24 hours`} /></td>
+                <td class="number extra">{micros(counters?.p99)}</td>
+                <td class="number extra">{short(counters?.fuelP50)}</td>
+                <td class="shape extra"><Spark values={counters?.day ?? []} label={`Calls of ${hook.hook} over 24 hours`} /></td>
               </tr>
             );
           })}
@@ -97,7 +96,7 @@ function Whole({ hook, now, onClose }: { hook: Hook; now: number; onClose: () =>
       </header>
       {counters?.failing && (
         <p class="reason bad">
-          Fails since {date(counters.failing.since)}, {count(counters.failing.count)} times. Last: {counters.failing.cause}: {counters.failing.message}{" "}
+          Fails since {date(counters.failing.since)}, {count(counters.failing.count)} times. Last: <Words text={`${counters.failing.cause}: ${counters.failing.message}`} />{" "}
           <a href={link(`verdict/${encodeURIComponent(counters.failing.verdict)}`)}>the verdict</a>
         </p>
       )}
@@ -119,8 +118,10 @@ function Whole({ hook, now, onClose }: { hook: Hook; now: number; onClose: () =>
         <Fact name="Type">{hook.kind}, at most {hook.timeoutMs} ms{hook.fuel ? ` and ${short(hook.fuel)} fuel` : ""}</Fact>
         <Fact name="May decide">{hook.authority.join("; ") || "nothing"}</Fact>
         <Fact name="May reach">{hook.grants.join("; ") || "nothing"}</Fact>
+        {hook.publisher && <Fact name="Publisher">{hook.publisher}</Fact>}
         {hook.digest && <Fact name="SHA-256"><code>{hook.digest}</code></Fact>}
-        {counters?.changed && <Fact name="Component first called">{date(counters.changed)}</Fact>}
+        {counters && <Fact name="Counted since">{date(counters.since)}</Fact>}
+        {counters?.changed && <Fact name="This component">in use since {date(counters.changed)}</Fact>}
         {counters && <Fact name="Last call">{ago(counters.last, now)}</Fact>}
         {counters?.fuelP99 != null && <Fact name="Fuel">{short(counters.fuelP50)} p50 · {short(counters.fuelP99)} p99</Fact>}
       </dl>

@@ -1,9 +1,9 @@
 // The first view: is it up, what is stopped and by which hook, what fails, which tenant is slow.
 import { usePolled } from "../api";
-import { ago, count, micros, percent, rate, short } from "../format";
+import { ago, count, micros, percent, rate, short, span } from "../format";
 import { Chart } from "../parts/chart";
 import { Spark } from "../parts/bars";
-import { Empty, Section, Stale, Waiting } from "../parts/basics";
+import { Empty, Section, Stale, Waiting, Words } from "../parts/basics";
 import { link, refine, type Route } from "../route";
 import type { Attention, Counts, Now as Numbers, TenantNow } from "../types";
 
@@ -26,7 +26,7 @@ export function Now({ route, tenant, theme, first }: { route: Route; tenant: str
         </div>
       </div>
       <Tiles data={data} />
-      {data && data.sum.decisions === 0 && data.sum.refused === 0 && <Empty tenant={tenant || first} />}
+      {data && data.sum.decisions === 0 && data.sum.refused === 0 && <Empty tenant={tenant || first} when={since(data)} />}
       <div class="now-grid">
         <div class="charts">{data ? <Charts data={data} theme={theme} /> : <div class="chart-wait"><Waiting error={error} /></div>}</div>
         <Section title="Needs attention" aside={attention.data && <span class="dim tabular">{attention.data.all}</span>}>
@@ -37,6 +37,13 @@ export function Now({ route, tenant, theme, first }: { route: Route; tenant: str
     </div>
   );
 }
+
+/** In words, the time without a verdict. */
+const since = ({ now, daemon, starts, columns }: Numbers) =>
+  starts.length > 1 || now - daemon.started > columns.step * columns.decisions.length ? "in this time" : "yet";
+
+/** Entries whose time is that of their beginning; others have that of the last case. */
+const LASTING = ["failing", "load", "collector"];
 
 function Tiles({ data }: { data: Numbers | null }) {
   const minute = data?.minute;
@@ -73,17 +80,17 @@ function Charts({ data, theme }: { data: Numbers; theme: string }) {
   const common = { from, step, starts, theme };
   return (
     <>
-      <Chart {...common} title="Decisions" format={rates} lines={[{ label: "all", color: "accent", values: perSecond(columns.decisions), fill: true }]} />
-      <Chart {...common} title="Time to the verdict" format={micros} lines={[
+      <Chart {...common} title="Decisions" least={1} format={rates} lines={[{ label: "all", color: "accent", values: perSecond(columns.decisions), fill: true }]} />
+      <Chart {...common} title="Time to the verdict" least={1000} format={micros} lines={[
         { label: "p50", color: "accent", values: columns.p50 },
         { label: "p99", color: "warn", values: columns.p99 },
       ]} />
-      <Chart {...common} title="Stopped" format={rates} lines={[
+      <Chart {...common} title="Stopped" least={1} format={rates} lines={[
         { label: "denied", color: "bad", values: perSecond(columns.denied), fill: true },
         { label: "asked", color: "warn", values: perSecond(columns.asked) },
         { label: "would differ", color: "would", values: perSecond(columns.would) },
       ]} />
-      <Chart {...common} title="Trouble" format={short} lines={[
+      <Chart {...common} title="Trouble" least={4} format={short} lines={[
         { label: "failed", color: "bad", values: columns.failed },
         { label: "refused", color: "warn", values: columns.refused },
         { label: "queue", color: "accent", values: columns.queue },
@@ -97,7 +104,7 @@ function target(entry: Attention["list"][number]): string {
   const { tenant, hook, dialect, pointer, kind } = entry;
   if (hook && pointer) return link("hooks", { tenant, h: `${tenant}/${dialect}${pointer}` });
   if (tenant) return link("tenants", { t: tenant });
-  return kind === "store" || kind === "lost" || kind === "certificate" ? link("health") : link("now");
+  return kind === "store" || kind === "collector" || kind === "lost" || kind === "certificate" ? link("health") : link("now");
 }
 
 function AttentionList({ data, error }: { data: Attention | null; error: string | null }) {
@@ -112,9 +119,9 @@ function AttentionList({ data, error }: { data: Attention | null; error: string 
             <span class="attention-what">
               <b>{entry.hook ?? entry.tenant ?? "daemon"}</b>
               {entry.hook && <span class="dim"> {entry.tenant}</span>}
-              <span class="attention-since dim">{entry.since ? ago(entry.since, data.now) : ""}</span>
+              <span class="attention-since dim">{entry.since ? (LASTING.includes(entry.kind) ? `for ${span(data.now - entry.since)}` : ago(entry.since, data.now)) : ""}</span>
             </span>
-            <span class="attention-text"><span class="visually-hidden">{entry.urgency}: </span>{entry.text}</span>
+            <span class="attention-text"><span class="visually-hidden">{entry.urgency}: </span><Words text={entry.text} /></span>
           </a>
         </li>
       ))}
@@ -126,7 +133,7 @@ const SORTED = (one: TenantNow, other: TenantNow) => other.sum.decisions + other
 
 function Tenants({ data, window }: { data: Numbers; window: string }) {
   if (!data.tenants.length) return <p class="calm">No tenant is loaded.</p>;
-  const labels = ["Tenant", "Decisions", "Now", "Denied", "Failed", "Refused", "p50", "p99", "Waiting", "Shape"];
+  const labels = ["Tenant", "Decisions", "Now", "Denied", "Failed", "Refused", "p50", "p99", "Waiting", "Over the window"];
   return (
     <div class="table-box" role="region" aria-label="Tenants, table" tabIndex={0}>
       <table class="table">

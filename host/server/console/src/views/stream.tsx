@@ -105,6 +105,7 @@ export function Stream({ feed, route, tenant, narrow }: { feed: Feed; route: Rou
             onScroll={() => {}}
           />
         )}
+        <p class="stream-begin">{feed.begin}</p>
       </div>
       {opened && <aside class="panel" aria-label="The verdict that is open"><Verdict id={opened} onClose={close} /></aside>}
     </div>
@@ -112,7 +113,7 @@ export function Stream({ feed, route, tenant, narrow }: { feed: Feed; route: Rou
 }
 
 const COLUMNS = ["Time", "Verdict", "Tenant", "Event", "Tool", "Decided by", "Reason", "Took"];
-const Head = () => <div class="row-head" aria-hidden="true">{COLUMNS.map((name) => <span key={name}>{name}</span>)}</div>;
+const Head = () => <div class="row-head" aria-hidden="true">{COLUMNS.map((name) => <span key={name} class={`cell-${name.toLowerCase()}`}>{name}</span>)}</div>;
 
 /** The verdict, or that hooks were not asked. */
 const answered = (row: Row) => (row.flags.includes("refused") && !row.flags.includes("denied") ? "refused" : row.verdict);
@@ -132,13 +133,13 @@ function Cells({ row, narrow }: { row: Row; narrow: boolean }) {
     return (
       <>
         <span class="line">{word}<b>{row.tool ?? row.event}</b><span class="dim">{row.tenant}</span>{time}</span>
-        <span class="line">{row.by && <span class="dim">{row.by}</span>}{reason}</span>
+        <span class="line">{row.by ? <b class="dim">{row.by}</b> : row.tool && <span class="dim">{row.event}</span>}{reason}{row.us ? <span class="cell-took">{micros(row.us)}</span> : null}</span>
       </>
     );
   }
   return (
     <>
-      {time}{word}<span>{row.tenant}</span><span>{row.event}</span><span>{row.tool}</span><span>{row.by ?? ""}</span>{reason}
+      {time}{word}<span class="cell-tenant">{row.tenant}</span><span class="cell-event">{row.event}</span><span>{row.tool}</span><span>{row.by ?? ""}</span>{reason}
       <span class="cell-took">{row.us ? micros(row.us) : ""}</span>
     </>
   );
@@ -174,7 +175,7 @@ function Bar({ feed, route, filter, search, paused, onPause, shown, waiting }: B
         ref={search}
         type="search"
         aria-label="Search verdicts"
-        placeholder="Search tool, hook, reason… ( / )"
+        placeholder="Search verdicts ( / )"
         value={route.query.get("q") ?? ""}
         onInput={(event) => refine({ q: event.currentTarget.value || undefined })}
       />

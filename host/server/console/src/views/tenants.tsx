@@ -50,7 +50,7 @@ function Table({ tenants, now, opened }: { tenants: Tenant[]; now: number; opene
                 <td class="number">{count(tenant.dialects.reduce((sum, { hooks }) => sum + hooks, 0))}</td>
                 <td>{quotas?.requests ? <Used rate={quotas.requests} what="requests" /> : <span class="dim">no bound</span>}</td>
                 <td>{quotas?.fuel ? <Used rate={quotas.fuel} what="fuel" /> : <span class="dim">no bound</span>}</td>
-                <td>{tenant.stateBytes == null ? "–" : <span class="metered">{bytes(tenant.stateBytes)}<Meter part={tenant.stateBytes} most={stored} label="State" /></span>}</td>
+                <td>{tenant.stateBytes == null || !quotas ? "–" : <span class="metered">{bytes(tenant.stateBytes)}<Meter part={tenant.stateBytes} most={stored} label="State" /></span>}</td>
                 <td class={`number ${tenant.waiting ? "warn" : ""}`}>{count(tenant.waiting)}</td>
                 <td class={`number ${refused(tenant.problems) ? "warn" : ""}`}>{count(refused(tenant.problems))}</td>
                 <td class="nowrap">{tenant.loaded ? ago(tenant.loaded, now) : "–"}</td>
@@ -92,13 +92,13 @@ function Whole({ tenant, now, onClose }: { tenant: Tenant; now: number; onClose:
         <p class="reason bad">
           Its files cannot be used{tenant.standing === "serving" ? "; those before them go on" : ""}. Since {date(error.since)}.
         </p>
-        <pre tabIndex={0} aria-label="Error">{error.text}</pre>
-        <Copy text={error.text} label="Copy error" />
+        <pre class="aligned" tabIndex={0} aria-label="Error">{error.text}</pre>
       </>}
       <div class="actions">
         <a class="button" href={link("now", { tenant: tenant.tenant })}>Numbers</a>
         <a class="button" href={link("stream", { tenant: tenant.tenant })}>Verdicts</a>
         <a class="button" href={link("hooks", { tenant: tenant.tenant })}>Hooks</a>
+        {error && <Copy text={error.text} label="Copy error" />}
       </div>
       <dl class="facts">
         <Fact name="Hooks">{tenant.dialects.map(({ dialect, hooks }) => `${count(hooks)} for ${dialect}`).join(", ") || "none loaded"}</Fact>
@@ -107,7 +107,7 @@ function Whole({ tenant, now, onClose }: { tenant: Tenant; now: number; onClose:
         <Fact name="At once">{quotas ? `${count(tenant.judging)} of ${count(quotas.concurrency)}, ${count(tenant.waiting)} of ${count(quotas.queue)} wait` : "–"}</Fact>
         <Fact name="Requests">{quotas?.requests ? `${short(quotas.requests.perSecond)}/s, ${short(Math.max(0, quotas.requests.left))} left now` : "no bound"}</Fact>
         <Fact name="Fuel">{quotas?.fuel ? `${short(quotas.fuel.perSecond)}/s, ${quotas.fuel.left < 0 ? `${short(-quotas.fuel.left)} in debt` : `${short(quotas.fuel.left)} left now`}` : "no bound"}</Fact>
-        <Fact name="State">{tenant.stateBytes == null ? "not counted" : `${bytes(tenant.stateBytes)} of ${bytes((quotas?.stateKiB ?? 0) * 1024)}`}</Fact>
+        <Fact name="State">{tenant.stateBytes == null || !quotas ? "not counted" : `${bytes(tenant.stateBytes)} of ${bytes(quotas.stateKiB * 1024)}`}</Fact>
         <Fact name="Bodies">{quotas ? `at most ${quotas.bodyMemoryMiB} MiB` : "–"}</Fact>
       </dl>
       {problems && Object.keys(problems).length > 0 && <>

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask } from "../api";
 import { ago, count, date, micros } from "../format";
 import { link } from "../route";
-import { Badge, Copy, Fact, Waiting } from "../parts/basics";
+import { Badge, Copy, Fact, Waiting, Words } from "../parts/basics";
 import { testCase } from "../testcase";
 import type { HookPart, VerdictRecord } from "../types";
 
@@ -43,7 +43,7 @@ function Whole({ verdict }: { verdict: Record_ }) {
   const [place, sentence] = split(verdict.clause);
   return (
     <>
-      {reason && <p class={`reason ${verdict.flags.includes("denied") ? "bad" : ""}`}>{reason}</p>}
+      {reason && <p class={`reason ${verdict.flags.includes("denied") ? "bad" : ""}`}><Words text={reason} /></p>}
       <dl class="facts">
         <Fact name="Decided by">{decider ? <b>{decider.hook}</b> : verdict.problem ? "the daemon: no hook was asked" : "no hook"}</Fact>
         <Fact name="Tenant"><a href={link("stream", { tenant: verdict.tenant })}>{verdict.tenant}</a></Fact>
@@ -91,9 +91,10 @@ function Part({ hook, decided }: { hook: HookPart; decided: boolean }) {
         {decided && <span class="tag strong">decided</span>}
         {ran && <span class="part-cost">{micros(hook.timeUs)}{hook.fuel === undefined ? "" : ` · ${count(hook.fuel)} fuel`}</span>}
       </div>
-      {hook.reason && <div class="part-text">{hook.reason}</div>}
-      {hook.cause && <div class="part-text bad">{hook.cause}: {hook.message}{hook.countedAs ? ` — counted as ${hook.countedAs}` : ""}</div>}
+      {hook.reason && <div class="part-text"><Words text={hook.reason} /></div>}
+      {hook.cause && <div class="part-text bad"><Words text={`${hook.cause}: ${hook.message}${hook.countedAs ? `, counted as ${hook.countedAs}` : ""}`} /></div>}
       {hook.notes?.map((note, index) => <div key={index} class="part-text dim">{note.kind}: {note.text}</div>)}
+      {hook.publisher && <div class="part-text dim">published by {hook.publisher}</div>}
       <div class="part-text dim mono">{hook.pointer}</div>
     </li>
   );

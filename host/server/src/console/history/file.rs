@@ -9,6 +9,7 @@ use hookbox::{folders, private::Folder, sha256};
 use serde::{Deserialize, Serialize};
 
 use super::{Point, Series};
+use crate::console::hooks::SavedHook;
 
 /// The largest file in bytes. A tenant with continuous events needs about 60 KiB.
 const MAX_BYTES: usize = 64 << 20;
@@ -26,6 +27,8 @@ pub struct Saved {
     pub starts: Vec<i64>,
     /// The time at which the hash of a token was first seen.
     pub tokens: BTreeMap<String, i64>,
+    /// The counters of hooks.
+    pub hooks: Vec<SavedHook>,
 }
 
 /// The file of the history. Daemons of the same user and folder of tenants share it.
@@ -57,17 +60,21 @@ impl File {
         let saved: Saved = serde_json::from_slice(&bytes).unwrap_or_default();
         let valid =
             |series: &Series| series.rings.iter().flatten().all(|(_, point): &(i64, Point)| point.times.is_valid());
-        let is_valid = saved.version == VERSION && valid(&saved.total) && saved.tenants.values().all(valid);
+        let is_valid = saved.version == VERSION
+            && valid(&saved.total)
+            && saved.tenants.values().all(valid)
+            && saved.hooks.iter().all(SavedHook::is_valid);
         if is_valid { saved } else { Saved::default() }
     }
 
-    /// Writes the file. If the history is too large, the tenants are left out.
+    /// Writes the file. If it is too large, tenants and hooks are left out.
     pub fn write(&self, saved: Saved) {
         let Some(path) = &self.folder else { return };
         let mut saved = Saved { version: VERSION, ..saved };
         let mut text = serde_json::to_vec(&saved).unwrap_or_default();
         if text.len() > MAX_BYTES {
             saved.tenants.clear();
+            saved.hooks.clear();
             text = serde_json::to_vec(&saved).unwrap_or_default();
         }
         if let Err(error) = Folder::open(path).and_then(|folder| folder.write(&self.name, &[&text])) {
@@ -97,9 +104,12 @@ mod tests {
         assert_eq!(file.read(), saved);
         let again = History::from(file.read(), 3000);
         assert_eq!((again.sum(Some("acme"), WINDOWS[2], 3000).decisions, again.starts(0)), (1, vec![1000, 3000]));
-        for broken in
-            [&b"{"[..], br#"{"version":2}"#, br#"{"version":1,"total":{"rings":[[[0,{"n":1,"t":[[99,1]]}]],[],[]]}}"#]
-        {
+        for broken in [
+            &b"{"[..],
+            br#"{"version":2}"#,
+            br#"{"version":1,"total":{"rings":[[[0,{"n":1,"t":[[99,1]]}]],[],[]]}}"#,
+            br#"{"version":1,"hooks":[{"tenant":"acme","dialect":"claude","pointer":"/0","counters":{"times":[[99,1]]}}]}"#,
+        ] {
             std::fs::write(folder.path().join("state/console.json"), broken).unwrap();
             assert_eq!(file.read(), Saved::default());
         }
