@@ -88,6 +88,20 @@ pub(crate) fn reach(word: &Word, disposable: &[String]) -> Reach {
     }
 }
 
+/// Reach of a path after `cd` into a folder: more than its own where the folder is the system's.
+pub(crate) fn reach_in(word: &Word, folder: &str, disposable: &[String]) -> Reach {
+    let here = reach(word, disposable);
+    let relative = !word.text.starts_with(['/', '~', '\\', '$', '%']) && word.text.get(1..2) != Some(":");
+    let near = (1..=2).contains(&folder.split('/').filter(|part| !part.is_empty()).count()) || folder == "/";
+    if !relative || !near || here < Reach::Project || !folder.starts_with(['/', '~']) {
+        return here;
+    }
+    let mut joined = word.clone();
+    joined.text = format!("{folder}/{}", word.text);
+    let there = reach(&joined, disposable);
+    if there == Reach::Critical { there } else { here }
+}
+
 enum Root {
     System,
     Home,

@@ -50,7 +50,7 @@ fn recall_and_false_positives() {
     println!("worst    {denied} of {worst} denied ({:.1} %)", share(denied, worst));
     println!("harmless {asked} of {harmless} asked about ({:.1} %), {wrongly_denied} denied", share(asked, harmless));
     // The figures of docs/catalogue/command-guard.md.
-    assert_eq!((held, harmful), (258, 263));
-    assert_eq!((denied, worst), (177, 182));
-    assert_eq!((asked, wrongly_denied, harmless), (21, 0, 883));
+    assert_eq!((held, harmful), (724, 734));
+    assert_eq!((denied, worst), (526, 546));
+    assert_eq!((asked, wrongly_denied, harmless), (22, 0, 1166));
 }

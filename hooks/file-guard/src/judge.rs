@@ -7,7 +7,7 @@ use crate::access::{self, Access, Kind};
 use crate::config::{Config, Decision, Unseen};
 use crate::pattern::Pattern;
 use crate::place::place;
-use crate::protected::{FREE, SECRETS, SETTINGS};
+use crate::protected::{FREE, READABLE, SECRETS, SETTINGS};
 
 /// A call of a tool.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,7 @@ pub fn judge(asked: &Asked<'_>, config: &Config) -> Option<(String, Decision)> {
         secrets: patterns(&config.read, SECRETS, config.builtin),
         settings: patterns(&config.write, SETTINGS, config.builtin),
         free: patterns(&config.allow, FREE, config.builtin),
+        readable: patterns(&[], READABLE, config.builtin),
     };
     let found = accesses.iter().find_map(|access| {
         let pattern = rules.protecting(access)?;
@@ -59,6 +60,7 @@ struct Rules<'p> {
     secrets: Vec<Pattern<'p>>,
     settings: Vec<Pattern<'p>>,
     free: Vec<Pattern<'p>>,
+    readable: Vec<Pattern<'p>>,
 }
 
 fn patterns<'p>(own: &'p [String], known: &[&'static str], builtin: bool) -> Vec<Pattern<'p>> {
@@ -69,7 +71,9 @@ fn patterns<'p>(own: &'p [String], known: &[&'static str], builtin: bool) -> Vec
 impl Rules<'_> {
     /// The pattern that keeps a file from being used so.
     fn protecting(&self, access: &Access) -> Option<&str> {
-        if !access.place.is_glob() && self.free.iter().any(|pattern| pattern.matches(&access.place)) {
+        let readable = self.readable.iter().filter(|_| access.kind == Kind::Read);
+        let mut free = self.free.iter().chain(readable);
+        if !access.place.is_glob() && free.any(|pattern| pattern.matches(&access.place)) {
             return None;
         }
         let settings = self.settings.iter().filter(|_| access.kind == Kind::Write);

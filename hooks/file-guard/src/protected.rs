@@ -53,6 +53,9 @@ pub(crate) const SECRETS: &[&str] = &[
     "secrets.yml",
     "secrets.yaml",
     "secrets.toml",
+    "service-account.json",
+    "service_account.json",
+    "~/AppData/Roaming/gcloud/**",
     "~/.gnupg/**",
     "~/.password-store/**",
     "~/.local/share/keyrings/**",
@@ -118,6 +121,13 @@ pub(crate) const SETTINGS: &[&str] = &[
     "~/AppData/Roaming/Microsoft/Windows/Start Menu/**",
     "~/Documents/PowerShell/**",
     "~/Documents/WindowsPowerShell/**",
+    "~/.ssh/config",
+    "~/.local/bin/**",
+    "~/.cargo/config.toml",
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/tasks.json",
+    "hookbox.json",
     ".claude/settings.json",
     ".claude/settings.local.json",
     "~/.claude.json",
@@ -173,7 +183,6 @@ pub(crate) const FREE: &[&str] = &[
     "template.env",
     "*.pub",
     "known_hosts",
-    "~/.ssh/config",
     "cacert.pem",
     "ca.pem",
     "ca-bundle.pem",
@@ -194,3 +203,6 @@ pub(crate) const FREE: &[&str] = &[
     "/dev/pts/**",
     "/usr/local/src/**",
 ];
+
+/// Files among the protected ones that are free to read, and settings to write.
+pub(crate) const READABLE: &[&str] = &["~/.ssh/config"];

@@ -18,8 +18,9 @@ const ENTROPY: f64 = 3.5;
 /// Words of a name that say what its value is.
 const PASSWORDS: [&str; 9] =
     ["password", "passwd", "passphrase", "pwd", "pass", "pgpassword", "mysqlpwd", "sshpass", "passcode"];
-const SECRETS: [&str; 12] = [
+const SECRETS: [&str; 13] = [
     "secret",
+    "pat",
     "token",
     "apikey",
     "credential",
@@ -139,22 +140,26 @@ pub(crate) fn at(before: &[u8], after: &[u8], config: &Config) -> Option<Assigne
     let line = trimmed.get(..trimmed.len() - length)?;
     let kind = kind(name, config)?;
 
+    let (start, value, quoted) = value(after)?;
+    // `NAME=value` at the start of a line, as `env` and `.env` have it, has values of any kind.
+    let environment = !after.starts_with(b" ") && is_environment(name, line);
+    is_secret(value, kind, environment || quoted).then_some(Assigned { kind, start, length: value.len() })
+}
+
+/// The value at the start of a text: its distance, the value, and true if it is quoted.
+pub(crate) fn value(after: &[u8]) -> Option<(usize, &[u8], bool)> {
     let blanks = after.iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t' | b'=' | b'>')).count();
     let rest = after.get(blanks..)?;
     let quote = rest.first().copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
-    let (start, value) = match quote {
+    match quote {
         Some(quote) => {
             let inner = rest.get(1..)?;
             let most = inner.len().min(LONGEST);
             let end = inner.get(..most)?.iter().position(|byte| *byte == quote || *byte == b'\n').unwrap_or(most);
-            (blanks + 1, inner.get(..end)?)
+            Some((blanks + 1, inner.get(..end)?, true))
         }
-        None => (blanks, rest.get(..VALUE.run(rest, LONGEST))?),
-    };
-    // `NAME=value` at the start of a line, as `env` and `.env` have it, has values of any kind.
-    let environment = blanks == 0 && is_environment(name, line);
-    let value = if quote.is_none() { without_end(value) } else { value };
-    is_secret(value, kind, environment || quote.is_some()).then_some(Assigned { kind, start, length: value.len() })
+        None => Some((blanks, without_end(rest.get(..VALUE.run(rest, LONGEST))?), false)),
+    }
 }
 
 /// The secret of a member of an object.
@@ -164,7 +169,7 @@ pub(crate) fn member(name: &str, value: &str, config: &Config) -> Option<&'stati
 }
 
 /// The kind of secret that a name announces; `None`: it announces none.
-fn kind(name: &str, config: &Config) -> Option<&'static str> {
+pub(crate) fn kind(name: &str, config: &Config) -> Option<&'static str> {
     if config.names.iter().any(|own| own.eq_ignore_ascii_case(name)) {
         return Some("named");
     }
@@ -181,7 +186,7 @@ fn kind(name: &str, config: &Config) -> Option<&'static str> {
         words.windows(2).any(|pair| matches!(pair, [before, key] if key == "key" && KEYS.contains(&before.as_str())));
     if has(&PASSWORDS) {
         Some("password")
-    } else if has(&SECRETS) || key {
+    } else if has(&SECRETS) || key || words.len() == 1 && last == "auth" {
         Some("secret")
     } else {
         None
@@ -221,7 +226,7 @@ fn without_end(value: &[u8]) -> &[u8] {
 }
 
 /// `plain`: it is written as a value is, in quotes or in an environment.
-fn is_secret(value: &[u8], kind: &str, plain: bool) -> bool {
+pub(crate) fn is_secret(value: &[u8], kind: &str, plain: bool) -> bool {
     let Ok(text) = std::str::from_utf8(value) else { return false };
     let beginning = text.char_indices().nth(BEGINNING).map_or(text, |(at, _)| text.get(..at).unwrap_or(text));
     let lower = beginning.to_ascii_lowercase();
@@ -250,7 +255,8 @@ fn is_secret(value: &[u8], kind: &str, plain: bool) -> bool {
     match kind {
         "named" => value.len() > 2,
         "password" if plain => value.len() >= 6,
-        "password" => value.len() >= 8 && digit && letter,
+        // Kubernetes has them in base64.
+        "password" => value.len() >= 8 && letter && (digit || value.ends_with(b"=")),
         _ if plain && value.len() >= 12 => digit && letter && entropy(value) >= 3.0,
         _ => value.len() >= 10 && digit && letter && entropy(value) >= ENTROPY,
     }

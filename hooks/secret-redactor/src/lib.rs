@@ -3,9 +3,11 @@
 //! [`redact`] is all of it; the rest of this file is the hook.
 #![deny(missing_docs)]
 
+mod argument;
 mod assigned;
 mod class;
 pub mod config;
+mod named;
 mod redact;
 mod shape;
 mod token;

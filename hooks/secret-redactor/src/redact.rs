@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::assigned::{self, Assigned};
 use crate::config::Config;
-use crate::{shape, token};
+use crate::{argument, named, shape, token};
 
 /// A text without its secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,17 +65,25 @@ fn secret_at(text: &[u8], at: usize, byte: u8, config: &Config) -> Option<(&'sta
     }
     let shaped = match byte {
         b':' => shape::is_scheme(before),
-        b'-' | b'e' | b'B' | b'b' => begins || escaped(before),
+        b'-' | b'e' | b'B' | b'b' | b'P' | b'0'..=b'9' => begins || escaped(before),
         _ => false,
     };
     if let Some((name, range)) = shaped.then(|| shape::at(rest)).flatten() {
         return Some((name, at + range.start..at + range.end));
     }
-    if config.assignments && matches!(byte, b'=' | b':') {
-        let Assigned { kind, start, length } = assigned::at(before, rest.get(1..)?, config)?;
-        return Some((kind, at + 1 + start..at + 1 + start + length));
+    if !config.assignments {
+        return None;
     }
-    None
+    let after = rest.get(1..)?;
+    let found = match byte {
+        b'=' | b':' => assigned::at(before, after, config).or_else(|| named::at(before, after, config)),
+        b' ' => argument::at(before, after, config),
+        b'>' => named::element(before, after, config),
+        b'-' => argument::attached(before, after),
+        _ => None,
+    };
+    let Assigned { kind, start, length } = found?;
+    Some((kind, at + 1 + start..at + 1 + start + length))
 }
 
 /// A secret behind `\n` or `\t` in a text that is itself quoted.

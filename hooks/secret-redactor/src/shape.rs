@@ -14,6 +14,8 @@ pub(crate) fn at(text: &[u8]) -> Option<(&'static str, Range<usize>)> {
         b'-' => private_key(text).map(|end| ("private-key", 0..end)),
         b'e' => web_token(text).map(|end| ("json-web-token", 0..end)),
         b'B' | b'b' => authorization(text).map(|range| ("authorization-header", range)),
+        b'P' => putty_key(text).map(|end| ("private-key", 0..end)),
+        b'0'..=b'9' => telegram(text).map(|end| ("telegram-token", 0..end)),
         b':' => in_url(text).map(|range| ("password-in-url", range)),
         _ => None,
     }
@@ -31,6 +33,24 @@ fn private_key(text: &[u8]) -> Option<usize> {
     let tail = text.get(end + 9..)?;
     let close = find(tail.get(..tail.len().min(64))?, b"-----");
     Some(close.map_or(text.len(), |close| end + 9 + close + 5))
+}
+
+/// A key file of the program `PuTTY`: to the end of its private part.
+fn putty_key(text: &[u8]) -> Option<usize> {
+    if !text.starts_with(b"PuTTY-User-Key-File-") {
+        return None;
+    }
+    let Some(end) = find(text, b"Private-MAC: ") else { return Some(text.len()) };
+    let line = text.get(end..)?.iter().position(|byte| *byte == b'\n');
+    Some(line.map_or(text.len(), |line| end + line))
+}
+
+/// `1234567890:AA…`: the number of a bot, and 35 letters.
+fn telegram(text: &[u8]) -> Option<usize> {
+    let digits = text.iter().take(12).take_while(|byte| byte.is_ascii_digit()).count();
+    let token = text.get(digits..)?.strip_prefix(b":AA")?;
+    let length = BASE64_URL.run(token, 40);
+    ((8..=10).contains(&digits) && (32..=34).contains(&length)).then_some(digits + 3 + length)
 }
 
 /// Position of a text in another.
@@ -73,8 +93,16 @@ fn in_url(text: &[u8]) -> Option<Range<usize>> {
         .position(|byte| matches!(byte, b'/' | b'?' | b'#' | b' ' | b'\n' | b'"' | b'\'' | b'<' | b'>'));
     let authority = authority.get(..end.unwrap_or(authority.len()))?;
     let at = authority.iter().rposition(|byte| *byte == b'@')?;
-    let colon = authority.iter().position(|byte| *byte == b':').filter(|colon| *colon < at)?;
+    let Some(colon) = authority.iter().position(|byte| *byte == b':').filter(|colon| *colon < at) else {
+        // Sentry and others have a key alone.
+        let key = authority.get(..at)?;
+        return (key.len() >= 32 && key.iter().all(u8::is_ascii_hexdigit)).then(|| 3..3 + at);
+    };
     let secret = authority.get(colon + 1..at)?;
+    // `postgres:postgres` is the default of a test.
+    if authority.get(..colon) == Some(secret) {
+        return None;
+    }
     let placeholder = secret.is_empty() || matches!(secret.first(), Some(b'$' | b'{' | b'<' | b'*' | b'%' | b'['));
     let known: &[&[u8]] = &[b"password", b"pass", b"passwd", b"pwd", b"secret", b"x-oauth-basic", b"token"];
     (!placeholder && !known.contains(&secret)).then(|| 3 + colon + 1..3 + at)

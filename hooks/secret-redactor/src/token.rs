@@ -68,6 +68,8 @@ static FORMS: &[Form] = &[
     form("slack-token", "xapp-", &DASH, 20, 150),
     form("slack-webhook", "hooks.slack.com/services/", &DIGITS_COLON, 30, 80),
     form("discord-webhook", "discord.com/api/webhooks/", &DIGITS_COLON, 40, 120),
+    form("discord-webhook", "discordapp.com/api/webhooks/", &DIGITS_COLON, 40, 120),
+    form("airtable-token", "pat", &DOTS, 79, 79),
     form("teams-webhook", "webhook.office.com/webhookb2/", &DIGITS_COLON, 40, 200),
     form("stripe-key", "sk_live_", &WORD_, 16, 120),
     form("stripe-key", "sk_test_", &WORD_, 16, 120),
@@ -76,7 +78,7 @@ static FORMS: &[Form] = &[
     form("stripe-webhook-secret", "whsec_", &BASE64, 24, 80),
     form("square-token", "sq0atp-", &DASH, 20, 60),
     form("square-token", "sq0csp-", &DASH, 20, 60),
-    form("square-token", "EAAAE", &DASH, 50, 70),
+    form("square-token", "EAAA", &DASH, 50, 70),
     form("shopify-token", "shpat_", &HEX, 32, 32),
     form("shopify-token", "shpca_", &HEX, 32, 32),
     form("shopify-token", "shppa_", &HEX, 32, 32),
@@ -216,7 +218,9 @@ fn length(form: &Form, text: &[u8]) -> Option<usize> {
     let secret = rest.get(..length)?;
     // A longer run is something else, where the length is fixed.
     let fits = length >= form.least && length <= form.most && entropy(secret) >= form.entropy;
-    (fits && has_both(form, secret)).then_some(form.start.len() + length)
+    // What documents show.
+    let shown = secret.ends_with(b"EXAMPLE");
+    (fits && !shown && has_both(form, secret)).then_some(form.start.len() + length)
 }
 
 /// Words of a language have no digits; short beginnings need some.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::expand::printed;
+use crate::expand::{output, printed};
+use crate::files::{Content, Files};
 use crate::parse::parse;
 use crate::runner::{Runs, joined, runs};
 use crate::script::{Command, Script, Stdin};
@@ -15,13 +16,31 @@ const MOST_TEXTS: usize = 128;
 /// Bytes of all texts together.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// Variables whose values programs run.
+const COMMANDS: [&str; 12] = [
+    "PAGER",
+    "GIT_PAGER",
+    "MANPAGER",
+    "EDITOR",
+    "VISUAL",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH_COMMAND",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_ASKPASS",
+    "PROMPT_COMMAND",
+    "LESSOPEN",
+];
+/// Arguments of `xargs` that are read from its input at most.
+const MOST_ITEMS: usize = 64;
+
 /// Programs that read commands.
 const SHELLS: [&str; 10] = ["sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "rbash", "yash"];
 /// Programs that read code of another language.
 const INTERPRETERS: [&str; 12] =
     ["python", "python2", "python3", "node", "perl", "ruby", "php", "deno", "bun", "lua", "pypy3", "tclsh"];
 /// Programs that print what they fetch.
-const DOWNLOADS: [&str; 12] =
+pub(crate) const DOWNLOADS: [&str; 12] =
     ["curl", "wget", "fetch", "http", "https", "aria2c", "lynx", "nc", "ncat", "iwr", "irm", "invoke-webrequest"];
 
 /// Every call of a program in a text.
@@ -33,6 +52,10 @@ pub struct Analysis {
     pub unseen: Vec<Unseen>,
     texts: usize,
     bytes: usize,
+    /// The files that were written so far.
+    files: Files,
+    /// The folder of the last `cd`.
+    folder: String,
 }
 
 /// A call of a program.
@@ -55,6 +78,10 @@ pub struct Call {
     pub more_args: bool,
     /// It runs as another user: by `sudo` and the like.
     pub as_another_user: bool,
+    /// It is a function of the text, and reads what it writes itself: `f() { f | f & }`.
+    pub multiplies: bool,
+    /// The folder that the text has gone to before, if it has: a relative path may be in it.
+    pub folder: String,
 }
 
 /// Input of a call.
@@ -113,13 +140,30 @@ impl Analysis {
         let Some(depth) = depth.checked_sub(1).filter(|_| self.texts <= MOST_TEXTS && self.bytes <= MOST_BYTES) else {
             return self.unseen.push(Unseen::TooMuch);
         };
-        let (script, variables) = parse(text, variables);
+        let (script, variables) = {
+            let before = variables.clone();
+            let (script, after) = parse(text, variables);
+            // Programs run what these variables say.
+            for name in COMMANDS {
+                if let Some(value) = after.get(name).filter(|value| before.get(name) != Some(value)) {
+                    self.text(value, BTreeMap::new(), depth, around);
+                }
+            }
+            (script, after)
+        };
         if script.too_much {
             self.unseen.push(Unseen::TooMuch);
         }
-        for command in &script.commands {
+        for (index, command) in script.commands.iter().enumerate() {
             let place = Place { script: &script, command, variables: &variables, depth };
             self.words(&command.words, &place, around);
+            let downloaded = is_download(&script, index, DEPTH);
+            let piped = match &command.stdin {
+                Stdin::Pipe(from) => script.commands.get(*from).and_then(printed),
+                Stdin::Text(word) => Some(word.text.clone()),
+                Stdin::Nothing => None,
+            };
+            self.files.after(command, downloaded, output(command), piped);
         }
     }
 
@@ -134,7 +178,13 @@ impl Analysis {
             self.unseen.push(if downloaded { Unseen::Downloaded } else { Unseen::Program });
             return self.call(UNKNOWN.to_string(), first, args, place, around);
         }
+        if first.text.contains('/') && self.files.has(first) {
+            self.script_file(first, place, Some(around));
+        }
         let found = runs(&name, args);
+        if name == "xargs" && self.handed_on(args, &found, place, around) {
+            return self.call(name, first, args, place, around);
+        }
         for runs in &found {
             match runs {
                 Runs::Words { words, more, root } => {
@@ -151,10 +201,64 @@ impl Analysis {
                 Runs::Text(text) => self.nested(text, place, around),
             }
         }
-        if found.is_empty() || matches!(name.as_str(), "find" | "fd" | "fdfind" | "git") {
+        let also = matches!(name.as_str(), "find" | "fd" | "fdfind" | "git" | "docker" | "podman" | "nerdctl");
+        if found.is_empty() || also || matches!(name.as_str(), "docker-compose" | "podman-compose" | "kubectl" | "oc") {
             self.builtin(&name, args, place, around);
             self.call(name, first, args, place, around);
         }
+    }
+
+    /// The program of `xargs` with the arguments that its input tells: a text, or what `find` finds. False: they are not
+    /// known.
+    fn handed_on(&mut self, args: &[Word], found: &[Runs<'_>], place: &Place<'_>, around: Around) -> bool {
+        let Some(Runs::Words { words, .. }) = found.first() else { return false };
+        let Some(depth) = place.depth.checked_sub(1) else { return false };
+        let place = Place { depth, ..*place };
+        let piped = match &place.command.stdin {
+            Stdin::Pipe(from) => place.script.commands.get(*from),
+            _ => None,
+        };
+        let text = match &place.command.stdin {
+            Stdin::Text(word) => Some(word.text.clone()),
+            _ => piped.and_then(printed),
+        };
+        if let Some(text) = text.filter(|text| !text.contains(UNKNOWN)) {
+            let items = text.split(|c: char| c.is_whitespace() || c == '\0').filter(|item| !item.is_empty());
+            let items: Vec<&str> = items.take(MOST_ITEMS).collect();
+            if let Some(mark) = replaced(args) {
+                for item in items {
+                    let with = |word: &Word| Word { text: word.text.replace(&mark, item), ..word.clone() };
+                    self.words(&words.iter().map(with).collect::<Vec<_>>(), &place, around);
+                }
+            } else {
+                let all: Vec<Word> = words.iter().cloned().chain(items.into_iter().map(Word::new)).collect();
+                self.words(&all, &place, around);
+            }
+            return true;
+        }
+        let Some((lister, operands)) = piped.and_then(|piped| piped.words.split_first()) else { return false };
+        if lister.text == "find" {
+            // As if `find` ran it.
+            let all: Vec<Word> = operands.iter().chain(words.iter()).cloned().collect();
+            self.call("find".into(), &Word::new("find"), &all, &place, around);
+        } else if lister.text == "ls" {
+            let items = operands.iter().filter(|word| !word.text.starts_with('-')).map(|word| Word {
+                text: if word.glob { word.text.clone() } else { format!("{}/*", word.text.trim_end_matches('/')) },
+                glob: true,
+                ..word.clone()
+            });
+            let with = |item: Word| match replaced(args) {
+                Some(mark) => {
+                    let put = |word: &Word| Word { text: word.text.replace(&mark, "*"), glob: true, ..word.clone() };
+                    words.iter().map(put).collect()
+                }
+                None => words.iter().cloned().chain(std::iter::once(item)).collect::<Vec<_>>(),
+            };
+            for all in items.map(with).collect::<Vec<_>>() {
+                self.words(&all, &place, around);
+            }
+        }
+        false
     }
 
     fn nested(&mut self, text: &str, place: &Place<'_>, around: Around) {
@@ -164,6 +268,14 @@ impl Analysis {
     /// Programs that run commands by their nature: shells, `eval`, interpreters.
     fn builtin(&mut self, name: &str, args: &[Word], place: &Place<'_>, around: Around) {
         match name {
+            "cd" | "pushd" | "chdir" | "set-location" => self.go(args),
+            "sed" => {
+                let lines = args.iter().flat_map(|arg| arg.text.split([';', '\n', '{']));
+                let address = |c: char| c.is_ascii_digit() || matches!(c, ' ' | ',' | '$' | '!');
+                for line in lines.filter_map(|line| line.trim_start_matches(address).strip_prefix("e ")) {
+                    self.nested(line, place, around);
+                }
+            }
             "eval" if !args.is_empty() => self.given(args, place, around),
             "alias" => {
                 for (_, command) in args.iter().filter_map(|arg| arg.text.split_once('=')) {
@@ -178,6 +290,8 @@ impl Analysis {
             "source" | "." => {
                 if args.first().is_some_and(|file| downloads(file, place)) {
                     self.unseen.push(Unseen::Downloaded);
+                } else if let Some(file) = args.first().filter(|file| self.files.has(file)) {
+                    self.script_file(file, place, Some(around));
                 } else if args.first().is_some_and(|file| !file.from.is_empty() && !file.is_known()) {
                     self.unseen.push(Unseen::Piped);
                 }
@@ -252,6 +366,8 @@ impl Analysis {
             Some(file) if !file.text.starts_with("/dev/stdin") => {
                 if downloads(file, place) {
                     self.unseen.push(Unseen::Downloaded);
+                } else if self.files.has(file) {
+                    self.script_file(file, place, shell);
                 } else if !file.from.is_empty() && !file.is_known() {
                     self.unseen.push(Unseen::Piped);
                 }
@@ -280,14 +396,43 @@ impl Analysis {
         }
     }
 
+    /// A file that the text has written before, and runs now.
+    fn script_file(&mut self, file: &Word, place: &Place<'_>, shell: Option<Around>) {
+        match (self.files.content(file).cloned(), shell) {
+            (Some(Content::Downloaded), _) => self.unseen.push(Unseen::Downloaded),
+            (Some(Content::Text(text)), Some(around)) => self.nested(&text, place, around),
+            _ => {}
+        }
+    }
+
+    /// The folder after `cd`.
+    fn go(&mut self, args: &[Word]) {
+        if args.iter().any(|arg| arg.text == "-") {
+            return self.folder.clear();
+        }
+        let to = args.iter().find(|arg| !arg.text.starts_with('-')).map_or("~", |arg| arg.text.as_str());
+        let whole = to.starts_with(['/', '~']) || self.folder.is_empty();
+        self.folder = if whole { to.to_owned() } else { format!("{}/{to}", self.folder) };
+    }
+
     fn call(&mut self, program: String, first: &Word, args: &[Word], place: &Place<'_>, around: Around) {
         let Command { writes, reads, stdin, .. } = place.command;
+        let written = is_interpreter(&program).then(|| args.iter().find_map(|arg| self.files.text(arg))).flatten();
         let input = match stdin {
+            Stdin::Nothing if written.is_some() => Input::Text(written.unwrap_or_default().to_owned()),
             Stdin::Nothing => Input::Nothing,
             Stdin::Text(word) => Input::Text(word.text.clone()),
             Stdin::Pipe(from) => place.script.commands.get(*from).and_then(printed).map_or(Input::Pipe, Input::Text),
         };
+        let piped_from = match stdin {
+            Stdin::Pipe(from) => place.script.commands.get(*from).and_then(|from| from.words.first()),
+            _ => None,
+        };
+        let multiplies = place.script.functions.contains(&first.text)
+            && piped_from.is_some_and(|piped_from| piped_from.text == first.text);
         self.calls.push(Call {
+            multiplies,
+            folder: self.folder.clone(),
             program,
             path: first.text.clone(),
             args: args.to_vec(),
@@ -298,6 +443,15 @@ impl Analysis {
             as_another_user: around.as_another_user,
         });
     }
+}
+
+/// The mark that `xargs` replaces: `-I{}`, `-I {}`, `-i`, `--replace`.
+fn replaced(args: &[Word]) -> Option<String> {
+    args.iter().enumerate().find_map(|(at, arg)| match arg.text.strip_prefix("-I") {
+        Some("") => args.get(at + 1).map(|mark| mark.text.clone()),
+        Some(mark) => Some(mark.to_owned()),
+        None => matches!(arg.text.as_str(), "-i" | "--replace").then(|| "{}".to_owned()),
+    })
 }
 
 /// `python3.12` is Python.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::parse::{Draft, Parser};
 use crate::script::{Command, Stdin};
-use crate::word::{UNKNOWN, Word};
+use crate::word::{CLOSE, COMMA, OPEN, UNKNOWN, Word};
 
 impl Parser<'_> {
     /// Reads to the closing double quote.
@@ -123,8 +123,9 @@ impl Parser<'_> {
     fn put(&mut self, draft: &mut Draft, value: &str, quoted: bool) {
         let Some(left) = self.budget.checked_sub(value.len()) else { return self.too_much() };
         self.budget = left;
+        let separators = self.separators();
         for c in value.chars() {
-            if quoted || !matches!(c, ' ' | '\t' | '\n') {
+            if quoted || !matches!(c, ' ' | '\t' | '\n') && !separators.contains(c) {
                 // Not `push`: a value may have the mark of what is unknown.
                 draft.word().text.push(c);
                 draft.word().glob |= !quoted && matches!(c, '*' | '?' | '[');
@@ -132,6 +133,13 @@ impl Parser<'_> {
                 draft.end_word();
             }
         }
+    }
+
+    /// Characters beside blanks at which values are split: those of `IFS`. Without a letter of paths, so that no path is
+    /// taken apart where `IFS` holds for one command alone.
+    fn separators(&self) -> String {
+        let set = self.variables.get("IFS").map_or("", String::as_str);
+        set.chars().filter(|c| !matches!(*c, '/' | '.' | '~' | '*' | '-' | OPEN | COMMA | CLOSE | UNKNOWN)).collect()
     }
 
     /// After `${`.
@@ -301,10 +309,15 @@ const SETUP: [&str; 15] = [
     "fzf",
 ];
 
-/// The output of a command, if its words tell it.
+/// The output of a command into a pipe or a substitution, if its words tell it.
 pub(crate) fn printed(command: &Command) -> Option<String> {
+    if command.writes.is_empty() { output(command) } else { None }
+}
+
+/// The output of a command, wherever it goes, if its words tell it.
+pub(crate) fn output(command: &Command) -> Option<String> {
     let (program, args) = command.words.split_first()?;
-    if !command.writes.is_empty() || args.iter().any(|arg| arg.glob) {
+    if args.iter().any(|arg| arg.glob) {
         return None;
     }
     let text = |words: &[Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
@@ -344,6 +357,7 @@ fn formatted(format: &str, args: &[Word]) -> Option<String> {
             '\\' => match letters.next()? {
                 'n' => text.push('\n'),
                 't' => text.push('\t'),
+                '0' => text.push('\0'),
                 '\\' => text.push('\\'),
                 _ => return None,
             },

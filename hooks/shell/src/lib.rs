@@ -10,6 +10,7 @@
 mod call;
 mod code;
 mod expand;
+mod files;
 mod parse;
 mod runner;
 mod script;

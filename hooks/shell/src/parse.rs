@@ -106,6 +106,11 @@ impl Draft {
         self.word.as_ref().is_some_and(|word| word.text.ends_with(c))
     }
 
+    /// The name before the parentheses of a function.
+    fn name(&self) -> Option<String> {
+        self.word.as_ref().or(self.command.words.last()).map(|word| word.text.clone())
+    }
+
     fn is_empty(&self) -> bool {
         self.word.is_none() && self.command.words.is_empty()
     }
@@ -200,6 +205,9 @@ impl Parser<'_> {
                 }
                 '(' if draft.is_empty() && self.next_if('(') && self.arithmetic(depth) => {}
                 '(' => {
+                    if self.peek() == Some(')') {
+                        self.script.functions.extend(draft.name());
+                    }
                     if draft.ends_with('=') {
                         // The words of `a=(rm -rf /)` are read as a command: where they are used, they may be one.
                         draft.push(UNKNOWN);
@@ -285,6 +293,11 @@ impl Parser<'_> {
     fn end_command(&mut self, draft: &mut Draft, piped: bool) {
         draft.end_word();
         let Draft { mut command, heredocs, .. } = std::mem::take(draft);
+        if let [keyword, name, ..] = command.words.as_slice()
+            && keyword.text == "function"
+        {
+            self.script.functions.push(name.text.clone());
+        }
         self.variables.extend(command.settle());
         let nothing = command.words.is_empty() && command.writes.is_empty() && command.reads.is_empty();
         if nothing && heredocs.is_empty() {

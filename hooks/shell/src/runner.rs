@@ -1,5 +1,7 @@
 //! Programs that run another program, which is given in their arguments.
 
+mod container;
+
 use crate::word::Word;
 
 /// A program that the arguments of another one name.
@@ -54,6 +56,7 @@ static RUNNERS: &[Runner] = &[
     runner(&["caffeinate"], "tw"),
     runner(&["strace", "ltrace"], "eopsSPuEaI"),
     runner(&["systemd-run"], "upMHE"),
+    Runner { names: &["wsl"], valued: "du", long: &["distribution", "user", "cd", "shell-type"], skip: 0 },
     Runner {
         names: &["xargs"],
         valued: "IndLPEsa",
@@ -78,6 +81,18 @@ const SUBCOMMANDS: [(&str, &str, usize); 10] = [
     ("conda", "run", 0),
 ];
 
+/// Settings of git whose values it runs.
+const GIT_COMMANDS: [&str; 8] = [
+    "core.pager",
+    "core.editor",
+    "core.sshcommand",
+    "core.fsmonitor",
+    "credential.helper",
+    "diff.external",
+    "sequence.editor",
+    "gpg.program",
+];
+
 const AS_ANOTHER_USER: [&str; 3] = ["sudo", "doas", "pkexec"];
 
 /// The programs that a program runs. Empty: its arguments name none.
@@ -87,6 +102,9 @@ pub(crate) fn runs<'w>(program: &str, args: &'w [Word]) -> Vec<Runs<'w>> {
         "fd" | "fdfind" => return after_option(args, &["-x", "-X", "--exec", "--exec-batch"], true),
         "git" => return of_git(args),
         "ssh" => return of_ssh(args),
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "kubectl" | "oc" => {
+            return container::runs(args);
+        }
         "watch" => return text(program_words(args, "n", &["interval"], 0)),
         "su" | "runuser" | "script" | "flock" | "nix" | "nix-shell" | "cmd" | "powershell" | "pwsh" => {
             let found = of_string(program, args);
@@ -194,8 +212,15 @@ fn of_git(args: &[Word]) -> Vec<Runs<'_>> {
         let value = || rest.first().map(|word| word.text.clone());
         match arg.text.as_str() {
             "-c" | "--config" => {
-                let command = value().and_then(|value| Some(value.split_once("=!")?.1.to_owned()));
-                found.extend(command.map(Runs::Text));
+                let value = value().unwrap_or_default();
+                if let Some((name, command)) = value.split_once('=') {
+                    let name = name.to_ascii_lowercase();
+                    let runs = command.starts_with('!') || GIT_COMMANDS.contains(&name.as_str());
+                    found.extend(runs.then(|| Runs::Text(command.trim_start_matches('!').to_owned())));
+                }
+            }
+            text if text.starts_with('!') && args.iter().any(|arg| arg.text == "config") => {
+                found.push(Runs::Text(text.trim_start_matches('!').to_owned()));
             }
             "foreach" => {
                 let words = rest.iter().skip_while(|word| word.text.starts_with('-')).cloned().collect::<Vec<_>>();

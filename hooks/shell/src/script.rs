@@ -1,11 +1,13 @@
 //! The simple commands of a text.
 
-use crate::word::Word;
+use crate::word::{CLOSE, COMMA, OPEN, Word};
 
 /// The simple commands of a text in the order in which they stand, those of substitutions before the command that has them.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub(crate) commands: Vec<Command>,
+    /// The names of the functions that it defines.
+    pub(crate) functions: Vec<String>,
     /// The text is longer, deeper or expands to more than is read.
     pub(crate) too_much: bool,
 }
@@ -39,6 +41,9 @@ pub(crate) enum Stdin {
 const RESERVED: [&str; 14] =
     ["!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "time", "coproc"];
 
+/// Values of a loop's variable that are followed at most.
+const MOST_VALUES: usize = 32;
+
 /// Builtins whose arguments are assignments.
 const DECLARATIONS: [&str; 6] = ["export", "declare", "typeset", "local", "readonly", "set"];
 
@@ -51,22 +56,20 @@ impl Command {
             let next = |by: usize| self.words.get(start + by).map(|word| word.text.clone());
             match word.text.as_str() {
                 _ if word.quoted && assignment(word).is_none() => break,
+                "time" if next(1).as_deref() == Some("-p") => start += 2,
                 reserved if RESERVED.contains(&reserved) => start += 1,
                 "function" => start += 2,
                 "for" | "select" => {
-                    // Of several values none is known; of one it is that.
                     let values = self.words.get(start + 3..).unwrap_or_default();
-                    let value = match values {
-                        [only] if !only.glob => only.text.clone(),
-                        _ => crate::UNKNOWN.to_string(),
-                    };
-                    set.extend(next(1).map(|name| (name, value)));
+                    set.extend(next(1).map(|name| (name, each(values))));
                     start = self.words.len();
                 }
                 "case" => start += 3,
                 _ => {
-                    let Some(assigned) = assignment(word) else { break };
-                    set.push(assigned);
+                    let Some((name, value)) = assignment(word) else { break };
+                    // A variable of a loop has several values, and so has a copy of it.
+                    let other = set.iter().any(|(known, before)| *known == name && *before != value);
+                    set.push((name, if other { crate::UNKNOWN.to_string() } else { value }));
                     start += 1;
                 }
             }
@@ -76,6 +79,18 @@ impl Command {
             set.extend(self.words.iter().filter_map(assignment));
         }
         set
+    }
+}
+
+/// The values of a loop's variable: braces that stand for all of them, so that a word with it becomes a word for each.
+fn each(values: &[Word]) -> String {
+    match values {
+        [only] if !only.glob => only.text.clone(),
+        [_, ..] if values.len() <= MOST_VALUES && values.iter().all(|value| !value.glob && value.is_known()) => {
+            let texts: Vec<&str> = values.iter().map(|value| value.text.as_str()).collect();
+            format!("{OPEN}{}{CLOSE}", texts.join(&COMMA.to_string()))
+        }
+        _ => crate::UNKNOWN.to_string(),
     }
 }
 

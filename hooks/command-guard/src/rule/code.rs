@@ -15,6 +15,35 @@ const RUNS: [&str; 9] = ["system", "popen", "subprocess", "exec", "spawn", "shel
 const DELETES: [&str; 9] =
     ["rmtree", "rmSync", "rm_rf", "rm_r", "remove_tree", "rimraf", "emptyDirSync", "remove_dir_all", "rmdirSync"];
 
+/// Names of modules, which are no paths.
+const MODULES: [&str; 7] = ["fs", "node:fs", "fs/promises", "node:fs/promises", "path", "rimraf", "fs-extra"];
+/// Words that run a text as code or as a command.
+const EVALUATES: [&str; 9] =
+    ["exec", "eval", "system", "popen", "subprocess", "spawn", "Function(", "compile(", "__import__"];
+/// Words that make a text of something else.
+const DECODES: [&str; 17] = [
+    "b64decode",
+    "fromhex",
+    "unhexlify",
+    "atob(",
+    "Buffer.from(",
+    "pack(\"",
+    "pack('",
+    "pack \"",
+    "pack '",
+    "MIME::Base64",
+    "decode64",
+    "base64_decode",
+    "unescape(",
+    "fromCharCode",
+    "chr(",
+    "codecs.decode",
+    "decompress",
+];
+
+/// Words that download.
+const DOWNLOADS: [&str; 6] = ["urlopen(", "urlretrieve(", "requests.get(", "http.get(", "fetch(", "Net::HTTP"];
+
 pub(super) fn check(call: &Call, config: &Config) -> Vec<Finding> {
     let interpreter = call.program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let options: &[&str] = match interpreter {
@@ -45,12 +74,23 @@ fn in_code(code: &str, call: &Call, config: &Config) -> Vec<Finding> {
     let mut found = Vec::new();
     let runs = RUNS.iter().any(|word| code.contains(word));
     let deletes = DELETES.iter().any(|word| code.contains(word));
+    let deletes = deletes || code.contains(".rm(") && code.contains("recursive");
+    if EVALUATES.iter().any(|word| code.contains(word)) && DECODES.iter().any(|word| code.contains(word)) {
+        found.push(finding(Kind::Unseen, false, call, "runs code that is put together when it runs"));
+    }
+    if EVALUATES.iter().any(|word| code.contains(word)) && DOWNLOADS.iter().any(|word| code.contains(word)) {
+        found.push(finding(Kind::Downloads, false, call, "runs what it downloads"));
+    }
+    if code.contains("unlink") && code.contains('*') {
+        found.push(finding(Kind::Files, false, call, "deletes many files"));
+    }
     if !runs && !deletes {
         return found;
     }
     let strings = strings(code);
     if deletes {
-        let reached = strings.iter().map(|text| reach(&Word::new(text), &config.disposable)).max();
+        let named = strings.iter().filter(|text| !MODULES.contains(&text.as_str()));
+        let reached = named.map(|text| reach(&Word::new(text), &config.disposable)).max();
         match reached.unwrap_or(Reach::Unknown) {
             Reach::Disposable => {}
             reached => found.push(finding(Kind::Files, reached >= Reach::Whole, call, "deletes folders")),

@@ -16,7 +16,7 @@ pub(super) fn check(call: &Call) -> Vec<Finding> {
     let reads_only = has(call, &["-l", "--list", "-p", "print", "--print", "--version", "--help", "-h", "-V"]);
     let program = call.program.as_str();
     let found = match program {
-        _ if has(call, &["--help", "--version"]) => None,
+        _ if has(call, &["--help", "--version"]) || matches!(call.args.as_slice(), [only] if only.text == "-h") => None,
         _ if program == "mkfs" || program.starts_with("mkfs.") => grave("destroys what is on a device"),
         "mke2fs" | "mkswap" | "newfs" | "mkntfs" | "mkdosfs" | "blkdiscard" => grave("destroys what is on a device"),
         "wipefs" if has_short(call, 'a') || has_short(call, 'o') || has_long(call, "all", 2) => {

@@ -1,10 +1,10 @@
 //! Deleting, overwriting and moving away files and folders.
 
-use hookbox_shell::{Call, UNKNOWN, Word};
+use hookbox_shell::{Call, Input, UNKNOWN, Word};
 
 use super::{Finding, Kind, finding, has, has_long, has_short, operands};
 use crate::config::Config;
-use crate::target::{Reach, reach};
+use crate::target::{Reach, reach_in};
 
 /// Files without which nobody can log in or the system does not start.
 const VITAL: [&str; 7] =
@@ -32,7 +32,7 @@ const JUNK: [&str; 16] = [
 
 pub(super) fn check(call: &Call, config: &Config) -> Vec<Finding> {
     let mut found: Vec<Finding> = overwrites(call).into_iter().collect();
-    let goes = |word: &Word| reach(word, &config.disposable);
+    let goes = |word: &Word| reach_in(word, &call.folder, &config.disposable);
     match call.program.as_str() {
         "rm" | "srm" | "unlink" => found.extend(rm(call, is_recursive(call), goes)),
         // PowerShell and cmd; their options may be shortened.
@@ -90,11 +90,12 @@ fn rm(call: &Call, recursive: bool, goes: impl Fn(&Word) -> Reach) -> Option<Fin
     // `$X/` and `$X/*` are / where $X is empty.
     let root = word
         .is_some_and(|word| word.text.trim_end_matches(['/', '*']) == UNKNOWN.to_string() && word.text.contains('/'));
+    let piped = call.input == Input::Pipe && word.is_none() && call.program != "rm";
     // What `find` hands on is judged there.
     if call.more_args && operands(call).all(|word| word.text == "{}") && operands(call).next().is_some() {
         return None;
     }
-    if !recursive && reached < Reach::Whole || reached == Reach::Disposable && !call.more_args {
+    if !recursive && reached < Reach::Whole || reached == Reach::Disposable && !call.more_args && !piped {
         return None;
     }
     match (reached, recursive) {
@@ -114,7 +115,8 @@ fn rm(call: &Call, recursive: bool, goes: impl Fn(&Word) -> Reach) -> Option<Fin
 }
 
 fn find(call: &Call, config: &Config, goes: impl Fn(&Word) -> Reach) -> Option<Finding> {
-    if !has(call, &["-delete", "rm", "/bin/rm", "unlink", "shred"]) {
+    let modes = has(call, &["chmod", "chown", "chgrp"]);
+    if !modes && !has(call, &["-delete", "rm", "/bin/rm", "unlink", "shred"]) {
         return None;
     }
     let roots = call.args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
@@ -129,6 +131,11 @@ fn find(call: &Call, config: &Config, goes: impl Fn(&Word) -> Reach) -> Option<F
     let temporary =
         call.args.first().is_some_and(|root| root.text.starts_with("/tmp") || root.text.starts_with("/var/tmp"));
     match reached {
+        Reach::Critical if modes => {
+            let grave = opens(call) && !filtered;
+            Some(finding(Kind::Files, grave, call, "changes who may use the system's files"))
+        }
+        _ if modes => None,
         Reach::Disposable => None,
         Reach::Whole | Reach::Project if !names.is_empty() && names.iter().all(junk) || has(call, &["-empty"]) => None,
         Reach::Outside if temporary && filtered => None,
@@ -155,11 +162,17 @@ fn mv(call: &Call, goes: impl Fn(&Word) -> Reach) -> Option<Finding> {
     moved.then(|| finding(Kind::Files, true, call, "moves a part of the system away"))
 }
 
+/// Modes that let everybody or nobody use a file.
+fn opens(call: &Call) -> bool {
+    has(call, &["777", "0777", "a+rwx", "ugo+rwx", "000", "0", "a-rwx", "+rwx", "a=rwx"])
+}
+
 fn modes(call: &Call, goes: impl Fn(&Word) -> Reach) -> Option<Finding> {
     let recursive = has_short(call, 'R') || has_long(call, "recursive", 3);
-    let open = call.program == "chmod"
-        && has(call, &["777", "0777", "a+rwx", "ugo+rwx", "000", "0", "a-rwx", "+rwx", "a=rwx"]);
-    let targets = || operands(call).skip(1).map(&goes);
+    let open = call.program == "chmod" && opens(call);
+    // The first is a mode or an owner, unless an option says that.
+    let first = usize::from(operands(call).count() > 1);
+    let targets = || operands(call).skip(first).map(&goes);
     if targets().any(|reached| reached == Reach::Critical) && (recursive || open) {
         return Some(finding(Kind::Files, true, call, "changes who may use the system's files"));
     }
@@ -174,7 +187,8 @@ fn overwrites(call: &Call) -> Option<Finding> {
     let dd: Vec<Word> = dd.collect();
     let last = matches!(call.program.as_str(), "cp" | "mv" | "install" | "ln").then(|| operands(call).last()).flatten();
     let all = matches!(call.program.as_str(), "tee" | "truncate").then(|| operands(call)).into_iter().flatten();
-    let in_place = call.program == "sed" && (has_short(call, 'i') || has_long(call, "in-place", 3));
+    let in_place =
+        matches!(call.program.as_str(), "sed" | "perl") && (has_short(call, 'i') || has_long(call, "in-place", 3));
     let edited = operands(call).skip(1).filter(|_| in_place);
     let written = call.writes.iter().chain(last).chain(all).chain(&dd).chain(edited);
     let path = written.map(|word| plain(&word.text)).find(|path| is_systems(path))?;
@@ -198,7 +212,7 @@ fn is_systems(path: &str) -> bool {
         "/sys/",
     ]
     .iter()
-    .any(|start| path.starts_with(start))
+    .any(|start| path.starts_with(start) || path == start.trim_end_matches('/'))
 }
 
 /// `/etc/../etc//passwd` is `/etc/passwd`.

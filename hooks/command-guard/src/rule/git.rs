@@ -34,7 +34,7 @@ pub(super) fn check(call: &Call) -> Option<Finding> {
         "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => {
             risky("throws away changes that are not committed")
         }
-        "branch" if short('D') || short('d') && (short('f') || has(&["--force"])) => {
+        "branch" if short('D') || (short('d') || has(&["--delete"])) && (short('f') || has(&["--force"])) => {
             risky("deletes a branch that may not be merged")
         }
         "stash" if has(&["drop", "clear"]) => risky("throws away stashed changes"),
@@ -77,6 +77,9 @@ fn subcommand(args: &[Word]) -> Option<(&str, &[Word])> {
 }
 
 fn push(call: &Call, sub: &Call) -> Option<Finding> {
+    if has_short(sub, 'n') || super::has(sub, &["--dry-run"]) {
+        return None;
+    }
     let forced = has_short(sub, 'f') || super::has(sub, &["--force"]);
     let lease = sub.args.iter().any(|arg| arg.text.starts_with("--force-with-lease"));
     let refs: Vec<&str> = operands(sub).skip(1).map(|word| word.text.as_str()).collect();
@@ -90,6 +93,7 @@ fn push(call: &Call, sub: &Call) -> Option<Finding> {
     if deletes {
         return Some(finding(Kind::Git, shared, call, "deletes a branch or tag of the remote"));
     }
+    let shared = shared || super::has(sub, &["--all"]);
     if forced || plus || lease {
         let what = "replaces commits that others may have";
         return Some(finding(Kind::Git, shared && !lease, call, what));

@@ -68,6 +68,7 @@ const ROWS: &[Row] = &[
     (Kind::System, &["kill"], &["-1"], true, "ends every process"),
     (Kind::System, &["kill"], &["1"], true, "ends the first process"),
     (Kind::System, &["killall5"], &[], true, "ends every process"),
+    (Kind::System, &["pkill", "killall"], &["-u|--user|-U", "root|0"], true, "ends every process of a user"),
     (Kind::System, &["pkill", "killall"], &["-u|--user|-U"], false, "ends every process of a user"),
     (Kind::System, &["iptables", "ip6tables", "ebtables"], &["-F|--flush|-X"], false, "opens the firewall"),
     (Kind::System, &["nft"], &["flush"], false, "opens the firewall"),
@@ -86,6 +87,8 @@ const ROWS: &[Row] = &[
     (Kind::System, &["modprobe"], &["-r*"], false, "takes a driver out of the kernel"),
     (Kind::System, &["efibootmgr"], &["-B|-b|-O"], true, "changes how the machine starts"),
     (Kind::System, &["bcdedit", "bootrec"], &["/*"], true, "changes how the machine starts"),
+    (Kind::System, &["flashrom"], &["-w|--write|-E|--erase"], true, "changes how the machine starts"),
+    (Kind::System, &["cipher", "cipher.exe"], &["/w*|/W*"], true, "writes over a disk's free space"),
     (Kind::System, &["vssadmin", "wmic"], &["delete|shadowcopy"], true, "deletes backups"),
     (Kind::System, &["reg"], &["delete"], false, "deletes settings of the system"),
     (Kind::System, &["tmutil"], &["delete|deletelocalsnapshots|disable"], false, "deletes backups"),
@@ -117,6 +120,10 @@ const ROWS: &[Row] = &[
     (Kind::Services, &["docker", "podman", "nerdctl"], &["volume", "rm|remove"], false, DATA),
     (Kind::Services, &["docker", "podman", "docker-compose", "podman-compose"], &["down", "-v|--volumes"], false, DATA),
     (Kind::Services, &["aws"], &["s3", "rb|rm", "--force|--recursive"], true, CLOUD),
+    (Kind::Services, &["aws"], &["delete-*", "--skip-final-snapshot"], true, CLOUD),
+    (Kind::Services, &["gcloud"], &["projects", "delete"], true, CLOUD),
+    (Kind::Services, &["az"], &["group", "delete"], true, CLOUD),
+    (Kind::Services, &["pulumi"], &["destroy|down", "--yes|-y"], true, CLOUD),
     (Kind::Services, &["aws"], &["delete-*|terminate-*|rb|deregister-*"], false, CLOUD),
     (
         Kind::Services,
@@ -160,8 +167,19 @@ const ROWS: &[Row] = &[
 ];
 
 /// Clients of databases that take statements.
-const DATABASES: [&str; 10] =
-    ["psql", "mysql", "mariadb", "sqlite3", "clickhouse-client", "duckdb", "cockroach", "sqlcmd", "bq", "mongosh"];
+const DATABASES: [&str; 11] = [
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "clickhouse-client",
+    "duckdb",
+    "cockroach",
+    "sqlcmd",
+    "bq",
+    "mongosh",
+    "mongo",
+];
 
 pub(super) fn check(call: &Call) -> Vec<Finding> {
     let rows = ROWS.iter().filter(|(_, programs, words, ..)| {
@@ -172,11 +190,22 @@ pub(super) fn check(call: &Call) -> Vec<Finding> {
         found.extend(statement(call));
     }
     // `:(){ :|:& };:`
-    if call.input == Input::Pipe && call.program == ":" {
+    if call.multiplies || call.input == Input::Pipe && call.program == ":" {
         found.push(finding(Kind::System, true, call, "starts itself without end"));
     }
-    let shows = call.args.iter().any(|arg| matches!(arg.text.as_str(), "--dry-run" | "--help" | "--simulate"));
-    if shows { Vec::new() } else { found }
+    if only_shows(call) { Vec::new() } else { found }
+}
+
+/// Returns true if a call says what it would do, and does nothing.
+fn only_shows(call: &Call) -> bool {
+    let has = |words: &[&str]| super::has(call, words);
+    match call.program.as_str() {
+        "apt" | "apt-get" | "aptitude" if has(&["-s", "--just-print", "--no-act", "--recon"]) => true,
+        "terraform" | "tofu" | "terragrunt" if super::operands(call).next().is_some_and(|sub| sub.text == "plan") => {
+            true
+        }
+        _ => has(&["--dry-run", "--help", "--simulate", "--dry-run=client", "--dry-run=server", "--dry-run=true"]),
+    }
 }
 
 fn has(call: &Call, word: &str) -> bool {
@@ -197,13 +226,16 @@ fn statement(call: &Call) -> Option<Finding> {
     }
     let grave = text.split(';').any(|statement| {
         let statement = statement.to_ascii_uppercase();
+        // What is in a literal is data, unless it is run.
+        let runs = ["EXECUTE", "PREPARE", "DO "].iter().any(|word| statement.contains(word));
+        let statement = if runs { statement } else { statement.split('\'').step_by(2).collect::<Vec<_>>().join(" ") };
         let words: Vec<&str> =
             statement.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
         let follows = |first: &str, second: &[&str]| {
             words.windows(2).any(|pair| matches!(pair, [a, b] if *a == first && second.contains(b)))
         };
         follows("DROP", &["DATABASE", "SCHEMA", "TABLE", "KEYSPACE"])
-            || follows("TRUNCATE", &["TABLE"])
+            || statement.contains("TRUNCATE ")
             || words.contains(&"DROPDATABASE")
             || follows("DELETE", &["FROM"]) && !words.contains(&"WHERE")
     });
