@@ -1,37 +1,35 @@
-//! Findings about a configuration, as data.
+//! Checks of a configuration that is not loaded.
 
-use hookbox::config::{Diagnostic, Severity};
-use serde::Serialize;
+use hookbox::config::Loaded;
 
-/// One thing that is wrong with a configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// `error`: the configuration is not loaded. `warning`: something in it has no effect.
-    pub severity: &'static str,
-    /// The file.
-    pub file: String,
-    /// JSON pointer into the file; empty for the whole of it.
-    pub pointer: String,
-    /// The line, from 1, where it is known.
-    pub line: Option<usize>,
-    /// The fault, and what is allowed.
-    pub message: String,
-    /// The remedy.
-    pub help: Option<String>,
+use crate::{
+    error::Error,
+    finding::Finding,
+    hook_set::HookSet,
+    options::{LoadOptions, Source},
+    runtime::Runtime,
+};
+
+/// Finds all faults of a configuration and its hooks.
+///
+/// # Errors
+/// [`Code::Options`](crate::Code::Options), [`Code::Closed`](crate::Code::Closed)
+pub async fn check(runtime: &Runtime, source: Source, options: LoadOptions) -> Result<Vec<Finding>, Error> {
+    runtime.is_open()?;
+    let Loaded { config, warnings } = match options.read(&source, runtime.inner()) {
+        Ok(loaded) => loaded,
+        Err(error) => return findings_of(error),
+    };
+    let mut found: Vec<Finding> = warnings.iter().chain(&config.self_writes()).map(Finding::from).collect();
+    let lazy = LoadOptions { lazy: true, ..options };
+    match HookSet::of_config(runtime, config, lazy, Vec::new(), &[]).await {
+        Ok(hooks) => found.extend(hooks.check().await?),
+        Err(error) => found.extend(findings_of(error)?),
+    }
+    Ok(found)
 }
 
-impl From<&Diagnostic> for Finding {
-    fn from(found: &Diagnostic) -> Self {
-        Self {
-            severity: match found.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            },
-            file: found.file.display().to_string(),
-            pointer: found.pointer.clone(),
-            line: found.line,
-            message: found.message.clone(),
-            help: found.help.clone(),
-        }
-    }
+/// The findings in an error about a configuration. Any other error is returned.
+fn findings_of(error: Error) -> Result<Vec<Finding>, Error> {
+    if error.findings.is_empty() { Err(error) } else { Ok(error.findings) }
 }

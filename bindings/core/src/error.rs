@@ -4,17 +4,17 @@ use hookbox::{BuildError, config::ConfigErrors};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::check::Finding;
+use crate::finding::Finding;
 
-/// An error of this surface. What hooks do wrong is never one: it is settled in a [`Response`](crate::Response).
+/// An error of this surface. Failures of hooks are never errors: they are settled in a [`Response`](crate::Response).
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{message}")]
 pub struct Error {
     /// The kind, which stays the same from version to version.
     pub code: Code,
-    /// The event, its place, and what to do.
+    /// What happened, where, and what to do.
     pub message: String,
-    /// The faults of the configuration, where it is about one.
+    /// All faults of the configuration; empty for other errors.
     pub findings: Vec<Finding>,
 }
 
@@ -23,15 +23,15 @@ pub struct Error {
 pub enum Code {
     /// An option is invalid.
     Options,
-    /// The configuration has errors; all of them are in the details.
+    /// The configuration has errors. The details list all of them.
     Config,
-    /// A hook of the configuration cannot be loaded; the details say which.
+    /// A hook of the configuration cannot be loaded. The details name it.
     Hook,
-    /// The event cannot be read (`explain` only: `decide` settles it).
+    /// The event cannot be read. Only `explain` returns this: `decide` settles it.
     Event,
     /// The runtime or the hook set was closed.
     Closed,
-    /// The process is a fork of the one that opened the runtime, and has none of its threads.
+    /// The process is a fork of the one that opened the runtime and has none of its threads.
     Forked,
     /// The compiler that the package carries is missing.
     Compiler,

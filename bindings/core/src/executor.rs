@@ -9,19 +9,19 @@ use tokio::{
 
 use crate::error::{Code, Error};
 
-/// A tokio runtime that knows the process that started it.
+/// A tokio runtime, and the process that started it.
 pub(crate) struct Executor {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
     process: u32,
 }
 
-/// Work that goes on without its caller.
+/// Work in the background.
 #[derive(Debug)]
 pub struct Task(AbortHandle);
 
 impl Task {
-    /// Ends the work at its next pause. What it would have reported is not reported.
+    /// Ends the work at its next `await`. Its result is dropped.
     pub fn cancel(&self) {
         self.0.abort();
     }
@@ -36,7 +36,7 @@ impl Executor {
         Ok(Self { runtime: Some(runtime), process: process::id() })
     }
 
-    /// The runtime, unless this process is a fork of the one that started it: no thread of that is here.
+    /// The runtime. A fork of the process that started it gets an error, because it has none of the threads.
     fn runtime(&self) -> Result<&Runtime, Error> {
         if self.process != process::id() {
             let message = "the runtime was opened before this process was forked: open another one here";
@@ -57,13 +57,13 @@ impl Executor {
 }
 
 impl Drop for Executor {
-    /// Waits for nothing: a hook may be at work, and tokio panics where `async` code would wait.
+    /// Does not wait: a hook may still run, and tokio panics if `async` code waits.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         if self.process == process::id() {
             runtime.shutdown_background();
         } else {
-            // Its locks may be held by threads that are not in this process.
+            // Threads that do not exist in this process may hold its locks.
             mem::forget(runtime);
         }
     }

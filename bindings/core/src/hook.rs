@@ -1,4 +1,4 @@
-//! Hooks in the language of the host: functions beside components in one chain.
+//! Functions of the host as hooks, in one chain with components.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use crate::error::{Code, Error};
 
-/// The answer of a host's function: the dialect's output as JSON (`null` for no output), or why it failed.
+/// The answer of a host's function: the dialect's output as JSON (`null` for no output), or the reason of its failure.
 pub type Answer = Result<String, String>;
 
 type Ask = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
-/// A function of the host as a hook, with all that a hook of a configuration has: event, matcher, name, timeout, failure policy,
-/// authority and mode. A function that fails, never answers or answers anything but the dialect's output is a failed hook.
+/// A function of the host as a hook. Like a hook of a configuration it has an event, a matcher, a name, a timeout, a failure policy,
+/// an authority and a mode. If the function fails, never answers or answers anything but the dialect's output, the hook has failed.
 pub struct HostHook {
     entry: CallbackEntry,
     ask: Ask,
 }
 
 impl HostHook {
-    /// Reads the description of a hook from JSON. `ask` gets the event's JSON.
+    /// Reads the description of a hook from JSON. `ask` receives the event's JSON.
     ///
     /// # Errors
     /// [`Code::Options`]

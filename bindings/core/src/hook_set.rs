@@ -1,4 +1,4 @@
-//! One configuration, ready to be asked.
+//! A loaded configuration, which decides on events.
 
 use std::{
     sync::{
@@ -10,19 +10,19 @@ use std::{
 
 use hookbox::{
     Config, ErrorKind, Response,
-    config::{Diagnostic, misnamed},
+    config::{Diagnostic, Loaded, misnamed},
 };
 use serde_json::Value;
 
 use crate::{
-    check::Finding,
     error::{Code, Error},
+    finding::Finding,
     hook::HostHook,
-    options::LoadOptions,
+    options::{LoadOptions, Source},
     runtime::Runtime,
 };
 
-/// The hooks of one configuration, and those of the host beside them. Cheap to clone.
+/// The hooks of one configuration and those of the host. Cheap to clone.
 #[derive(Clone)]
 pub struct HookSet {
     runtime: Runtime,
@@ -30,7 +30,7 @@ pub struct HookSet {
     about: Arc<About>,
 }
 
-/// The facts that stay as they were loaded.
+/// Facts that do not change after loading.
 struct About {
     warnings: Vec<Finding>,
     events: Vec<String>,
@@ -38,19 +38,34 @@ struct About {
     closed: AtomicBool,
 }
 
-/// Facts about one event beside its JSON.
+/// Facts about one event in addition to its JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The event's name, for dialects whose JSON does not carry it.
     pub event_name: Option<String>,
-    /// The client's timeout. Default: as in the configuration.
+    /// The client's timeout; the configuration's unless given.
     pub timeout: Option<Duration>,
-    /// The client sees the text alone, and neither stderr nor an exit code: a block is always in the text then.
+    /// True if the client sees only the text, and neither stderr nor an exit code. A block is then always in the text.
     pub body_only: bool,
 }
 
 impl HookSet {
-    pub(crate) async fn load(
+    /// Loads a configuration with all its hooks, and the hooks of the host after them.
+    ///
+    /// # Errors
+    /// [`Code::Config`], [`Code::Hook`], [`Code::Options`], [`Code::Closed`]
+    pub async fn load(
+        runtime: &Runtime,
+        source: Source,
+        options: LoadOptions,
+        hooks: Vec<HostHook>,
+    ) -> Result<Self, Error> {
+        runtime.is_open()?;
+        let Loaded { config, warnings } = options.read(&source, runtime.inner())?;
+        Self::of_config(runtime, config, options, hooks, &warnings).await
+    }
+
+    pub(crate) async fn of_config(
         runtime: &Runtime,
         config: Config,
         options: LoadOptions,
@@ -80,7 +95,7 @@ impl HookSet {
         Ok(Self { runtime: runtime.clone(), hooks: builder.load().await?, about: Arc::new(about) })
     }
 
-    /// The runtime that it was loaded in.
+    /// The runtime of the hook set.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
@@ -95,8 +110,8 @@ impl HookSet {
         self.hooks.tenant()
     }
 
-    /// Wire names of the events that some hook is for, in configuration order; `canUseTool` for the permission callback.
-    /// All of the dialect where a hook is for whatever its component exports.
+    /// Wire names of the events that have a hook, in configuration order; `canUseTool` is the permission callback. All events
+    /// of the dialect if a hook names none, because its component decides then.
     pub fn events(&self) -> &[String] {
         &self.about.events
     }
@@ -111,7 +126,7 @@ impl HookSet {
         self.about.has_host_hooks
     }
 
-    /// Decides on one event. What is wrong with the event or with hooks is settled in the response.
+    /// Decides on one event. An invalid event and failures of hooks are settled in the response.
     ///
     /// # Errors
     /// [`Code::Closed`]
@@ -124,7 +139,7 @@ impl HookSet {
         Ok(self.hooks.decide(asked).await)
     }
 
-    /// Decides on one event, and tells which hooks it met, what each said and the sentence that decided.
+    /// Decides on one event and reports the hooks that ran, their outputs and the sentence that decided.
     ///
     /// # Errors
     /// [`Code::Event`]: the event cannot be read. [`Code::Closed`]
@@ -137,7 +152,7 @@ impl HookSet {
         let report = report.map(serde_json::to_value).transpose();
         let report = report.map_err(|error| Error::new(Code::System, format!("cannot write the report: {error}")))?;
         report.ok_or_else(|| {
-            let message = response.error.map_or_else(|| "no hook was asked".to_owned(), |error| error.message);
+            let message = response.error.map_or_else(|| "no hook ran".to_owned(), |error| error.message);
             Error::new(Code::Event, message)
         })
     }
@@ -151,7 +166,7 @@ impl HookSet {
         Ok(self.hooks.check().await.iter().map(Finding::from).collect())
     }
 
-    /// Refuses new calls, ends the hooks' processes, and waits at most `grace` for their end.
+    /// Refuses later events, ends the work of its hooks, and waits at most `grace` until they have ended.
     pub async fn close(&self, grace: Duration) {
         if !self.about.closed.swap(true, Ordering::AcqRel) {
             self.hooks.close(grace).await;

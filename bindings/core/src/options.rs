@@ -1,4 +1,4 @@
-//! Options, as both packages pass them on: JSON objects whose unknown keys are errors.
+//! Options as JSON objects. Unknown keys are errors.
 
 use std::{
     num::{NonZeroU32, NonZeroUsize},
@@ -14,13 +14,13 @@ use crate::error::{Code, Error};
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct RuntimeOptions {
-    /// Components are compiled in this process, which a component made for that can exhaust.
+    /// Compile components in this process, which a hostile component can exhaust.
     pub compile_in_process: bool,
     /// Limits of compiling one component in a process of its own.
     pub compile_limits: CompileLimits,
     /// The folder of compiled components. Default: the user's cache folder.
     pub cache_dir: Option<PathBuf>,
-    /// Components that run at once. Default: 16.
+    /// Components that run at the same time; 16 unless given.
     pub max_instances: Option<NonZeroU32>,
     /// The largest `memoryMiB` that a hook may have. Default: 1024.
     #[serde(rename = "maxMemoryMiB")]
@@ -35,17 +35,17 @@ pub struct RuntimeOptions {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct LoadOptions {
-    /// The dialect, before any that the configuration names.
+    /// The dialect. It overrides the configuration's.
     pub dialect: Option<String>,
     /// Failures block, regardless of the configuration.
     pub fail_closed: bool,
-    /// Hooks are loaded when an event first needs them. One that cannot be loaded then is a failed hook.
+    /// Load each hook when an event first needs it. A hook that cannot be loaded then has failed.
     pub lazy: bool,
-    /// The tenant, whose state is kept apart from that of others.
+    /// The tenant. Each tenant has its own state.
     pub tenant: Option<String>,
     /// Bounds of every hook: `authority`, `permissions` and `limits`, as a configuration has them.
     pub ceiling: Option<Ceiling>,
-    /// Types of handlers that the ceiling allows beside `wasm`.
+    /// Types of handlers that the ceiling allows in addition to `wasm`.
     pub handlers: Vec<String>,
     /// Bytes of state that all hooks of the tenant may keep.
     pub state_bytes: Option<u64>,
@@ -56,11 +56,11 @@ pub struct LoadOptions {
 pub enum Source {
     /// A file.
     File(PathBuf),
-    /// The text of one, and the folder that its relative paths are relative to.
+    /// The text of a configuration, and the folder that its relative paths refer to.
     Text(String, PathBuf),
 }
 
-/// Stands for the file of a configuration that is in none. No file can be named so.
+/// The name of a configuration without a file, in messages. No file has this name.
 const NO_FILE: &str = "<configuration>";
 
 /// Reads an options object; the empty text stands for `{}`.
@@ -69,7 +69,7 @@ pub(crate) fn parse<T: DeserializeOwned + Default>(what: &str, text: &str) -> Re
         return Ok(T::default());
     }
     serde_json::from_str(text).map_err(|error| {
-        // A position in a generated text does not help the user.
+        // The package wrote the text, so a place in it is of no use to the caller.
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
         Error::new(Code::Options, format!("invalid {what} options: {message}"))
@@ -94,7 +94,7 @@ impl LoadOptions {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let options: Self = parse("load", text)?;
         if options.ceiling.is_none() && !options.handlers.is_empty() {
-            let message = "invalid load options: `handlers` bounds nothing without a `ceiling`";
+            let message = "invalid load options: `handlers` needs a `ceiling`";
             return Err(Error::new(Code::Options, message));
         }
         Ok(options)

@@ -9,15 +9,12 @@ use std::{
     },
 };
 
-use hookbox::{SqliteStore, config::Loaded};
+use hookbox::SqliteStore;
 
 use crate::{
-    check::Finding,
     error::{Code, Error},
     executor::{Executor, Task},
-    hook::HostHook,
-    hook_set::HookSet,
-    options::{LoadOptions, RuntimeOptions, Source},
+    options::RuntimeOptions,
 };
 
 /// The parts that all hook sets of a program share: the engine, compiled components, the state store, threads. Cheap to clone.
@@ -62,36 +59,7 @@ impl Runtime {
         Ok(Self { shared: Arc::new(Shared { runtime, executor, closed: AtomicBool::new(false) }) })
     }
 
-    /// Loads a configuration with every hook, and the hooks of the host's own language after them.
-    ///
-    /// # Errors
-    /// [`Code::Config`], [`Code::Hook`], [`Code::Options`], [`Code::Closed`]
-    pub async fn load(&self, source: Source, options: LoadOptions, hooks: Vec<HostHook>) -> Result<HookSet, Error> {
-        self.is_open()?;
-        let Loaded { config, warnings } = options.read(&source, &self.shared.runtime)?;
-        HookSet::load(self, config, options, hooks, &warnings).await
-    }
-
-    /// Finds everything that is wrong with a configuration and its hooks.
-    ///
-    /// # Errors
-    /// [`Code::Options`], [`Code::Closed`]
-    pub async fn check(&self, source: Source, options: LoadOptions) -> Result<Vec<Finding>, Error> {
-        self.is_open()?;
-        let Loaded { config, warnings } = match options.read(&source, &self.shared.runtime) {
-            Ok(loaded) => loaded,
-            Err(error) => return findings_of(error),
-        };
-        let mut found: Vec<Finding> = warnings.iter().chain(&config.self_writes()).map(Finding::from).collect();
-        let lazy = LoadOptions { lazy: true, ..options };
-        match HookSet::load(self, config, lazy, Vec::new(), &[]).await {
-            Ok(hooks) => found.extend(hooks.check().await?),
-            Err(error) => found.extend(findings_of(error)?),
-        }
-        Ok(found)
-    }
-
-    /// Refuses new calls. Decisions in progress are finished.
+    /// Refuses later calls. Decisions that have begun are finished.
     pub fn close(&self) {
         self.shared.closed.store(true, Ordering::Release);
     }
@@ -121,20 +89,15 @@ impl Runtime {
     }
 }
 
-/// The compiler, where it is.
+/// The path of the compiler, if it is there.
 fn found(compiler: Option<PathBuf>) -> Result<PathBuf, Error> {
     let missing = |place: String| {
         let message = format!(
             "the compiler of the hookbox package is missing{place}: install the package again, or set \
-             `compileInProcess` where every component is trusted"
+             `compileInProcess` if you trust every component"
         );
         Error::new(Code::Compiler, message)
     };
     let program = compiler.ok_or_else(|| missing(String::new()))?;
     if program.is_file() { Ok(program) } else { Err(missing(format!(" ({})", program.display()))) }
-}
-
-/// The findings in an error about a configuration; any other error.
-fn findings_of(error: Error) -> Result<Vec<Finding>, Error> {
-    if error.findings.is_empty() { Err(error) } else { Ok(error.findings) }
 }

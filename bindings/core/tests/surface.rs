@@ -3,7 +3,9 @@
 
 use std::{path::PathBuf, sync::mpsc::channel, time::Duration};
 
-use hookbox_embed::{Code, Error, HookSet, HostHook, LoadOptions, Request, Runtime, RuntimeOptions, Source};
+use hookbox_embed::{
+    Code, Effect, Error, HookSet, HostHook, LoadOptions, Replacement, Request, Runtime, RuntimeOptions, Source, check,
+};
 use hookbox_testing::guest;
 use serde_json::{Value, json};
 
@@ -26,7 +28,7 @@ fn command(script: &str) -> Value {
 }
 
 fn load(runtime: &Runtime, config: &Value, options: &str, hooks: Vec<HostHook>) -> Result<HookSet, Error> {
-    runtime.block_on(runtime.load(text(config), LoadOptions::parse(options)?, hooks))?
+    runtime.block_on(HookSet::load(runtime, text(config), LoadOptions::parse(options)?, hooks))?
 }
 
 fn decide(hooks: &HookSet) -> hookbox_embed::Response {
@@ -73,7 +75,7 @@ fn a_broken_configuration_is_an_error_with_every_finding() {
     assert_eq!(error.code, Code::Config);
     let findings = error.details()["diagnostics"].clone();
     assert!(findings.as_array().unwrap().len() >= 2, "{findings}");
-    let found = runtime.block_on(runtime.check(text(&config), LoadOptions::default())).unwrap().unwrap();
+    let found = runtime.block_on(check(&runtime, text(&config), LoadOptions::default())).unwrap().unwrap();
     assert_eq!(serde_json::to_value(found).unwrap(), findings);
 }
 
@@ -124,6 +126,52 @@ fn functions_of_the_host_decide_and_fail_like_any_hook() {
 }
 
 #[test]
+fn an_effect_is_a_replacement_or_a_refusal() {
+    let runtime = open();
+    let effect = |output: Value| {
+        let hook = HostHook::new(r#"{"event": "PreToolUse"}"#, move |_| {
+            let output = output.to_string();
+            async { Ok(output) }
+        });
+        Effect::of(&decide(&load(&runtime, &json!({}), "", vec![hook.unwrap()]).unwrap()))
+    };
+    let says = |mut specific: Value| {
+        specific["hookEventName"] = "PreToolUse".into();
+        json!({ "hookSpecificOutput": specific })
+    };
+    let refused = |reason: &str| Effect { replacement: None, refusal: Some(reason.to_owned()) };
+    let asked =
+        |reason: &str| refused(&format!("this call needs a person's approval, which cannot be given here{reason}"));
+    let input = json!({ "command": "ls -l" });
+    let replaced = Effect {
+        replacement: Some(Replacement { value: input.clone() }),
+        refusal: Some("a hook rewrites this call, which cannot be done here".to_owned()),
+    };
+    for (output, expected) in [
+        (Value::Null, Effect::default()),
+        (says(json!({ "permissionDecision": "allow" })), Effect::default()),
+        (says(json!({ "additionalContext": "more" })), Effect::default()),
+        (says(json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" })), refused("no")),
+        (says(json!({ "permissionDecision": "deny" })), refused("denied by a hook")),
+        (json!({ "continue": false, "stopReason": "enough" }), refused("enough")),
+        (says(json!({ "permissionDecision": "ask", "permissionDecisionReason": "sure?" })), asked(": sure?")),
+        (says(json!({ "permissionDecision": "ask", "updatedInput": input })), asked("")),
+        // The dialect obeys a rewrite only with an `allow`.
+        (says(json!({ "updatedInput": input })), Effect::default()),
+        (says(json!({ "permissionDecision": "allow", "updatedInput": input })), replaced),
+    ] {
+        assert_eq!(effect(output.clone()), expected, "{output}");
+    }
+    // An error of hookbox itself refuses if failures block.
+    let refuses_unreadable = |options: &str| {
+        let hooks = load(&runtime, &command("true"), options, Vec::new()).unwrap();
+        let response = runtime.block_on(hooks.decide(b"{", &Request::default()));
+        Effect::of(&response.unwrap().unwrap()).refusal.is_some()
+    };
+    assert_eq!((refuses_unreadable(r#"{"failClosed": true}"#), refuses_unreadable("")), (true, false));
+}
+
+#[test]
 fn a_component_that_exhausts_the_compiler_ends_the_compiler_alone() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bomb.wasm"), guest::bomb()).unwrap();
@@ -133,8 +181,8 @@ fn a_component_that_exhausts_the_compiler_ends_the_compiler_alone() {
     let runtime = Runtime::open(options, Some(compiler())).unwrap();
     let config = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "wasm", "component": "bomb.wasm" }] }] } });
     let source = Source::Text(config.to_string(), folder.path().into());
-    let error =
-        runtime.block_on(runtime.load(source, LoadOptions::default(), Vec::new())).unwrap().map(drop).unwrap_err();
+    let loading = HookSet::load(&runtime, source, LoadOptions::default(), Vec::new());
+    let error = runtime.block_on(loading).unwrap().map(drop).unwrap_err();
     assert_eq!(error.code, Code::Hook);
     assert!(error.message.contains("compile"), "{error}");
 }

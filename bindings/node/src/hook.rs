@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::post::{Kind, Post};
 
-/// Questions that JavaScript has not answered.
+/// Questions without an answer from JavaScript.
 #[derive(Clone)]
 pub(crate) struct Questions {
     post: Post,
@@ -37,12 +37,12 @@ impl Questions {
         Self { post, open: Arc::default() }
     }
 
-    /// Gives the answer to a question. The first one counts, and none after the hook's time is over.
+    /// Answers a question. Only the first answer before the hook's deadline counts.
     pub(crate) fn answer(&self, question: u32, answer: Answer) {
         let _ = self.open.take(question).map(|waiting| waiting.send(answer));
     }
 
-    /// A hook that asks the function of this number.
+    /// Makes a hook that asks the function with this number.
     pub(crate) fn hook(&self, entry: &str, function: u32) -> Result<HostHook, Error> {
         let used = Arc::new(Function { number: function, post: self.post.clone() });
         let questions = self.clone();
@@ -61,7 +61,7 @@ impl Questions {
     }
 }
 
-/// A function that hooks ask; JavaScript forgets it with the last of them.
+/// A function that hooks ask. JavaScript drops it with the last of them.
 struct Function {
     number: u32,
     post: Post,
@@ -73,7 +73,7 @@ impl Drop for Function {
     }
 }
 
-/// A pending call; when it is dropped, JavaScript is notified.
+/// A question. When it is dropped without an answer, JavaScript is told that no answer is needed.
 struct Question {
     number: u32,
     questions: Questions,

@@ -1,18 +1,17 @@
-//! One configuration, ready to be asked.
+//! A loaded configuration, which decides on events.
 
 use std::time::Duration;
 
-use hookbox_embed::{Code, Error, Request};
+use hookbox_embed::{Code, Error, Request, to_json};
 use napi::{
     Either,
     bindgen_prelude::{Result, Uint8Array},
 };
 use napi_derive::napi;
-use serde::Serialize;
 
 use crate::{
-    post::thrown,
-    runtime::{Calls, NativeTask},
+    calls::{Calls, NativeTask},
+    post::{thrown, written},
 };
 
 /// The hooks of one configuration.
@@ -22,14 +21,14 @@ pub struct NativeHookSet {
     calls: Calls,
 }
 
-/// Facts about one event beside its JSON.
+/// Facts about one event in addition to its JSON.
 #[napi(object)]
 pub struct NativeRequest {
     /// The event's name, for dialects whose JSON does not carry it.
     pub event_name: Option<String>,
     /// The client's timeout, in milliseconds.
     pub timeout: Option<f64>,
-    /// The client sees the text alone.
+    /// True if the client sees only the text.
     pub body_only: Option<bool>,
 }
 
@@ -49,15 +48,10 @@ fn milliseconds(name: &str, milliseconds: f64) -> std::result::Result<Duration, 
     })
 }
 
-/// A value as JSON.
-pub(crate) fn written(value: &impl Serialize) -> std::result::Result<String, Error> {
-    serde_json::to_string(value).map_err(|error| Error::new(Code::System, format!("cannot write JSON: {error}")))
-}
-
 fn bytes(event: Either<String, Uint8Array>) -> Vec<u8> {
     match event {
         Either::A(text) => text.into_bytes(),
-        // Copied, because JavaScript may change it while hooks read it.
+        // Copied, because JavaScript may change the array while hooks read it.
         Either::B(bytes) => bytes.to_vec(),
     }
 }
@@ -70,7 +64,7 @@ impl NativeHookSet {
     /// Runs a call to its end on this thread.
     fn wait<T>(&self, future: impl Future<Output = std::result::Result<T, Error>>) -> Result<T> {
         if self.hooks.has_host_hooks() {
-            let message = "a hook of this set is a function of this program, which cannot run while this thread waits: \
+            let message = "a hook of this set is a JavaScript function, which cannot run while this thread waits: \
                            use the asynchronous call";
             return Err(thrown(Error::new(Code::Unsupported, message)));
         }
@@ -92,7 +86,7 @@ impl NativeHookSet {
         self.hooks.tenant().to_owned()
     }
 
-    /// Wire names of the events that some hook is for.
+    /// Wire names of the events that have a hook.
     #[napi(getter)]
     pub fn events(&self) -> Vec<String> {
         self.hooks.events().to_vec()
@@ -109,14 +103,14 @@ impl NativeHookSet {
     pub fn decide(&self, call: u32, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<NativeTask> {
         let (hooks, event) = (self.hooks.clone(), bytes(event));
         let request = Request::try_from(request).map_err(thrown)?;
-        self.calls.start(call, async move { written(&hooks.decide(&event, &request).await?) })
+        self.calls.start(call, async move { to_json(&hooks.decide(&event, &request).await?) })
     }
 
     /// Decides on an event while this thread waits; the response as JSON.
     #[napi]
     pub fn decide_sync(&self, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<String> {
         let (event, request) = (bytes(event), Request::try_from(request).map_err(thrown)?);
-        self.wait(async { written(&self.hooks.decide(&event, &request).await?) })
+        self.wait(async { to_json(&self.hooks.decide(&event, &request).await?) })
     }
 
     /// Explains an event; the report as JSON.
@@ -134,7 +128,7 @@ impl NativeHookSet {
         self.calls.start(call, async move { written(&hooks.check().await?) })
     }
 
-    /// Ends what the hooks run, in this many milliseconds at most.
+    /// Ends the work of the hooks, in at most this many milliseconds.
     #[napi]
     pub fn close(&self, call: u32, grace: f64) -> Result<NativeTask> {
         let (hooks, grace) = (self.hooks.clone(), milliseconds("grace", grace).map_err(thrown)?);

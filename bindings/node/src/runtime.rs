@@ -2,20 +2,19 @@
 
 use std::{
     collections::HashMap,
-    future::Future,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use hookbox_embed::{Error, HostHook, LoadOptions, RuntimeOptions, Source};
+use hookbox_embed::{Error, HookSet, HostHook, LoadOptions, RuntimeOptions, Source};
 use napi::bindgen_prelude::{FnArgs, Function, Result};
 use napi_derive::napi;
-use tokio::{select, sync::oneshot};
 
 use crate::{
+    calls::{Calls, NativeTask},
     hook::Questions,
-    hook_set::{NativeHookSet, written},
-    post::{Post, thrown},
+    hook_set::NativeHookSet,
+    post::{Post, thrown, written},
 };
 
 /// A hook of the host: its description as JSON, and the number of its function.
@@ -47,60 +46,18 @@ impl From<NativeSource> for Source {
     }
 }
 
-/// A call that goes on.
-#[napi]
-pub struct NativeTask {
-    cancelled: Mutex<Option<oneshot::Sender<()>>>,
-}
-
-#[napi]
-impl NativeTask {
-    /// Ends the call. No message about it follows.
-    #[napi]
-    pub fn cancel(&self) {
-        drop(self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).take());
-    }
-}
-
-/// The parts that calls of one runtime share.
-#[derive(Clone)]
-pub(crate) struct Calls {
-    pub(crate) runtime: hookbox_embed::Runtime,
-    pub(crate) post: Post,
-}
-
-impl Calls {
-    /// Runs a call on the runtime's threads, and reports what it came to.
-    pub(crate) fn start(
-        &self,
-        call: u32,
-        future: impl Future<Output = std::result::Result<String, Error>> + Send + 'static,
-    ) -> Result<NativeTask> {
-        let (cancelled, is_cancelled) = oneshot::channel::<()>();
-        let post = self.post.clone();
-        let started = self.runtime.spawn(async move {
-            select! {
-                result = future => post.settle(call, result),
-                _ = is_cancelled => {}
-            }
-        });
-        started.map_err(thrown)?;
-        Ok(NativeTask { cancelled: Mutex::new(Some(cancelled)) })
-    }
-}
-
 /// The parts that all hook sets of a process share.
 #[napi]
 pub struct NativeRuntime {
     calls: Calls,
     questions: Questions,
     /// Hook sets that are loaded and not yet taken, by the call that loaded them.
-    loaded: Arc<Mutex<HashMap<u32, hookbox_embed::HookSet>>>,
+    loaded: Arc<Mutex<HashMap<u32, HookSet>>>,
 }
 
 #[napi]
 impl NativeRuntime {
-    /// Opens a runtime with options as JSON and the program that compiles components. `post` gets every message.
+    /// Opens a runtime with options as JSON and the program that compiles components. `post` receives every message.
     #[napi(factory)]
     pub fn open(
         options: String,
@@ -114,7 +71,7 @@ impl NativeRuntime {
         Ok(Self { calls: Calls { runtime, post }, questions, loaded: Arc::default() })
     }
 
-    /// Loads a hook set, which [`NativeRuntime::take`] has when the call is done.
+    /// Loads a hook set. [`NativeRuntime::take`] returns it after the call.
     #[napi]
     pub fn load(&self, call: u32, source: NativeSource, options: String, hooks: Vec<NativeHook>) -> Result<NativeTask> {
         let options = LoadOptions::parse(&options).map_err(thrown)?;
@@ -122,13 +79,13 @@ impl NativeRuntime {
             hooks.iter().map(|hook| self.questions.hook(&hook.entry, hook.function)).collect();
         let (runtime, loaded, hooks) = (self.calls.runtime.clone(), Arc::clone(&self.loaded), hooks.map_err(thrown)?);
         self.calls.start(call, async move {
-            let hooks = runtime.load(source.into(), options, hooks).await?;
+            let hooks = HookSet::load(&runtime, source.into(), options, hooks).await?;
             loaded.lock().unwrap_or_else(PoisonError::into_inner).insert(call, hooks);
             Ok(String::new())
         })
     }
 
-    /// The hook set that a call has loaded.
+    /// Takes the hook set that a call has loaded.
     #[napi]
     pub fn take(&self, call: u32) -> Option<NativeHookSet> {
         let hooks = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).remove(&call)?;
@@ -140,7 +97,7 @@ impl NativeRuntime {
     pub fn check(&self, call: u32, source: NativeSource, options: String) -> Result<NativeTask> {
         let options = LoadOptions::parse(&options).map_err(thrown)?;
         let runtime = self.calls.runtime.clone();
-        self.calls.start(call, async move { written(&runtime.check(source.into(), options).await?) })
+        self.calls.start(call, async move { written(&hookbox_embed::check(&runtime, source.into(), options).await?) })
     }
 
     /// Answers a question with the output's JSON.
@@ -149,13 +106,13 @@ impl NativeRuntime {
         self.questions.answer(question, Ok(output));
     }
 
-    /// Says why a question has no answer.
+    /// Gives the reason why a question has no answer.
     #[napi]
     pub fn refuse(&self, question: u32, why: String) {
         self.questions.answer(question, Err(why));
     }
 
-    /// Refuses new calls.
+    /// Refuses later calls.
     #[napi]
     pub fn close(&self) {
         self.calls.runtime.close();

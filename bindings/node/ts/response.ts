@@ -10,13 +10,15 @@ interface Fields {
   blocks: boolean;
   restricts: boolean;
   undelivered: string | null;
+  refusal: string | null;
+  replacement: { value: unknown } | null;
   error: { kind: "event" | "config" | "internal"; message: string } | null;
   report: Report | null;
 }
 
 /** The response to one event, also after a failure. */
 export class Response implements Fields {
-  /** The text for the client; empty for no output. */
+  /** The text for the client; empty: no output. */
   readonly stdout: string;
   /** The text is plain text, and not JSON. */
   readonly isText: boolean;
@@ -32,11 +34,18 @@ export class Response implements Fields {
   readonly blocks: boolean;
   /** True if the verdict blocks, asks the user, or rewrites. */
   readonly restricts: boolean;
-  /** The reason to block by where the text cannot be given to the client; `null`: it may go on. */
+  /** The reason to block if the text cannot be given to the client; `null`: it may go on. */
   readonly undelivered: string | null;
-  /** The internal error, if the response is one instead of a verdict. */
+  /** The reason not to perform the action with the event's own value, for a program that cannot ask a user. */
+  readonly refusal: string | null;
+  /**
+   * The value to use in place of the event's own, such as another input for the tool. A program that can use it does not obey
+   * `refusal` then.
+   */
+  readonly replacement: { readonly value: unknown } | null;
+  /** The error of hookbox itself, if the client gets that instead of a verdict. */
   readonly error: Fields["error"];
-  /** Each hook's part and the sentence that decided; `null`: no hook was asked. */
+  /** Each hook's part and the sentence that decided; `null`: no hook ran. */
   readonly report: Report | null;
 
   private constructor(fields: Fields) {
@@ -49,6 +58,8 @@ export class Response implements Fields {
     this.blocks = fields.blocks;
     this.restricts = fields.restricts;
     this.undelivered = fields.undelivered;
+    this.refusal = fields.refusal;
+    this.replacement = fields.replacement;
     this.error = fields.error;
     this.report = fields.report;
   }

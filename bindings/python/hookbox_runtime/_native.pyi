@@ -27,7 +27,7 @@ class Response:
 
     @property
     def stdout(self) -> str:
-        """The text for the client; empty: the client is told nothing."""
+        """The text for the client; empty: no output."""
     @property
     def is_text(self) -> bool:
         """The text is plain text, and not JSON."""
@@ -51,7 +51,15 @@ class Response:
         """The client is told to block, to ask its user, or to use another input."""
     @property
     def undelivered(self) -> str | None:
-        """The reason to block by where the text cannot be given to the client; ``None``: it may go on."""
+        """The reason to block if the text cannot be given to the client; ``None``: it may go on."""
+    @property
+    def refusal(self) -> str | None:
+        """The reason not to perform the action with the event's own value, for a program that cannot ask a user."""
+    @property
+    def replacement(self) -> tuple[Any] | None:
+        """The value to use in place of the event's own, such as another input for the tool, in a tuple of one.
+
+        A program that can use it does not obey ``refusal`` then."""
     @property
     def error(self) -> tuple[str, str] | None:
         """The kind (``event``, ``config``, ``internal``) and the message of an error of hookbox itself."""
@@ -60,7 +68,7 @@ class Response:
         """The text as a value: JSON read, plain text as a string, nothing as ``None``."""
     @property
     def report(self) -> Report | None:
-        """Each hook's part and the sentence that decided; ``None``: no hook was asked."""
+        """Each hook's part and the sentence that decided; ``None``: no hook ran."""
     def to_json(self) -> str:
         """All of it as JSON."""
 

@@ -1,5 +1,4 @@
-//! The way of results from the runtime's threads to Python: a thread of their own waits for the GIL, so that no thread
-//! that runs components does.
+//! Results from the runtime's threads to Python. A separate thread waits for the GIL, so that no thread that runs components does.
 
 use std::{
     future::Future,
@@ -17,13 +16,13 @@ use crate::error::raised;
 
 type Delivery = Box<dyn FnOnce(Python<'_>) + Send>;
 
-/// The thread, and the process that started it.
+/// The process that started the thread, and the sender to it.
 type Post = (u32, Sender<Delivery>);
 
-/// The way to the thread, by the process that it is in: a fork needs another one.
+/// The sender to the thread of this process. A fork needs a new one.
 static POST: OnceLock<RwLock<Option<Post>>> = OnceLock::new();
 
-/// Runs this with the GIL, soon. Where the interpreter has ended it is dropped.
+/// Queues work that needs the GIL. It is dropped after the interpreter has ended.
 pub(crate) fn post(delivery: Delivery) -> Result<(), Error> {
     let gone = |_| Error::new(Code::System, "the thread that answers Python is gone");
     let process = std::process::id();
@@ -47,7 +46,7 @@ pub(crate) fn post(delivery: Delivery) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes the GIL once for all that waits.
+/// Takes the GIL once for all queued work.
 fn deliver(receiver: Receiver<Delivery>) {
     while let Ok(first) = receiver.recv() {
         let all = std::iter::once(first).chain(receiver.try_iter());
@@ -58,7 +57,7 @@ fn deliver(receiver: Receiver<Delivery>) {
     }
 }
 
-/// Runs a future on the runtime's threads and calls `done(value, error)` with the result.
+/// Runs a future on the runtime's threads and calls `done(value, error)` with its result.
 pub(crate) fn start<T, F>(py: Python<'_>, runtime: &Runtime, future: F, done: Py<PyAny>) -> Result<Task, PyErr>
 where
     T: for<'py> IntoPyObjectExt<'py> + Send + 'static,
@@ -66,7 +65,7 @@ where
 {
     let task = runtime.spawn(async move {
         let result = future.await;
-        // Without the thread no result can be delivered; the awaiting side ends with its own timeout.
+        // Without the thread the result cannot be delivered; the caller's own timeout ends its wait.
         let _ = post(Box::new(move |py| {
             let arguments = match result {
                 Ok(value) => value.into_py_any(py).map(|value| (Some(value), None)),
@@ -81,13 +80,13 @@ where
     task.map(Task).map_err(|error| raised(py, &error))
 }
 
-/// Work on the runtime's threads.
+/// A call on the runtime's threads.
 #[pyclass(frozen, module = "hookbox_runtime._native")]
 pub struct Task(hookbox_embed::Task);
 
 #[pymethods]
 impl Task {
-    /// Ends the work at its next pause.
+    /// Ends the call at its next `await`.
     fn cancel(&self) {
         self.0.cancel();
     }

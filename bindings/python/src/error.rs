@@ -3,7 +3,7 @@
 use hookbox_embed::Error;
 use pyo3::{PyErr, Python, types::PyAnyMethods};
 
-/// `HookboxError(code, message, details)` of the package; where that cannot be made, the error of making it.
+/// Makes a `HookboxError(code, message, details)` of the package. If that fails, returns the error of making it.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let made = py
         .import("hookbox_runtime._errors")

@@ -8,7 +8,7 @@ use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::deliver::post;
 
-/// The place for the answer of one call. The first answer counts.
+/// Takes the answer of one call of a function. Only the first answer counts.
 #[pyclass(frozen, module = "hookbox_runtime._native")]
 pub struct Reply {
     answer: Mutex<Option<oneshot::Sender<Answer>>>,
@@ -18,7 +18,7 @@ pub struct Reply {
 impl Reply {
     fn give(&self, answer: Answer) {
         let sender = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // The caller is gone if the hook's timeout has passed.
+        // The receiver is gone after the hook's deadline.
         let _ = sender.map(|sender| sender.send(answer));
     }
 }
@@ -30,18 +30,18 @@ impl Reply {
         self.give(Ok(output));
     }
 
-    /// Says why there is no answer.
+    /// Gives the reason why there is no answer.
     fn reject(&self, why: String) {
         self.give(Err(why));
     }
 
-    /// Called when the hook's timeout has passed, or its caller is gone.
+    /// Calls this when the answer is no longer needed.
     fn on_cancel(&self, call: Py<PyAny>) {
         *self.on_cancel.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 }
 
-/// A hook that calls `invoke(event, reply)` on a thread that may block.
+/// Makes a hook that calls `invoke(event, reply)` on a thread that may block.
 pub(crate) fn hook(entry: &str, invoke: &Bound<'_, PyAny>) -> Result<HostHook, Error> {
     let invoke = invoke.clone().unbind();
     HostHook::new(entry, move |event| {
@@ -68,7 +68,7 @@ pub(crate) fn hook(entry: &str, invoke: &Bound<'_, PyAny>) -> Result<HostHook, E
     })
 }
 
-/// A pending answer; dropped if its caller is gone.
+/// A pending answer. When it is dropped, Python is told that the answer is no longer needed.
 struct Waiting(Option<Py<Reply>>);
 
 impl Drop for Waiting {

@@ -1,4 +1,4 @@
-//! One configuration, ready to be asked.
+//! A loaded configuration, which decides on events.
 
 use std::{future::Future, time::Duration};
 
@@ -8,7 +8,7 @@ use pyo3::{Py, PyAny, PyErr, Python, exceptions::PyValueError, pybacked::PyBacke
 use crate::{
     deliver::{Task, start},
     response::{Response, text},
-    runtime::wait,
+    wait::wait,
 };
 
 /// The hooks of one configuration.
@@ -81,7 +81,7 @@ impl HookSet {
         self.hooks.tenant()
     }
 
-    /// Wire names of the events that some hook is for.
+    /// Wire names of the events that have a hook.
     #[getter]
     fn events(&self) -> Vec<String> {
         self.hooks.events().to_vec()
@@ -148,12 +148,12 @@ impl HookSet {
         wait(py, self.hooks.runtime(), self.checking())
     }
 
-    /// Ends what the hooks run, and calls `done(None, error)`.
+    /// Ends the work of the hooks, and calls `done(None, error)`.
     fn close(&self, py: Python<'_>, grace: f64, done: Py<PyAny>) -> Result<Task, PyErr> {
         start(py, self.hooks.runtime(), self.closing(seconds("grace", grace)?), done)
     }
 
-    /// Ends what the hooks run.
+    /// Ends the work of the hooks.
     fn close_sync(&self, py: Python<'_>, grace: f64) -> Result<(), PyErr> {
         wait(py, self.hooks.runtime(), self.closing(seconds("grace", grace)?))
     }

@@ -1,6 +1,6 @@
-//! hookbox for Python: what `hookbox_runtime` stands on. Its types are in `hookbox_runtime/_native.pyi`.
+//! The native part of hookbox for Python. `hookbox_runtime/_native.pyi` has its types.
 //!
-//! No call holds the GIL while hooks run: a synchronous one lets go of it, an asynchronous one leaves the thread.
+//! No call holds the GIL while hooks run: a synchronous call releases it, and an asynchronous call returns at once.
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
 
 mod deliver;
@@ -9,6 +9,7 @@ mod hook;
 mod hook_set;
 mod response;
 mod runtime;
+mod wait;
 
 use pyo3::pymodule;
 

@@ -1,27 +1,30 @@
 //! The answer to one event.
 
-use hookbox_embed::Response as Answer;
+use hookbox_embed::{Effect, Response as Answer, to_json};
 use pyo3::{
     Bound, Py, PyAny, PyErr, Python, pyclass, pymethods,
     sync::PyOnceLock,
-    types::{PyAnyMethods, PyString},
+    types::{PyAnyMethods, PyString, PyTuple},
 };
+
+use crate::error::or_raise;
 
 /// The answer to one event; the fields are those of the library's `Response`.
 #[pyclass(frozen, module = "hookbox_runtime._native")]
 pub struct Response {
     answer: Answer,
+    effect: Effect,
     report: PyOnceLock<Py<PyAny>>,
     output: PyOnceLock<Py<PyAny>>,
 }
 
 impl From<Answer> for Response {
     fn from(answer: Answer) -> Self {
-        Self { answer, report: PyOnceLock::new(), output: PyOnceLock::new() }
+        Self { effect: Effect::of(&answer), answer, report: PyOnceLock::new(), output: PyOnceLock::new() }
     }
 }
 
-/// JSON as Python reads it.
+/// Reads JSON as a Python value.
 fn loads(py: Python<'_>, text: &str) -> Result<Py<PyAny>, PyErr> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     Ok(LOADS.import(py, "json", "loads")?.call1((PyString::new(py, text),))?.unbind())
@@ -88,6 +91,19 @@ impl Response {
         self.answer.undelivered.as_deref()
     }
 
+    /// The reason not to perform the action with the event's own value.
+    #[getter]
+    fn refusal(&self) -> Option<&str> {
+        self.effect.refusal.as_deref()
+    }
+
+    /// The value in place of the event's own, as the only item of a tuple.
+    #[getter]
+    fn replacement<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyTuple>>, PyErr> {
+        let Some(replacement) = &self.effect.replacement else { return Ok(None) };
+        PyTuple::new(py, [loads(py, &text(&replacement.value)?)?]).map(Some)
+    }
+
     /// The kind and the message of an error of hookbox itself.
     #[getter]
     fn error(&self) -> Option<(String, &str)> {
@@ -104,7 +120,7 @@ impl Response {
         Ok(self.output.get_or_try_init(py, read)?.clone_ref(py))
     }
 
-    /// Each hook's part and the sentence that decided; `None`: no hook was asked.
+    /// Each hook's part and the sentence that decided; `None`: no hook ran.
     #[getter]
     fn report(&self, py: Python<'_>) -> Result<Py<PyAny>, PyErr> {
         let read = || match self.answer.report() {
@@ -115,8 +131,8 @@ impl Response {
     }
 
     /// All of it as JSON.
-    fn to_json(&self) -> Result<String, PyErr> {
-        text(&self.answer)
+    fn to_json(&self, py: Python<'_>) -> Result<String, PyErr> {
+        or_raise(py, to_json(&self.answer))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {

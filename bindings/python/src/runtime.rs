@@ -1,10 +1,9 @@
 //! The runtime of a process.
 
-use std::{future::Future, path::PathBuf, time::Duration};
+use std::{future::Future, path::PathBuf};
 
 use hookbox_embed::{Error, Finding, HostHook, LoadOptions, RuntimeOptions, Source};
 use pyo3::{Bound, Py, PyAny, PyErr, Python, pyclass, pymethods};
-use tokio::{select, time::sleep};
 
 use crate::{
     deliver::{Task, start},
@@ -12,46 +11,12 @@ use crate::{
     hook::hook,
     hook_set::HookSet,
     response::text,
+    wait::wait,
 };
-
-/// The time between two looks at signals: Ctrl-C ends a call that waits.
-const SIGNALS: Duration = Duration::from_millis(100);
 
 /// The parts that all hook sets of a process share.
 #[pyclass(frozen, module = "hookbox_runtime._native")]
 pub struct Runtime(hookbox_embed::Runtime);
-
-/// Runs a future to its end on this thread, without the GIL.
-pub(crate) fn wait<T: Send>(
-    py: Python<'_>,
-    runtime: &hookbox_embed::Runtime,
-    future: impl Future<Output = Result<T, Error>> + Send,
-) -> Result<T, PyErr> {
-    let waited = py.detach(|| {
-        runtime.block_on(async {
-            let mut future = std::pin::pin!(future);
-            loop {
-                select! {
-                    biased;
-                    done = &mut future => return Ok(done),
-                    () = sleep(SIGNALS) => Python::attach(signals)?,
-                }
-            }
-        })
-    });
-    let done: Result<Result<T, Error>, PyErr> = or_raise(py, waited)?;
-    or_raise(py, done?)
-}
-
-/// Raises what a signal handler of Python raises.
-fn signals(py: Python<'_>) -> Result<(), PyErr> {
-    py.check_signals()
-}
-
-/// A hook set that is loaded, for Python.
-fn loaded(hooks: hookbox_embed::HookSet) -> HookSet {
-    HookSet::new(hooks)
-}
 
 /// The source of the configuration: a file, or a text with the folder of its relative paths.
 fn source(file: Option<PathBuf>, content: Option<String>, folder: Option<PathBuf>) -> Source {
@@ -78,7 +43,7 @@ impl Runtime {
         let options = or_raise(py, LoadOptions::parse(options))?;
         let hooks: Result<Vec<HostHook>, Error> = hooks.iter().map(|(entry, invoke)| hook(entry, invoke)).collect();
         let (runtime, hooks) = (self.0.clone(), or_raise(py, hooks)?);
-        Ok(async move { runtime.load(source, options, hooks).await.map(loaded) })
+        Ok(async move { hookbox_embed::HookSet::load(&runtime, source, options, hooks).await.map(HookSet::new) })
     }
 
     fn checking(
@@ -88,7 +53,7 @@ impl Runtime {
         options: &str,
     ) -> Result<impl Future<Output = Result<String, Error>> + Send + 'static, PyErr> {
         let (runtime, options) = (self.0.clone(), or_raise(py, LoadOptions::parse(options))?);
-        Ok(async move { findings(&runtime.check(source, options).await?) })
+        Ok(async move { findings(&hookbox_embed::check(&runtime, source, options).await?) })
     }
 }
 
@@ -158,7 +123,7 @@ impl Runtime {
         wait(py, &self.0, checking)
     }
 
-    /// Refuses new calls.
+    /// Refuses later calls.
     fn close(&self) {
         self.0.close();
     }
