@@ -1,6 +1,6 @@
 // What the package does, and what it does when things go wrong. GUARD is the command guard, compiled.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { fork, spawn, spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -160,6 +160,26 @@ test("a set is closed while it decides", async () => {
   await assert.rejects(own.load({}), coded("closed"));
 });
 
+test("two runtimes decide at the same time, and one is closed", async () => {
+  const other = await Runtime.open({ threads: 1 });
+  const sets = await Promise.all([runtime.load(file), other.load(file)]);
+  const deciding = Array.from({ length: 100 }, (_, number) => sets[number % 2]?.decide(EVENT));
+  assert((await Promise.all(deciding)).every((response) => response?.blocks));
+  await other.close();
+  assert((await sets[0].decide(EVENT)).blocks);
+  await assert.rejects(sets[1].decide(EVENT), coded("closed"));
+});
+
+test("other child processes keep their exit codes", async () => {
+  const hooks = await runtime.load(command("exit 2"));
+  /** @type {(number: number) => Promise<number | null>} */
+  const child = (number) => new Promise((resolve) => spawn("sh", ["-c", `sleep 0.1; exit ${number}`]).once("exit", resolve));
+  const numbers = Array.from({ length: 10 }, (_, number) => number + 3);
+  const [codes, responses] = await Promise.all([Promise.all(numbers.map(child)), Promise.all(numbers.map(() => hooks.decide(EVENT)))]);
+  assert.deepEqual(codes, numbers);
+  assert(responses.every((response) => response.blocks));
+});
+
 test("thousands at once", async () => {
   const hooks = await runtime.load(file);
   const responses = await Promise.all(Array.from({ length: 2000 }, () => hooks.decide(EVENT)));
@@ -216,6 +236,17 @@ test("what nobody holds is collected, functions too", () => {
     for (let i = 0; i < 50 && gone < 38; i++) { gc(); await new Promise((resolve) => setTimeout(resolve, 20)); }
     process.exit(gone >= 38 ? 42 : gone);`), "--expose-gc");
   assert.deepEqual([ended.status, ended.stderr], [42, ""]);
+});
+
+test("a forked process opens a runtime of its own", async () => {
+  const path = join(import.meta.dirname, "child.generated.mjs");
+  writeFileSync(path, program(`
+    const hooks = await runtime.load(${JSON.stringify(file)});
+    process.send((await hooks.decide(event)).blocks);
+    process.disconnect();`));
+  after(() => rmSync(path));
+  const children = await Promise.all(Array.from({ length: 3 }, () => new Promise((resolve) => fork(path).once("message", resolve))));
+  assert.deepEqual(children, [true, true, true]);
 });
 
 test("worker threads decide, and may be ended", async () => {

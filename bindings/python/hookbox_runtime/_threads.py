@@ -1,8 +1,9 @@
-"""Calls from threads of the runtime, which must not be in Python when the interpreter ends: that ends the process with a signal."""
+"""Calls from threads of the runtime. None may be in Python when the interpreter ends, because a signal would end the process then."""
 
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -64,4 +65,13 @@ def _stop() -> None:
     time.sleep(_RETURN)
 
 
+def _forget() -> None:
+    """In a fork: the threads that may hold the lock are not there, and neither is their work."""
+    global _lock, _inside
+    _lock, _inside = threading.Lock(), 0
+    _tasks.clear()
+
+
 atexit.register(_stop)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -15,9 +15,16 @@ Done = Callable[[Any, "BaseException | None"], object]
 
 
 def trio_runs() -> bool:
-    """Tells whether the calling task is one of trio's."""
+    """Returns true if the calling task is one of trio's."""
     trio = sys.modules.get("trio")
-    return trio is not None and bool(trio.lowlevel.in_trio_task())
+    if trio is None:
+        return False
+    try:
+        # Every version of trio has this function; `in_trio_task` is newer.
+        trio.lowlevel.current_task()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def wait(start: Callable[[Done], Task]) -> Any:

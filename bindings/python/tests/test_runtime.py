@@ -281,6 +281,80 @@ asyncio.run(main())
 """
         self.assertEqual([0] * 10, [run(program) for _ in range(10)])
 
+    def test_the_interpreter_ends_while_threads_wait(self) -> None:
+        program = """
+import threading, time
+from hookbox_runtime import HookboxError, Hook, Runtime
+runtime = Runtime.open()
+def work(hooks):
+    while True:
+        try:
+            hooks.decide_sync(EVENT)
+        except HookboxError:
+            pass
+sets = [runtime.load_sync(SLOW), runtime.load_sync(FILE), runtime.load_sync({}, hooks=[Hook("PreToolUse", lambda _: time.sleep(5))])]
+for hooks in sets * 3:
+    threading.Thread(target=work, args=(hooks,), daemon=True).start()
+time.sleep(0.3)
+"""
+        program = program.replace("SLOW", repr(command("sleep 5"))).replace("EVENT", repr(EVENT)).replace("FILE", repr(str(self.file)))
+        self.assertEqual([0] * 5, [run(program, timeout=30) for _ in range(5)])
+
+    @unittest.skipUnless(hasattr(os, "fork"), "forks")
+    def test_a_fork_ends_while_hooks_are_at_work(self) -> None:
+        program = """
+import os, sys, threading, time
+from hookbox_runtime import Hook, Runtime
+runtime = Runtime.open()
+slow, quick = runtime.load_sync(SLOW, hooks=[Hook("PreToolUse", lambda _: None)]), runtime.load_sync(FILE)
+for hooks in [slow, quick] * 3:
+    threading.Thread(target=lambda hooks=hooks: [hooks.decide_sync(EVENT) for _ in range(200)], daemon=True).start()
+for _ in range(5):
+    time.sleep(0.02)
+    child = os.fork()
+    if child == 0:
+        del runtime, slow, quick, hooks
+        sys.exit(42)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
+assert quick.decide_sync(EVENT).blocks
+"""
+        program = program.replace("SLOW", repr(command("sleep 1"))).replace("FILE", repr(str(self.file)))
+        self.assertEqual(0, run(program.replace("EVENT", repr(EVENT)), timeout=30))
+
+    def test_processes_of_multiprocessing(self) -> None:
+        program = """
+import multiprocessing, sys
+from hookbox_runtime import Runtime
+def work(_):
+    with Runtime.open() as runtime:
+        return runtime.load_sync(FILE).decide_sync(EVENT).blocks
+if __name__ == "__main__":
+    hooks = Runtime.open().load_sync(FILE)
+    for method in ("spawn", "forkserver", "fork"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(work, range(4)) == [True] * 4, method
+    assert hooks.decide_sync(EVENT).blocks
+"""
+        file = self.folder / "program.py"
+        file.write_text(program.replace("FILE", repr(str(self.file))).replace("EVENT", repr(EVENT)))
+        self.assertEqual(0, subprocess.run([sys.executable, file], timeout=60).returncode)
+
+    async def test_other_child_processes_keep_their_exit_codes(self) -> None:
+        hooks = await self.runtime.load(BLOCKS)
+
+        async def child(number: int) -> int:
+            process = await asyncio.create_subprocess_exec("sh", "-c", f"sleep 0.1; exit {number}")
+            return await process.wait()
+
+        numbers = range(3, 13)
+        codes, responses = await asyncio.gather(
+            asyncio.gather(*(child(number) for number in numbers)),
+            asyncio.gather(*(hooks.decide(EVENT) for _ in numbers)),
+        )
+        self.assertEqual(list(numbers), codes)
+        self.assertTrue(all(response.blocks for response in responses))
+        self.assertEqual(7, subprocess.run(["sh", "-c", "exit 7"]).returncode)
+
     def test_trio(self) -> None:
         program = f"""
 import trio
