@@ -48,9 +48,15 @@ bindings-test: bindings-installed
     bindings/pack {{target}} "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
     TOOLS={{bindings_tools}} GUARD={{target}}/bench-guard.wasm bindings/test {{target}}
 
-# Adapters in real agents of the Claude Agent SDK, the OpenAI Agents SDK and the Vercel AI SDK; downloads them (1 GB), needs no account
+# The types of the addon for Node.js, written by its build
+bindings-types:
+    cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node --lib --bins --examples
+    node bindings/node/types.mjs {{target}}/debug/node-types/hookbox-node > bindings/node/native.d.ts
+
+# Adapters in real agents of the Claude Agent SDK, the OpenAI Agents SDK, the Vercel AI SDK, the Microsoft Agent Framework and Pydantic AI;
+# downloads them (1 GB), needs no account
 bindings-agents: bindings-test
-    [ -d "{{bindings_tools}}-agents/agents" ] || python3 -m pip install --quiet --only-binary :all: \
+    [ -d "{{bindings_tools}}-agents/pydantic_ai" ] || python3 -m pip install --quiet --only-binary :all: --upgrade \
         --target "{{bindings_tools}}-agents" -r bindings/agents/requirements.txt
     TOOLS={{bindings_tools}}-agents GUARD={{target}}/bench-guard.wasm bindings/test-agents {{target}}
 

@@ -43,11 +43,12 @@ const guarded = {
 };
 
 /**
- * A model that calls a tool once.
- * @type {<T>(tool: string, input: object, use: (url: string) => Promise<T>) => Promise<T>}
+ * A model that makes these calls, one after the other.
+ * @type {<T>(calls: [string, object][], use: (url: string) => Promise<T>) => Promise<T>}
  */
-async function model(tool, input, use) {
-  const child = spawn("python3", [env("MODEL"), tool, JSON.stringify(input)], { stdio: ["ignore", "pipe", "inherit"] });
+async function model(calls, use) {
+  const given = calls.flatMap(([tool, input]) => [tool, JSON.stringify(input)]);
+  const child = spawn("python3", [env("MODEL"), ...given], { stdio: ["ignore", "pipe", "inherit"] });
   try {
     for await (const url of createInterface(child.stdout)) return await use(url);
     throw new Error("the model did not start");
@@ -65,24 +66,32 @@ const environment = (url) => ({
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
 });
 
-/** @type {(command: string, options: import("@anthropic-ai/claude-agent-sdk").Options) => Promise<string>} */
-const runClaude = (command, options) =>
-  model("Bash", { command, description: "Do it" }, async (url) => {
-    let told = "";
+/** @type {(...commands: string[]) => [string, object][]} */
+const bash = (...commands) => commands.map((command) => ["Bash", { command, description: "Do it" }]);
+
+/** @type {(...texts: string[]) => AsyncGenerator<import("@anthropic-ai/claude-agent-sdk").SDKUserMessage>} */
+async function* say(...texts) {
+  for (const text of texts) yield { type: "user", message: { role: "user", content: text }, parent_tool_use_id: null };
+}
+
+/** @type {(calls: [string, object][], options: import("@anthropic-ai/claude-agent-sdk").Options, ...prompts: string[]) => Promise<string>} */
+const runClaude = (calls, options, ...prompts) =>
+  model(calls, async (url) => {
+    const told = [];
     const all = { cwd: folder, settingSources: [], env: environment(url), ...options };
-    for await (const message of query({ prompt: "Clean up.", options: all })) {
-      if (message.type === "result" && "result" in message) told = message.result;
+    for await (const message of query({ prompt: say("Clean up.", ...prompts), options: all })) {
+      if (message.type === "result" && "result" in message) told.push(message.result);
     }
-    return told;
+    return told.join("\n");
   });
 
 test("a component guards an agent of the Claude Agent SDK", async () => {
   const hooks = await runtime.load(guarded, { folder });
-  const told = await runClaude(`rm -rf ${precious}`, { hooks: claudeHooks(hooks), allowedTools: ["Bash"] });
+  const told = await runClaude(bash(`rm -rf ${precious}`), { hooks: claudeHooks(hooks), allowedTools: ["Bash"] });
   assert(told.includes(REFUSED), told);
   assert(existsSync(precious));
   // The agent does what the model asks for where no hook denies it.
-  await runClaude(`rm -rf ${precious}`, { allowedTools: ["Bash"] });
+  await runClaude(bash(`rm -rf ${precious}`), { allowedTools: ["Bash"] });
   assert(!existsSync(precious));
 });
 
@@ -90,7 +99,7 @@ test("a hook set that cannot be asked blocks", async () => {
   const hooks = await runtime.load(guarded, { folder });
   const options = { hooks: claudeHooks(hooks), allowedTools: ["Bash"] };
   await hooks.close();
-  await runClaude(`rm -rf ${precious}`, options);
+  await runClaude(bash(`rm -rf ${precious}`), options);
   assert(existsSync(precious));
 });
 
@@ -108,8 +117,47 @@ test("every event of the Claude Agent SDK", async () => {
     assert.deepEqual(await callback?.(input, undefined, { signal: new AbortController().signal }), {}, file);
     assert.equal(seen.pop(), event);
   }
-  await runClaude("true", { hooks: options, allowedTools: ["Bash"] });
-  for (const event of ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]) assert(seen.includes(event), event);
+  seen.length = 0;
+  // A session that has each of them: a subagent, a tool that works, one that fails, one that needs permission, and a compaction.
+  const agent = { description: "Ask", prompt: "Only answer.", subagent_type: "general-purpose", run_in_background: false };
+  const calls = /** @type {[string, object][]} */ ([["Agent", agent], ...bash("true", "false", "touch asked")]);
+  const allowed = { allowedTools: ["Agent", "Bash(true)", "Bash(false)"] };
+  await runClaude(calls, { hooks: options, ...allowed, canUseTool: async () => ({ behavior: "allow" }) }, "/compact");
+  const unseen = files.map((file) => file.slice(0, -5)).filter((event) => !seen.includes(event));
+  assert.deepEqual(unseen, []);
+});
+
+test("what hooks say is done in an agent of the Claude Agent SDK", async () => {
+  /** @type {(name: string, specific: object) => object} */
+  const says = (name, specific) => ({ hookSpecificOutput: { hookEventName: name, ...specific } });
+  /** @type {(made: Record<string, (event: any) => object | undefined>, command: string, options?: object) => Promise<string>} */
+  const run = async (made, command, options = { allowedTools: ["Bash"] }) => {
+    const hooks = Object.entries(made).map(([event, run]) => ({ event, run, name: event }));
+    const set = await runtime.load({ failClosed: true }, { hooks });
+    return runClaude(bash(command), { hooks: claudeHooks(set), ...options });
+  };
+  const remove = `rm -r ${precious}`;
+  const mark = (/** @type {string} */ name) => join(folder, name);
+
+  await run({ UserPromptSubmit: () => ({ decision: "block", reason: "not today" }) }, remove);
+  assert(existsSync(precious), "UserPromptSubmit");
+  // Claude Code lets the tool run, and then ends the turn.
+  assert.equal(await run({ PreToolUse: () => ({ continue: false, stopReason: "enough" }) }, "true"), "");
+  await run({ PreToolUse: () => says("PreToolUse", { permissionDecision: "allow", updatedInput: { command: `touch ${mark("other")}` } }) }, remove);
+  assert(existsSync(precious) && existsSync(mark("other")), "updatedInput");
+  const withheld = await run({ PostToolUse: () => says("PostToolUse", { updatedToolOutput: { stdout: "***", stderr: "", interrupted: false } }) }, "echo secret-42");
+  assert(withheld.includes("***") && !withheld.includes("secret-42"), withheld);
+  let stops = 0;
+  await run({ Stop: (event) => (stops++, event.stop_hook_active ? undefined : { decision: "block", reason: "go on" }) }, "true");
+  assert.equal(stops, 2, "Stop");
+  const thrown = await run({ PreToolUse: () => { throw new Error("broken"); } }, remove);
+  assert(existsSync(precious), thrown);
+
+  // Where no rule allows the call, hooks of `PermissionRequest` answer for the user.
+  await run({ PermissionRequest: () => says("PermissionRequest", { decision: { behavior: "deny", message: "no" } }) }, remove, {});
+  assert(existsSync(precious), "PermissionRequest denies");
+  await run({ PermissionRequest: () => says("PermissionRequest", { decision: { behavior: "allow" } }) }, remove, {});
+  assert(!existsSync(precious), "PermissionRequest allows");
 });
 
 test("canUseTool of the Claude Agent SDK", async () => {
@@ -120,22 +168,41 @@ test("canUseTool of the Claude Agent SDK", async () => {
   };
   const hooks = await runtime.load({}, { hooks: [{ event: "PermissionRequest", run: decide }] });
   const context = { signal: new AbortController().signal, toolUseID: "toolu_01", requestId: "1" };
+  const blade = await runtime.load({}, { dialect: "blade-callback@observed" });
   const ask = claudeCanUseTool(hooks);
   assert.deepEqual(await ask("Bash", { command: "ls" }, context), { behavior: "allow", updatedInput: { command: "ls -l" } });
   assert.deepEqual(await ask("Bash", { command: "rm" }, context), { behavior: "deny", message: "never" });
   assert.equal((await ask("Bash", { command: "?" }, context))?.behavior, "deny");
   const kind = claudeCanUseTool(hooks, { otherwise: async (_, updatedInput) => ({ behavior: "allow", updatedInput }) });
   assert.equal((await kind("Bash", { command: "?" }, context))?.behavior, "allow");
-  // In the agent: it asks where no rule allows the call.
+  // A hook that ends the turn does so whatever `otherwise` says.
+  const ends = await runtime.load({}, { hooks: [{ event: "PermissionRequest", run: () => ({ continue: false, stopReason: "enough" }) }] });
+  const ended = await claudeCanUseTool(ends, { otherwise: async () => ({ behavior: "allow" }) })("Bash", { command: "ls" }, context);
+  assert.deepEqual(ended, { behavior: "deny", message: "enough", interrupt: true });
+  assert.throws(() => claudeCanUseTool(blade), /dialect claude/);
+  assert.throws(() => claudeHooks(blade), /dialect claude/);
+
+  // In the agent, which asks if no rule allows the call.
   const nothing = await runtime.load({});
-  await runClaude(`rm -rf ${precious}`, { canUseTool: claudeCanUseTool(nothing) });
+  await runClaude(bash(`rm -r ${precious}`), { canUseTool: claudeCanUseTool(nothing) });
   assert(existsSync(precious));
+  const guard = [{ hooks: [{ type: "wasm", component: "guard.wasm" }] }];
+  const set = await runtime.load({ failClosed: true, hooks: { PermissionRequest: guard } }, { folder });
+  const canUseTool = claudeCanUseTool(set, { otherwise: async () => ({ behavior: "allow" }) });
+  const refused = await runClaude(bash(`rm -rf ${precious}`), { canUseTool });
+  assert(existsSync(precious) && refused.includes(REFUSED), refused);
+  const asks = () => ({ hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "ask" } });
+  const asking = claudeHooks(await runtime.load({}, { hooks: [{ event: "PreToolUse", run: asks }] }));
+  await runClaude(bash(`rm -r ${precious}`), { hooks: asking, allowedTools: ["Bash"], canUseTool: claudeCanUseTool(nothing) });
+  assert(existsSync(precious));
+  await runClaude(bash(`rm -r ${precious}`), { hooks: asking, allowedTools: ["Bash"], canUseTool });
+  assert(!existsSync(precious));
 });
 
 test("guardrails of the OpenAI Agents SDK", async () => {
   const ran = /** @type {string[]} */ ([]);
   const run = (/** @type {import("@hookbox/runtime").HookSet} */ hooks, result = "done") =>
-    model("run", { command: "rm -rf /" }, async (url) => {
+    model([["run", { command: "rm -rf /" }]], async (url) => {
       const guardedTool = openaiTool({
         name: "run",
         description: "Runs a command",
@@ -157,6 +224,17 @@ test("guardrails of the OpenAI Agents SDK", async () => {
   assert.equal(await run(hooks, "secret 42"), "I was told: a secret");
   assert.equal(await run(hooks), "I was told: done");
   assert.equal(ran.length, 2);
+  // A guardrail cannot rewrite the input, not even of a call that the hook allows; the model reads a rewritten result.
+  const input = { permissionDecision: "allow", updatedInput: { command: "ls" } };
+  const rewrites = await runtime.load({}, { hooks: [{ event: "PreToolUse", run: () => ({ hookSpecificOutput: { hookEventName: "PreToolUse", ...input } }) }] });
+  assert((await run(rewrites)).includes("rewrites this call"));
+  assert.equal(ran.length, 2);
+  const redact = () => ({ hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput: "***" } });
+  assert.equal(await run(await runtime.load({}, { hooks: [{ event: "PostToolUse", run: redact }] }), "secret"), "I was told: ***");
+  const stop = () => ({ continue: false, stopReason: "enough" });
+  await assert.rejects(run(await runtime.load({}, { hooks: [{ event: "PreToolUse", run: stop }] })));
+  const blade = await runtime.load({}, { dialect: "blade-callback@observed" });
+  assert.throws(() => inputGuardrail(blade), /dialect claude/);
 });
 
 test("tools of the Vercel AI SDK", async () => {
@@ -185,6 +263,12 @@ test("tools of the Vercel AI SDK", async () => {
   const ask = () => ({ hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "ask" } });
   assert((await run(await runtime.load({}, { hooks: [{ event: "PreToolUse", run: ask }] }))).includes("approval"));
   assert.deepEqual(ran, ["ls"]);
+  const redact = () => ({ hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput: "***" } });
+  const redacted = await run(await runtime.load({}, { hooks: [{ event: "PostToolUse", run: redact }] }));
+  assert(redacted.includes("***") && !redacted.includes("done"), redacted);
+  const lines = /** @type {string[]} */ ([]);
+  guardTools(await runtime.load({}, { hooks: [{ event: "Stop", run() {} }] }), tools, { log: (line) => lines.push(line) });
+  assert.match(lines.join(), /no event for Stop/);
 });
 
 test("callbacks of the Blade Agent SDK", async () => {
@@ -206,7 +290,7 @@ test("callbacks of the Blade Agent SDK", async () => {
   await assert.rejects(async () => hooks.PreToolUse?.[0]?.(event), HookboxError);
   assert.equal((await canUseTool("Bash", { command: "ls" }, {})).behavior, "deny");
   const claude = await runtime.load({});
-  assert.throws(() => bladeHooks(claude), /blade-callback@observed/);
+  assert.throws(() => bladeHooks(claude), /dialect blade-callback/);
 });
 
 /** @type {(url: string) => import("node:child_process").SpawnSyncReturns<string>} */
@@ -221,7 +305,7 @@ function runPage(url) {
 }
 
 test("the program of the page, and a broken configuration", async () => {
-  await model("Bash", { command: `rm -rf ${precious}`, description: "Do it" }, async (url) => {
+  await model(bash(`rm -rf ${precious}`), async (url) => {
     const ended = runPage(url);
     assert.equal(ended.status, 0, ended.stderr);
     assert(ended.stdout.includes(REFUSED), ended.stdout);

@@ -1,9 +1,9 @@
-"""A stand-in for a model: it asks for one tool call, and then repeats the result that it is given.
+"""A stand-in for a model: it makes the given tool calls, one after the other, and then repeats their results.
 
-    model.py TOOL INPUT_JSON
+    model.py TOOL INPUT_JSON [TOOL INPUT_JSON...]
 
-It prints its address, and speaks the part of Anthropic's and OpenAI's interfaces that agents need. With it a real agent runs where
-there is no account.
+It prints its address, and has the part of Anthropic's and OpenAI's interfaces that agents need. With it a real agent runs without an
+account.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-TOOL, INPUT = sys.argv[1], json.loads(sys.argv[2])
-CALL = "toolu_01"
+CALLS = list(zip(sys.argv[1::2], map(json.loads, sys.argv[2::2])))
+SUBAGENT = "Only answer."
+"""The prompt of a subagent, which makes no calls."""
 
 
 def results(messages: list[Any]) -> list[str]:
-    """What the agent said of tool calls."""
+    """The results of tool calls, as the agent gives them."""
     blocks = [block for message in messages if isinstance(message.get("content"), list) for block in message["content"]]
     contents = [block.get("content") for block in blocks if block.get("type") == "tool_result"]
     return [content if isinstance(content, str) else json.dumps(content) for content in contents]
@@ -28,10 +29,11 @@ def results(messages: list[Any]) -> list[str]:
 def anthropic(request: dict[str, Any]) -> dict[str, Any]:
     told = results(request["messages"])
     offered = [tool.get("name") for tool in request.get("tools", [])]
-    if told or TOOL not in offered:
-        content: dict[str, Any] = {"type": "text", "text": "I was told: " + " | ".join(told)}
-    else:
-        content = {"type": "tool_use", "id": CALL, "name": TOOL, "input": INPUT}
+    content: dict[str, Any] = {"type": "text", "text": "I was told: " + " | ".join(told)}
+    is_subagent = SUBAGENT in json.dumps(request["messages"][:1])
+    if len(told) < len(CALLS) and CALLS[len(told)][0] in offered and not is_subagent:
+        name, tool_input = CALLS[len(told)]
+        content = {"type": "tool_use", "id": f"toolu_{len(told)}", "name": name, "input": tool_input}
     return {
         "id": "msg_01",
         "type": "message",
@@ -64,10 +66,12 @@ def anthropic_stream(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def openai(request: dict[str, Any]) -> dict[str, Any]:
     told = [message["content"] for message in request["messages"] if message["role"] == "tool"]
     said: dict[str, Any] = {"role": "assistant", "content": "I was told: " + " | ".join(map(str, told))}
-    if not told:
-        function = {"name": TOOL, "arguments": json.dumps(INPUT)}
-        said = {"role": "assistant", "content": None, "tool_calls": [{"id": CALL, "type": "function", "function": function}]}
-    choice = {"index": 0, "message": said, "finish_reason": "stop" if told else "tool_calls"}
+    calls = CALLS[len(told) : len(told) + 1]
+    for name, tool_input in calls:
+        function = {"name": name, "arguments": json.dumps(tool_input)}
+        call = {"id": f"call_{len(told)}", "type": "function", "function": function}
+        said = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": said, "finish_reason": "tool_calls" if calls else "stop"}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 

@@ -1,23 +1,28 @@
 // A hook set around the tools of the Vercel AI SDK. The configuration's dialect is `claude`: a tool call is its `PreToolUse`, a result its
-// `PostToolUse`. A rewritten input is what the tool runs with; a denial is the tool's error, which the model reads. An `ask` is a denial.
+// `PostToolUse`. The tool runs with a rewritten input, and the model reads a rewritten result. A denial is an error of the tool, which
+// the model reads. An `ask` and a `continue: false` are denials.
 import type { ToolSet } from "ai" with { "resolution-mode": "import" };
 
 import { HookboxError } from "../errors";
 import type { Response } from "../response";
 import type { HookSet } from "../runtime";
-import { refusal } from "../refusal";
+import { requireDialect, toolEvent, warnOfOthers } from "../tools";
 
 export interface GuardOptions {
-  /** Milliseconds for one call of hooks. Default: as in the configuration. */
+  /** Milliseconds for one event; the configuration's timeout unless given. */
   timeout?: number;
+  /** Receives warnings; `console.warn` unless given. */
+  log?: (line: string) => void;
 }
 
 /**
- * The same tools, behind the hooks. Tools without `execute`, which others run, stay as they are.
+ * The same tools, behind the hooks. A tool without `execute`, which runs elsewhere, stays as it is.
  *
  *     generateText({ model, prompt, tools: guardTools(hooks, tools) })
  */
 export function guardTools<T extends ToolSet>(hooks: HookSet, tools: T, options: GuardOptions = {}): T {
+  requireDialect(hooks, "claude");
+  warnOfOthers(hooks, ["PreToolUse", "PostToolUse"], options.log ?? console.warn);
   const guarded = Object.entries(tools).map(([name, tool]) => [name, guard(hooks, name, tool, options)]);
   return Object.fromEntries(guarded) as T;
 }
@@ -30,34 +35,30 @@ interface CallOptions {
 function guard(hooks: HookSet, name: string, tool: ToolSet[string], options: GuardOptions): ToolSet[string] {
   const execute = tool.execute as ((input: unknown, call: CallOptions) => unknown) | undefined;
   if (!execute) return tool;
-  const ask = (event: string, fields: object, call: CallOptions): Promise<Response> => {
+  const decide = (event: string, input: unknown, call: CallOptions, fields: object = {}): Promise<Response> => {
     const signal = call.abortSignal ? { signal: call.abortSignal } : {};
-    const about = { hook_event_name: event, tool_name: name, tool_use_id: call.toolCallId, ...fields };
-    return hooks.decide(about, { ...options, ...signal, bodyOnly: true });
+    const timeout = options.timeout === undefined ? {} : { timeout: options.timeout };
+    const about = { ...toolEvent(event, name, input, call.toolCallId), ...fields };
+    return hooks.decide(about, { ...timeout, ...signal, bodyOnly: true });
   };
   return {
     ...tool,
     async execute(input: unknown, call: CallOptions) {
-      const before = await ask("PreToolUse", { tool_input: input }, call);
-      const changed = rewritten(before);
-      if (before.restricts && changed === undefined) throw new HookboxError("unsupported", refusal(before));
-      const output = await last(execute(changed ?? input, call));
-      const fields = { tool_input: changed ?? input, tool_response: output ?? null };
-      const after = await ask("PostToolUse", fields, call);
-      if (after.restricts) throw new HookboxError("unsupported", refusal(after));
-      return output;
+      const used = obeyed(await decide("PreToolUse", input, call), input);
+      const result = await last(execute(used, call));
+      return obeyed(await decide("PostToolUse", used, call, { tool_response: result ?? null }), result);
     },
   } as ToolSet[string];
 }
 
-/** The input that the hooks put in place of the call's, where they let it go on with that. */
-function rewritten(response: Response): unknown {
-  if (response.blocks || response.outcome === "ask") return undefined;
-  const output = response.output as { hookSpecificOutput?: { updatedInput?: unknown } } | null;
-  return output?.hookSpecificOutput?.updatedInput;
+/** The value to go on with: what the hooks put in place of `value`, or else itself. Throws if they refuse it. */
+function obeyed(response: Response, value: unknown): unknown {
+  if (response.replacement) return response.replacement.value;
+  if (response.refusal !== null) throw new HookboxError("unsupported", response.refusal);
+  return value;
 }
 
-/** A tool may yield preliminary results; its last one counts. */
+/** A tool may yield preliminary results. Its last one counts. */
 async function last(result: unknown): Promise<unknown> {
   const awaited = await result;
   if (typeof awaited !== "object" || awaited === null || !(Symbol.asyncIterator in awaited)) return awaited;

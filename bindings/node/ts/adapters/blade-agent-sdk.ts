@@ -2,14 +2,15 @@
 import { HookboxError } from "../errors";
 import type { Response } from "../response";
 import type { HookSet } from "../runtime";
+import { requireDialect } from "../tools";
 
-/** What the SDK gives a hook. */
+/** The SDK's input for a hook. */
 export interface BladeInput {
   event: string;
   [key: string]: unknown;
 }
 
-/** What the SDK obeys. Anything else it takes for `continue`. */
+/** An output that the SDK obeys. It takes anything else for `continue`. */
 export interface BladeOutput {
   action: "continue" | "skip" | "abort";
   modifiedInput?: unknown;
@@ -17,7 +18,7 @@ export interface BladeOutput {
   reason?: string;
 }
 
-/** What the SDK obeys from `canUseTool`. An unknown behavior runs the tool. */
+/** An output of `canUseTool` that the SDK obeys. An unknown behavior runs the tool. */
 export type BladePermission =
   | { behavior: "allow" }
   | { behavior: "deny"; message: string; interrupt?: boolean }
@@ -37,7 +38,7 @@ export interface BladeOptions {
   log?: (line: string) => void;
 }
 
-/** The events that take a callback. Stop, Subagent*, Notification and Compaction take none. */
+/** The events that take a callback. The SDK has no callback for Stop, Subagent*, Notification and Compaction. */
 export const EVENTS = [
   "SessionStart",
   "UserPromptSubmit",
@@ -50,8 +51,8 @@ export const EVENTS = [
 ] as const;
 
 /**
- * `hooks` and `canUseTool` for `createSession`. Leave `canUseTool` out where the configuration has no such handler: every call would be
- * asked about.
+ * `hooks` and `canUseTool` for `createSession`. Leave `canUseTool` out if the configuration has no such handler: the SDK would ask its
+ * user about every call.
  *
  *     const { hooks, canUseTool } = bladeHooks(hookSet);
  *     const session = await createSession({ ...rest, hooks, canUseTool });
@@ -60,10 +61,7 @@ export function bladeHooks(
   hooks: HookSet,
   options: BladeOptions = {},
 ): { hooks: Partial<Record<(typeof EVENTS)[number], BladeHook[]>>; canUseTool: BladeCanUseTool } {
-  if (!hooks.dialect.startsWith("blade-callback")) {
-    const message = `the SDK speaks blade-callback@observed, and the configuration is of ${hooks.dialect}: load it with that \`dialect\``;
-    throw new HookboxError("options", message);
-  }
+  requireDialect(hooks, "blade-callback");
   const { timeout = 60_000, log = console.warn } = options;
   const ask = async (event: BladeInput, signal?: AbortSignal): Promise<Record<string, unknown>> => {
     const text = JSON.stringify(event, plain);

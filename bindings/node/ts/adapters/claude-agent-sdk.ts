@@ -11,19 +11,20 @@ import type {
 import { HookboxError } from "../errors";
 import type { Response } from "../response";
 import type { HookSet } from "../runtime";
+import { requireDialect } from "../tools";
 
 export interface ClaudeOptions {
   /** Milliseconds that the SDK gives its hooks. Default: 60,000. */
   timeout?: number;
-  /** Receives errors of hookbox itself that block nothing; `console.warn` by default. */
+  /** Receives errors of hookbox itself that do not block; `console.warn` unless given. */
   log?: (line: string) => void;
 }
 
 const TIMEOUT = 60_000;
 
 /**
- * `hooks` of the SDK's options: every event that the hook set has a hook for. Matchers stay in the configuration. A hook set that
- * cannot be asked any more blocks.
+ * `hooks` of the SDK's options: every event that has a hook. Matchers stay in the configuration. A hook set that is closed blocks,
+ * except on `Stop`, `SubagentStop`, `TaskCompleted` and `TeammateIdle`, where the SDK ignores failures.
  *
  *     query({ prompt, options: { hooks: claudeHooks(hooks) } })
  */
@@ -31,6 +32,7 @@ export function claudeHooks(
   hooks: HookSet,
   options: ClaudeOptions = {},
 ): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
+  requireDialect(hooks, "claude");
   const { timeout = TIMEOUT } = options;
   const decide: HookCallback = async (event, _toolUseID, { signal }) =>
     output(await hooks.decide(event, { timeout, bodyOnly: true, signal }), options) as HookJSONOutput;
@@ -40,11 +42,11 @@ export function claudeHooks(
 }
 
 /**
- * `canUseTool` of the SDK's options: the hooks of `PermissionRequest` answer. Where none of them decides, `otherwise` does; without it
- * the call is denied. The SDK also asks the hooks of `PermissionRequest` that are among its `hooks`: give it the event in one of both
- * places.
+ * `canUseTool` of the SDK's options: the hooks of `PermissionRequest` decide. If none of them does, `otherwise` decides; without it
+ * the call is denied. The SDK also runs the hooks of `PermissionRequest` that are among its `hooks`: use only one of both.
  */
 export function claudeCanUseTool(hooks: HookSet, options: ClaudeOptions & { otherwise?: CanUseTool } = {}): CanUseTool {
+  requireDialect(hooks, "claude");
   return async (toolName, input, context): Promise<PermissionResult | null> => {
     const event = {
       hook_event_name: "PermissionRequest",
@@ -52,18 +54,25 @@ export function claudeCanUseTool(hooks: HookSet, options: ClaudeOptions & { othe
       tool_input: input,
       tool_use_id: context.toolUseID,
       permission_suggestions: context.suggestions ?? [],
+      ...(context.agentID === undefined ? {} : { agent_id: context.agentID }),
+      ...(context.mcpServer === undefined ? {} : { mcp_server: context.mcpServer }),
     };
     const { timeout = TIMEOUT, otherwise } = options;
-    const said = output(await hooks.decide(event, { timeout, bodyOnly: true, signal: context.signal }), options);
+    const response = await hooks.decide(event, { timeout, bodyOnly: true, signal: context.signal });
+    const said = output(response, options);
     const decision = (said["hookSpecificOutput"] as { decision?: PermissionResult } | undefined)?.decision;
+    if (response.blocks) {
+      const denied = decision?.behavior === "deny" ? decision : undefined;
+      const message = denied?.message || response.refusal || "denied by a hook";
+      return { ...(response.outcome === "stop" ? { interrupt: true } : {}), ...denied, behavior: "deny", message };
+    }
     if (decision?.behavior === "allow") return decision;
-    if (decision?.behavior === "deny") return { ...decision, message: decision.message || "denied by a hook" };
     if (otherwise) return otherwise(toolName, input, context);
     return { behavior: "deny", message: "no hook allows this call" };
   };
 }
 
-/** What the SDK obeys. */
+/** The output for the SDK. */
 function output(response: Response, { log = console.warn }: ClaudeOptions): Record<string, unknown> {
   if (response.error) log(`hookbox: ${response.error.message}`);
   const said = response.output;

@@ -1,6 +1,6 @@
 // A hook set in the OpenAI Agents SDK: guardrails of its tools. The configuration's dialect is `claude`: a tool call is its `PreToolUse`,
-// a result its `PostToolUse`. A guardrail can let a call go on, give the model a message in its place, or end the run. It can neither ask
-// a user nor rewrite, so that both are denials here.
+// a result its `PostToolUse`. A guardrail can let a call go on, give the model a message in its place, or end the run. It cannot ask a
+// user or rewrite the input of a call: both are denials.
 import type {
   ToolGuardrailFunctionOutput,
   ToolInputGuardrailData,
@@ -8,25 +8,36 @@ import type {
   ToolOutputGuardrailDefinition,
 } from "@openai/agents" with { "resolution-mode": "import" };
 
+import type { Response } from "../response";
 import type { HookSet } from "../runtime";
-import { refusal } from "../refusal";
+import { requireDialect, toolEvent } from "../tools";
 
 export interface GuardrailOptions {
-  /** Milliseconds for one call. Default: as in the configuration. */
+  /** Milliseconds for one event; the configuration's timeout unless given. */
   timeout?: number;
 }
 
-/** Asks the hooks of `PreToolUse` before a tool runs: for `inputGuardrails` of a `tool`. */
+/** Runs the hooks of `PreToolUse` before a tool: for `inputGuardrails` of a `tool`. */
 export function inputGuardrail(hooks: HookSet, options: GuardrailOptions = {}): ToolInputGuardrailDefinition<any> {
-  return { type: "tool_input", name: "hookbox", run: (data) => decide(hooks, event("PreToolUse", data), options) };
+  requireDialect(hooks, "claude");
+  const run = async (data: ToolInputGuardrailData<any>) => {
+    const response = await hooks.decide(event("PreToolUse", data), { ...options, bodyOnly: true });
+    return guard(response, response.refusal);
+  };
+  return { type: "tool_input", name: "hookbox", run };
 }
 
-/** Asks the hooks of `PostToolUse` about a tool's result: for `outputGuardrails` of a `tool`. */
+/** Runs the hooks of `PostToolUse` on a tool's result: for `outputGuardrails` of a `tool`. */
 export function outputGuardrail(hooks: HookSet, options: GuardrailOptions = {}): ToolOutputGuardrailDefinition<any> {
+  requireDialect(hooks, "claude");
   return {
     type: "tool_output",
     name: "hookbox",
-    run: (data) => decide(hooks, { ...event("PostToolUse", data), tool_response: data.output ?? null }, options),
+    run: async (data) => {
+      const about = { ...event("PostToolUse", data), tool_response: data.output ?? null };
+      const response = await hooks.decide(about, { ...options, bodyOnly: true });
+      return guard(response, response.replacement ? text(response.replacement.value) : response.refusal);
+    },
   };
 }
 
@@ -35,18 +46,19 @@ function event(name: string, { toolCall }: ToolInputGuardrailData<any>): object 
   try {
     input = JSON.parse(toolCall.arguments || "{}");
   } catch {
-    input = undefined;
+    input = toolCall.arguments;
   }
-  // Hooks read an object; anything else reaches them as text.
-  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-  const toolInput = isObject ? input : { arguments: toolCall.arguments };
-  return { hook_event_name: name, tool_name: toolCall.name, tool_input: toolInput, tool_use_id: toolCall.callId };
+  return toolEvent(name, toolCall.name, input, toolCall.callId);
 }
 
-async function decide(hooks: HookSet, event: object, options: GuardrailOptions): Promise<ToolGuardrailFunctionOutput> {
-  const response = await hooks.decide(event, { ...options, bodyOnly: true });
+/** Lets the call go on, or gives the model `message` in its place. */
+function guard(response: Response, message: string | null): ToolGuardrailFunctionOutput {
   const outputInfo = response.report;
   if (response.outcome === "stop") return { outputInfo, behavior: { type: "throwException" } };
-  if (!response.restricts) return { outputInfo, behavior: { type: "allow" } };
-  return { outputInfo, behavior: { type: "rejectContent", message: refusal(response) } };
+  if (message === null) return { outputInfo, behavior: { type: "allow" } };
+  return { outputInfo, behavior: { type: "rejectContent", message } };
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

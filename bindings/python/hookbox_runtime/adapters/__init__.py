@@ -1,1 +1,1 @@
-"""Hook sets in agent SDKs, one small module each. Every one needs the SDK that it is named after, which this package does not install."""
+"""Hook sets in agent SDKs, one small module each. Each needs the SDK that it is named after, which this package does not install."""

@@ -7,7 +7,6 @@ The configuration's dialect is ``claude``.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -21,18 +20,19 @@ from claude_agent_sdk.types import (
 )
 
 from .. import HookboxError, HookSet, Response
+from ._tools import log, require_dialect
 
 TIMEOUT = 60.0
 """Seconds that the SDK gives its hooks by default."""
 
-_log = logging.getLogger("hookbox_runtime")
-
 
 def claude_hooks(hooks: HookSet, *, timeout: float = TIMEOUT) -> dict[HookEvent, list[HookMatcher]]:
-    """``hooks`` of ``ClaudeAgentOptions``: every event that the hook set has a hook for.
+    """``hooks`` of ``ClaudeAgentOptions``: every event that has a hook.
 
-    Matchers stay in the configuration. A hook set that cannot be asked any more blocks.
+    Matchers stay in the configuration. A hook set that is closed blocks, except on ``Stop``, ``SubagentStop``,
+    ``TaskCompleted`` and ``TeammateIdle``, where the SDK ignores failures.
     """
+    require_dialect(hooks, "claude")
 
     async def decide(event: Any, tool_use_id: str | None, context: Any) -> Any:
         return _output(await hooks.decide(event, timeout=timeout, body_only=True))
@@ -44,11 +44,12 @@ def claude_hooks(hooks: HookSet, *, timeout: float = TIMEOUT) -> dict[HookEvent,
 def claude_can_use_tool(
     hooks: HookSet, *, otherwise: CanUseTool | None = None, timeout: float = TIMEOUT
 ) -> CanUseTool:
-    """``can_use_tool`` of ``ClaudeAgentOptions``: the hooks of ``PermissionRequest`` answer.
+    """``can_use_tool`` of ``ClaudeAgentOptions``: the hooks of ``PermissionRequest`` decide.
 
-    Where none of them decides, ``otherwise`` does; without it the call is denied. The SDK also asks the hooks of
-    ``PermissionRequest`` that are among its ``hooks``: give it the event in one of both places.
+    If none of them does, ``otherwise`` decides; without it the call is denied. The SDK also runs the hooks of
+    ``PermissionRequest`` that are among its ``hooks``: use only one of both.
     """
+    require_dialect(hooks, "claude")
 
     async def can_use_tool(
         tool_name: str, tool_input: dict[str, Any], context: ToolPermissionContext
@@ -60,17 +61,20 @@ def claude_can_use_tool(
             "tool_use_id": context.tool_use_id,
             "permission_suggestions": [update.to_dict() for update in context.suggestions],
         }
-        output = _output(await hooks.decide(event, timeout=timeout, body_only=True))
-        decision = output.get("hookSpecificOutput", {}).get("decision", {})
+        if context.agent_id is not None:
+            event["agent_id"] = context.agent_id
+        response = await hooks.decide(event, timeout=timeout, body_only=True)
+        decision = _output(response).get("hookSpecificOutput", {}).get("decision", {})
+        if response.blocks:
+            message = decision.get("message") or response.refusal or "denied by a hook"
+            interrupt = bool(decision.get("interrupt", response.outcome == "stop"))
+            return PermissionResultDeny(message=message, interrupt=interrupt)
         if decision.get("behavior") == "allow":
             updates = decision.get("updatedPermissions")
             return PermissionResultAllow(
                 updated_input=decision.get("updatedInput"),
                 updated_permissions=None if updates is None else [_update(update) for update in updates],
             )
-        if decision.get("behavior") == "deny":
-            message = decision.get("message") or "denied by a hook"
-            return PermissionResultDeny(message=message, interrupt=bool(decision.get("interrupt")))
         if otherwise is not None:
             return await otherwise(tool_name, tool_input, context)
         return PermissionResultDeny(message="no hook allows this call")
@@ -79,9 +83,9 @@ def claude_can_use_tool(
 
 
 def _output(response: Response) -> Mapping[str, Any]:
-    """What the SDK obeys. An error of hookbox itself that blocks nothing is logged."""
+    """The output for the SDK. An error of hookbox itself that does not block is logged."""
     if response.error is not None:
-        _log.warning("hookbox: %s", response.error[1])
+        log.warning("hookbox: %s", response.error[1])
     output = response.output
     if isinstance(output, dict):
         return output

@@ -4,8 +4,8 @@
     def run(command: str) -> str: ...
 
 The configuration's dialect is ``claude``: a tool call is its ``PreToolUse``, a result its ``PostToolUse``. A guardrail can let
-a call go on, give the model a message in its place, or end the run. It can neither ask a user nor rewrite, so that both are
-denials here.
+a call go on, give the model a message in its place, or end the run. It cannot ask a user or rewrite the input of a call: both
+are denials.
 """
 
 from __future__ import annotations
@@ -22,63 +22,46 @@ from agents import (
 )
 
 from .. import HookSet, Response
+from ._tools import plain, require_dialect, text, tool_event
 
 
 def input_guardrail(hooks: HookSet, *, timeout: float | None = None) -> ToolInputGuardrail[Any]:
-    """Asks the hooks of ``PreToolUse`` before the tool runs."""
+    """Runs the hooks of ``PreToolUse`` before the tool."""
+    require_dialect(hooks, "claude")
 
     async def hookbox(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         response = await hooks.decide(_event("PreToolUse", data), timeout=timeout, body_only=True)
-        return _guard(response)
+        return _guard(response, response.refusal)
 
     return ToolInputGuardrail(hookbox)
 
 
 def output_guardrail(hooks: HookSet, *, timeout: float | None = None) -> ToolOutputGuardrail[Any]:
-    """Asks the hooks of ``PostToolUse`` about the tool's result."""
+    """Runs the hooks of ``PostToolUse`` on the tool's result."""
+    require_dialect(hooks, "claude")
 
     async def hookbox(data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
-        event = {**_event("PostToolUse", data), "tool_response": _plain(data.output)}
-        return _guard(await hooks.decide(event, timeout=timeout, body_only=True))
+        event = _event("PostToolUse", data, tool_response=plain(data.output))
+        response = await hooks.decide(event, timeout=timeout, body_only=True)
+        replacement = response.replacement
+        return _guard(response, text(replacement[0]) if replacement else response.refusal)
 
     return ToolOutputGuardrail(hookbox)
 
 
-def _event(name: str, data: ToolInputGuardrailData) -> dict[str, Any]:
+def _event(name: str, data: ToolInputGuardrailData, **fields: Any) -> dict[str, Any]:
     arguments = data.context.tool_arguments
     try:
         tool_input = json.loads(arguments) if arguments else {}
     except ValueError:
-        tool_input = None
-    # Hooks read an object; anything else reaches them as text.
-    if not isinstance(tool_input, dict):
-        tool_input = {"arguments": arguments}
-    return {
-        "hook_event_name": name,
-        "tool_name": data.context.tool_name,
-        "tool_input": tool_input,
-        "tool_use_id": data.context.tool_call_id,
-    }
+        tool_input = arguments
+    return tool_event(name, data.context.tool_name, tool_input, data.context.tool_call_id, **fields)
 
 
-def _plain(output: Any) -> Any:
-    try:
-        return json.loads(json.dumps(output))
-    except (TypeError, ValueError):
-        return str(output)
-
-
-def _guard(response: Response) -> ToolGuardrailFunctionOutput:
+def _guard(response: Response, message: str | None) -> ToolGuardrailFunctionOutput:
+    """Lets the call go on, or gives the model ``message`` in its place."""
     if response.outcome == "stop":
         return ToolGuardrailFunctionOutput.raise_exception(response.report)
-    if not response.restricts:
+    if message is None:
         return ToolGuardrailFunctionOutput.allow(response.report)
-    return ToolGuardrailFunctionOutput.reject_content(_reason(response), response.report)
-
-
-def _reason(response: Response) -> str:
-    if response.outcome == "ask":
-        return f"this call needs a person's approval, which cannot be given here: {response.undelivered}"
-    if response.blocks:
-        return response.undelivered or "denied by a hook"
-    return "a hook rewrites this call, which cannot be done here"
+    return ToolGuardrailFunctionOutput.reject_content(message, response.report)
