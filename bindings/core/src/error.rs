@@ -12,7 +12,7 @@ use crate::finding::Finding;
 pub struct Error {
     /// The kind, which stays the same from version to version.
     pub code: Code,
-    /// What happened, where, and what to do.
+    /// The message: what happened, where, and what to do.
     pub message: String,
     /// All faults of the configuration; empty for other errors.
     pub findings: Vec<Finding>,
