@@ -304,7 +304,7 @@ class Guarded(InFolder):
         self.ran = []
 
     async def run_agent(self, hooks: HookSet, result: str = "done") -> str:
-        """What the model is told of its call of `run`."""
+        """Runs an agent whose model calls `run` once. Returns the final answer of the model."""
         raise unittest.SkipTest("a base class")
 
     async def load(self, event: str, output: dict[str, Any]) -> HookSet:
