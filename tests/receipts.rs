@@ -71,7 +71,7 @@ impl Folder {
     }
 
     fn write(&self, name: &str, lines: &[String]) {
-        fs::write(self.path(name), lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        fs::write(self.path(name), lines.join("\n") + "\n").unwrap();
     }
 
     fn head(&self) {

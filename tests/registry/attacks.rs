@@ -176,7 +176,7 @@ fn commands_at_once_lose_no_entry() {
     let setup = Setup::new(&silent(1));
     let names: Vec<String> = (0..4).map(|n| format!("{n}.json")).collect();
     for (n, name) in names.iter().enumerate() {
-        setup.push(&silent(n as u32), &format!("v{n}"));
+        setup.push(&silent(u32::try_from(n).unwrap()), &format!("v{n}"));
         let hook = json!({ "type": "wasm", "component": setup.registry.reference(&format!("acme/guard:v{n}")) });
         let config = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });
         fs::write(setup.dir.path().join(name), config.to_string()).unwrap();

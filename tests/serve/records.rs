@@ -239,8 +239,8 @@ async fn the_daemon_chains_its_records_over_rotations() {
     assert_eq!((code, &*told), (Some(0), "6 records, 2 signed heads, 3 lost before they were written: whole"));
     assert_eq!(verified(&daemon.files, &["newer.jsonl", "records.jsonl"]).0, Some(0));
     let text = std::fs::read_to_string(daemon.files.path("old.jsonl")).unwrap();
-    let cut: String = text.lines().take(1).map(|line| format!("{line}\n")).collect();
-    daemon.files.write_text("cut.jsonl", &cut);
+    let first = text.lines().next().unwrap();
+    daemon.files.write_text("cut.jsonl", &format!("{first}\n"));
     assert_eq!(verified(&daemon.files, &["cut.jsonl"]).0, Some(1));
     ends(daemon);
 

@@ -75,10 +75,10 @@ impl Chain {
     /// Chains a record, which is a JSON object. Returns its line without the newline.
     pub fn link(&mut self, record: &str) -> String {
         self.number = self.number.saturating_add(1);
-        let link = json!(Link { number: self.number, previous: self.last.take() });
+        let place = json!(Link { number: self.number, previous: self.last.take() });
         let members = record.strip_prefix('{').unwrap_or("}");
         let comma = if members.trim_start().starts_with('}') { "" } else { "," };
-        let line = format!("{{\"chain\":{link}{comma}{members}");
+        let line = format!("{{\"chain\":{place}{comma}{members}");
         self.last = Some(sha256(&line));
         line
     }
@@ -110,7 +110,7 @@ fn tail(file: &mut (impl Read + Seek)) -> io::Result<Vec<u8>> {
         let mut tail = Vec::new();
         file.seek(SeekFrom::Start(end - length))?;
         file.take(length).read_to_end(&mut tail)?;
-        let enough = tail.iter().filter(|byte| **byte == b'\n').count() > CUT;
+        let enough = tail.split(|byte| *byte == b'\n').count() > CUT + 1;
         if enough || length == end {
             return Ok(tail);
         }

@@ -34,7 +34,7 @@ pub fn verify_head(line: &str, keys: &[PublicKey]) -> Result<Head, SignatureErro
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
     use hookbox::chain::Chain;
 

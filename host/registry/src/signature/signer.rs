@@ -62,20 +62,20 @@ pub(super) fn verified(
         let fitting = signers.iter().enumerate().filter(|_| !glance.keyless);
         why = why.or(Some(SignatureError::Key));
         for (place, signer) in fitting {
-            match signer.verify(bundle, digest).and_then(|()| bundle::is_about(&glance.statement, digest)) {
-                Err(error) => why = Some(error),
-                Ok(()) => {
-                    let provenance = Provenance::of(&glance.statement);
-                    match &mut best {
-                        Some((known, verified)) if *known == place => {
-                            verified.provenance = verified.provenance.take().or(provenance)
-                        }
-                        Some((known, _)) if *known < place => {}
-                        _ => best = Some((place, Verified { publisher: signer.publisher(), provenance })),
-                    }
-                    break;
-                }
+            if let Err(error) = signer.verify(bundle, digest).and_then(|()| bundle::is_about(&glance.statement, digest))
+            {
+                why = Some(error);
+                continue;
             }
+            let provenance = Provenance::of(&glance.statement);
+            match &mut best {
+                Some((known, verified)) if *known == place => {
+                    verified.provenance = verified.provenance.take().or(provenance);
+                }
+                Some((known, _)) if *known < place => {}
+                _ => best = Some((place, Verified { publisher: signer.publisher(), provenance })),
+            }
+            break;
         }
     }
     match (best, why) {
