@@ -55,6 +55,10 @@ fn features_gate_their_dependencies() {
 fn unsafe_code_is_in_one_file() {
     let mut places = Vec::new();
     for (path, text) in sources(&root().join("host")) {
+        // A link to the SDKs, whose generated bindings call the canonical ABI.
+        if path.starts_with(root().join("host/cli/sdk")) {
+            continue;
+        }
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         places
             .extend(code.filter(|line| line.contains("unsafe {") || line.contains("unsafe fn")).map(|_| path.clone()));

@@ -8,6 +8,7 @@ mod js;
 mod names;
 mod python;
 mod rust;
+mod worlds;
 
 use std::{collections::BTreeMap, fs, path::Path, process::ExitCode};
 
@@ -47,6 +48,7 @@ fn generate(wit: &Path) -> anyhow::Result<Files> {
     sdks.extend(python::generate(&resolve)?);
     let mut files: Files = sdks.into_iter().map(|(name, text)| (format!("sdk-guest/{name}"), text)).collect();
     files.extend(rust::generate(&resolve, names_in(wit)?)?);
+    files.extend(worlds::generate(wit)?);
     Ok(files)
 }
 

@@ -8,7 +8,7 @@ use wit_parser::{Field, Interface, Resolve, Type, TypeDef, TypeDefKind, WorldIte
 
 use crate::{Files, names::upper_camel};
 
-const HEAD: &str = "// Written by `just bindings` from the contract. Do not edit.\n";
+pub const HEAD: &str = "// Written by `just bindings` from the contract. Do not edit.\n";
 
 /// Names that some dialects use for an event, and the event's name in the SDK.
 const FOREIGN_NAMES: [[&str; 4]; 4] = [
@@ -66,11 +66,11 @@ fn events(resolve: &Resolve) -> anyhow::Result<Vec<&Interface>> {
 }
 
 fn worlds(names: &[Name]) -> anyhow::Result<String> {
-    let mut text = format!("{HEAD}\nevent_worlds! {{\n");
-    for Name { wit, module, .. } in names {
-        writeln!(text, "    {module} = \"on-{wit}\" exports \"export_{module}\",")?;
+    let mut text = format!("{HEAD}\n//! The worlds with one event.\n\n");
+    for Name { module, .. } in names {
+        writeln!(text, "#[rustfmt::skip]\npub mod {module};")?;
     }
-    Ok(text + "}\n")
+    Ok(text)
 }
 
 fn exports(names: &[Name]) -> anyhow::Result<String> {
