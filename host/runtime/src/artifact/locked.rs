@@ -89,6 +89,9 @@ fn list(changes: &[String]) -> String {
     if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) }
 }
 
+/// Times that a lock is read again, because it changed before its approvals were read.
+const RETRIES: usize = 5;
+
 /// The locations of approvals and components.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -104,8 +107,26 @@ pub(crate) struct Place {
 /// The entry of a reference. Checks that the lock is current and the entry approved. Its `attested` is true only if the
 /// publisher was verified for this user, or the caller vouches for the lock.
 pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Result<Locked, NotLocked> {
+    let path = lock_file(config);
+    let mut lock = Lock::read(&path, place.within.as_deref())?;
+    for _ in 0..RETRIES {
+        let found = approved(config, reference, place, &lock);
+        if !matches!(found, Err(NotLocked::NotApproved { .. })) {
+            return found;
+        }
+        // A command may have written the lock and its approvals since the lock was read.
+        let now = Lock::read(&path, place.within.as_deref())?;
+        if now == lock {
+            return found;
+        }
+        lock = now;
+    }
+    approved(config, reference, place, &lock)
+}
+
+/// The entry of a reference in a lock that was read, if it is current and approved.
+fn approved(config: &Config, reference: &Reference, place: &Place, lock: &Lock) -> Result<Locked, NotLocked> {
     let (path, name) = (lock_file(config), reference.to_string());
-    let lock = Lock::read(&path, place.within.as_deref())?;
     lock.check(config)?;
     let Some(locked) = lock.components.get(&name) else {
         return Err(NotLocked::Absent { reference: name, lock: path });
