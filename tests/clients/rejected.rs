@@ -126,7 +126,7 @@ fn claude_code_itself_is_asked_about_its_settings() {
     let machine = Machine::new(&guard("claude", "PreToolUse", 2));
     let file = machine.project().join(".claude/settings.json");
     let says = |items: &[String]| {
-        let items = items.iter().map(|item| format!("- {item}\n")).collect::<String>();
+        let items = items.iter().fold(String::new(), |text, item| text + "- " + item + "\n");
         machine.write(
             "said",
             &format!("Claude Code doctor\n\nInvalid settings\n{items}\nRemote Control\n- Not signed in\n"),
@@ -136,7 +136,7 @@ fn claude_code_itself_is_asked_about_its_settings() {
     let model = format!("{} \u{203a} model: Expected string, but received number", file.display());
     let event = format!("{} \u{203a} hooks.Zork: Unknown hook event \"Zork\" was ignored", file.display());
     let other = "/elsewhere/settings.json: Invalid or malformed JSON".to_owned();
-    says(&[model.clone()]);
+    says(std::slice::from_ref(&model));
     let output = machine.hookbox(&["install", "claude", "--yes"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.code() == Some(78) && text.contains("does not load") && text.contains("model:"), "{text}");

@@ -140,7 +140,9 @@ async fn credentials_of_a_tenant_start_no_helper_and_are_not_a_neighbours() {
     let own = files.path("tenants/acme/docker.json");
     files.write("tenants/acme/docker.json", &json!({ "credsStore": "operators" }));
     let path = std::env::join_paths([programs, "/usr/bin".into()]).unwrap();
-    let daemon = Daemon::with(files, |command| drop(command.env("PATH", path)));
+    let daemon = Daemon::with(files, |command| {
+        command.env("PATH", path);
+    });
     daemon.until("refused", async || daemon.log().contains("`credsStore` and `credHelpers` are not supported")).await;
     assert!(denies(&daemon.verdict("acme", bash("ls")).await) && !daemon.files.path("ran").exists());
     // A link to the credentials of a neighbour or of the operator.

@@ -198,7 +198,7 @@ pub fn check_found(mut config: Config) -> anyhow::Result<()> {
         Handler::LeftOut { .. } | Handler::Callback | Handler::Withheld { .. } => false,
         _ => true,
     };
-    if !config.hooks.iter_mut().any(|hook| reaches(hook)) {
+    if !config.hooks.iter_mut().any(reaches) {
         return Ok(());
     }
     let file = config.file.display();

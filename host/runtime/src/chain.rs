@@ -138,7 +138,7 @@ mod tests {
 
     fn damages(lines: &[String], heads: Vec<Head>) -> Vec<Damage> {
         let mut verifier = Verifier::new(heads);
-        let text = lines.join("\n");
+        let text = lines.iter().fold(String::new(), |text, line| text + line + "\n");
         verifier.file("records", text.as_bytes()).unwrap();
         verifier.end().into_iter().map(|finding| finding.damage).collect()
     }

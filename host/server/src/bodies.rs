@@ -277,7 +277,6 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use axum::{body::Body, http::Response};
     use http_body_util::BodyExt;

@@ -203,8 +203,9 @@ fn without_bundled(text: &str) -> Option<Value> {
     for event in events.into_iter().flat_map(serde_json::Map::values_mut) {
         let Some(list) = event.as_array_mut() else { continue };
         for group in list.iter_mut() {
-            let handlers = group.get_mut("hooks").and_then(Value::as_array_mut);
-            handlers.into_iter().for_each(|handlers| handlers.retain(|handler| !is_bundled(handler)));
+            if let Some(handlers) = group.get_mut("hooks").and_then(Value::as_array_mut) {
+                handlers.retain(|handler| !is_bundled(handler));
+            }
         }
         list.retain(|entry| !is_bundled(entry) && !is_empty(entry));
     }

@@ -113,7 +113,7 @@ impl Install {
             return trust::approve(&place, self.yes);
         }
         if client.name == "claude" {
-            return loaded_by_claude(&place);
+            return Ok(loaded_by_claude(&place));
         }
         if let Some(hint) = hint(client, scope) {
             print::out(hint);
@@ -221,13 +221,13 @@ fn check(mut config: Config, warnings: Vec<Diagnostic>) -> anyhow::Result<()> {
 }
 
 /// Asks Claude Code if it loads the written file. It drops a whole file for some errors.
-fn loaded_by_claude(place: &Place) -> anyhow::Result<Exit> {
-    let Some(program) = place.client.program() else { return Ok(Exit::Ok) };
+fn loaded_by_claude(place: &Place) -> Exit {
+    let Some(program) = place.client.program() else { return Exit::Ok };
     let found = match claude::invalid(&program, &place.project) {
         Ok(found) => found,
         Err(error) => {
             print::out(format_args!("{}; `hookbox doctor claude` asks again", report::one_line(&error)));
-            return Ok(Exit::Ok);
+            return Exit::Ok;
         }
     };
     let mut loaded = true;
@@ -235,7 +235,7 @@ fn loaded_by_claude(place: &Place) -> anyhow::Result<Exit> {
         loaded = false;
         print::out(format_args!("Claude Code does not load these settings, so no hook of them runs: {}", invalid.text));
     }
-    Ok(if loaded { Exit::Ok } else { Exit::Config })
+    if loaded { Exit::Ok } else { Exit::Config }
 }
 
 /// The remaining steps that only the user can do.

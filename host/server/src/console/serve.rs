@@ -74,11 +74,11 @@ async fn viewer(app: &App, headers: &HeaderMap, line: Connection) -> Result<(Vie
 
 /// Makes the data of a view as work of its viewer's tenant, so that it delays nobody's events. Its memory is the tenant's
 /// until it is sent.
-async fn told<F: Future<Output = Value> + Send>(
+async fn answer<F: Future<Output = Value> + Send>(
     app: Arc<App>,
     (line, headers): (Connection, HeaderMap),
     tenant: Option<String>,
-    make: impl FnOnce(Arc<App>, Viewer, Option<String>) -> F + Send + 'static,
+    view: impl FnOnce(Arc<App>, Viewer, Option<String>) -> F + Send + 'static,
 ) -> Response<Body> {
     let viewer = viewer(&app, &headers, line).await.and_then(|(viewer, _)| {
         let scope = viewer.scope(tenant.as_deref())?.map(str::to_owned);
@@ -91,7 +91,7 @@ async fn told<F: Future<Output = Value> + Send>(
     let owner = viewer.owner().unwrap_or(OPERATORS).to_owned();
     let own = Arc::clone(&app);
     // With the priority of large events.
-    let made = app.processor.share(&owner, usize::MAX, async move { make(own, viewer, scope).await.to_string() });
+    let made = app.processor.share(&owner, usize::MAX, async move { view(own, viewer, scope).await.to_string() });
     let text = made.await;
     let mut held = app.bodies.of(&owner);
     if text.len() > FREE && !held.grow(text.len(), Quotas::default().body_memory()) {
@@ -102,7 +102,7 @@ async fn told<F: Future<Output = Value> + Send>(
 }
 
 async fn me(State(app): State<Arc<App>>, line: Connection, headers: HeaderMap) -> Response<Body> {
-    told(app, (line, headers), None, |app, viewer, _| async move {
+    answer(app, (line, headers), None, |app, viewer, _| async move {
         let own = match &viewer {
             Viewer::Operator => Vec::new(),
             Viewer::Owner(own) => own.clone(),
@@ -122,7 +122,7 @@ async fn numbers(
     let make = move |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
         now::json(&app, &viewer, scope.as_deref(), window, unix_ms())
     };
-    told(app, (line, headers), tenant, make).await
+    answer(app, (line, headers), tenant, make).await
 }
 
 async fn attention_list(
@@ -134,7 +134,7 @@ async fn attention_list(
     let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
         attention::json(&app, &viewer, scope.as_deref(), unix_ms()).await
     };
-    told(app, (line, headers), query.0.tenant, make).await
+    answer(app, (line, headers), query.0.tenant, make).await
 }
 
 async fn hooks(
@@ -146,7 +146,7 @@ async fn hooks(
     let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
         tenants::hooks(&app, &viewer, scope.as_deref(), unix_ms())
     };
-    told(app, (line, headers), query.0.tenant, make).await
+    answer(app, (line, headers), query.0.tenant, make).await
 }
 
 async fn tenant_list(
@@ -158,11 +158,11 @@ async fn tenant_list(
     let make = |app: Arc<App>, viewer: Viewer, scope: Option<String>| async move {
         tenants::json(&app, &viewer, scope.as_deref(), unix_ms()).await
     };
-    told(app, (line, headers), query.0.tenant, make).await
+    answer(app, (line, headers), query.0.tenant, make).await
 }
 
 async fn health_of(State(app): State<Arc<App>>, line: Connection, headers: HeaderMap) -> Response<Body> {
-    told(app, (line, headers), None, |app, viewer, _| async move { health::json(&app, &viewer).await }).await
+    answer(app, (line, headers), None, |app, viewer, _| async move { health::json(&app, &viewer).await }).await
 }
 
 async fn verdict(

@@ -35,9 +35,9 @@ impl Findings {
             );
             // Without its settings Gemini does not start at all.
             if read.events.is_empty() && self.client.name != "gemini" {
-                line("note", text)
+                line("note", text);
             } else {
-                self.problem(text)
+                self.problem(text);
             }
             told.push(read.file.clone());
         }
