@@ -17,6 +17,11 @@ impl Findings {
         let mut files = Vec::new();
         for scope in [Scope::Local, Scope::Project, Scope::User] {
             let Some(file) = self.client.file(scope, &self.project) else { continue };
+            // The client ignores a file that it cannot read, with its switches. Copilot's own files below may have comments.
+            let ignored = |text: &String| self.client.unread(text).is_some();
+            if change::read(&file).ok().flatten().as_ref().is_some_and(ignored) {
+                continue;
+            }
             files.extend(self.value(&file).map(|value| (file, value)));
         }
         if self.client.name == "copilot" {
@@ -58,10 +63,6 @@ impl Findings {
             return None;
         }
         let text = change::read(file).ok()??;
-        // The client ignores the whole file, with its switches.
-        if self.client.unread(&text).is_some() {
-            return None;
-        }
         Some(Settings::read(self.client, file, Some(&text)).ok()?.value())
     }
 
