@@ -47,8 +47,8 @@ fn a_form_that_the_client_does_not_read_is_refused_and_reported() {
             let reads = readers.contains(&client);
             let machine = Machine::new(&guard(client, event, timeout));
             trusted(&machine);
-            let theirs = in_form(form, "{\n  \"hooks\": {}\n}\n");
-            let settings = machine.write(&format!("project/{file}"), &theirs);
+            let existing = in_form(form, "{\n  \"hooks\": {}\n}\n");
+            let settings = machine.write(&format!("project/{file}"), &existing);
             let output = machine.hookbox(&["install", client, "--yes"]);
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
             if reads {
@@ -59,7 +59,7 @@ fn a_form_that_the_client_does_not_read_is_refused_and_reported() {
                 assert_eq!(output.status.code(), Some(78), "{client} {form}");
                 assert!(stderr.contains("nothing was written") && stderr.contains("does not read it"), "{stderr}");
             }
-            assert_eq!(fs::read_to_string(&settings).unwrap(), theirs, "{client} {form}");
+            assert_eq!(fs::read_to_string(&settings).unwrap(), existing, "{client} {form}");
 
             // The same after an installation, by an editor.
             fs::remove_file(&settings).unwrap();
@@ -179,13 +179,13 @@ fn a_gate_that_denies_a_harmless_call_is_a_problem() {
 #[test]
 fn empty_files_come_back_and_nothing_of_hookbox_stays() {
     for (client, file, event, timeout) in CLIENTS {
-        for theirs in ["", "\n\n", "// nothing yet\n"] {
-            if theirs.starts_with('/') && !["codebuddy", "gemini"].contains(&client) {
+        for existing in ["", "\n\n", "// nothing yet\n"] {
+            if existing.starts_with('/') && !["codebuddy", "gemini"].contains(&client) {
                 continue;
             }
             let machine = Machine::new(&guard(client, event, timeout));
             trusted(&machine);
-            let file = machine.write(&format!("project/{file}"), theirs);
+            let file = machine.write(&format!("project/{file}"), existing);
             let before = tree(&machine);
             machine.install(&[client]);
             let call = json!({ "hook_event_name": event, "tool_name": "Bash", "tool_input": { "command": "ls" } });
@@ -193,7 +193,7 @@ fn empty_files_come_back_and_nothing_of_hookbox_stays() {
             fed(run.args(["run", "--config", "hooks.json"]), call.to_string().as_bytes());
             assert!(tree(&machine).iter().any(|name| name.contains(".local/state/hookbox/fired/")), "{client}");
             machine.install(&[client, "--remove"]);
-            assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{client}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), existing, "{client}");
             assert_eq!(tree(&machine), before, "{client}");
         }
     }

@@ -43,7 +43,7 @@ struct About {
 pub struct Request {
     /// The event's name, for dialects whose JSON does not carry it.
     pub event_name: Option<String>,
-    /// The client's timeout; the configuration's unless given.
+    /// The client's timeout. Default: the configuration's.
     pub timeout: Option<Duration>,
     /// True if the client sees only the text, and neither stderr nor an exit code. A block is then always in the text.
     pub body_only: bool,

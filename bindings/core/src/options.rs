@@ -20,7 +20,7 @@ pub struct RuntimeOptions {
     pub compile_limits: CompileLimits,
     /// The folder of compiled components. Default: the user's cache folder.
     pub cache_dir: Option<PathBuf>,
-    /// Components that run at the same time; 16 unless given.
+    /// Components that run at the same time. Default: 16.
     pub max_instances: Option<NonZeroU32>,
     /// The largest `memoryMiB` that a hook may have. Default: 1024.
     #[serde(rename = "maxMemoryMiB")]

@@ -73,7 +73,7 @@ impl Drop for Function {
     }
 }
 
-/// A question. When it is dropped without an answer, JavaScript is told that no answer is needed.
+/// A question. Dropping it without an answer reports to JavaScript that no answer is needed.
 struct Question {
     number: u32,
     questions: Questions,

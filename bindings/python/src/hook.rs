@@ -68,7 +68,7 @@ pub(crate) fn hook(entry: &str, invoke: &Bound<'_, PyAny>) -> Result<HostHook, E
     })
 }
 
-/// A pending answer. When it is dropped, Python is told that the answer is no longer needed.
+/// A pending answer. Dropping it reports to Python that the answer is no longer needed.
 struct Waiting(Option<Py<Reply>>);
 
 impl Drop for Waiting {

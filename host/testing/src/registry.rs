@@ -1,11 +1,10 @@
 //! A real registry (Debian's `docker-registry`), on loopback, with a folder of its own.
 
 use std::{
-    collections::BTreeSet,
     fs,
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
-    sync::Mutex,
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -57,12 +56,14 @@ impl Registry {
     }
 }
 
-/// A free port that no other registry of this process was given: the system offers a port again once it is closed.
+/// A free port below those that the system gives to connections: a client of another test could take such a port before
+/// the registry listens, or connect to itself.
 fn port() -> u16 {
-    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        if GIVEN.lock().unwrap().insert(port) {
+        let next = std::process::id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = 12_000 + u16::try_from(next % 20_000).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
     }

@@ -71,7 +71,7 @@ class Subscribing(Fresh):
             (hookbox.on_stop, deny("no"), r"return pass_\(…\) or block\(…\), or nothing"),
             (hookbox.on_stop, pass_().with_prompt("x"), "`updated_prompt` does not go with it"),
             (hookbox.on_notification, block("no"), r"return pass_\(…\), or nothing"),
-            (hookbox.on_agent_event, pass_(), "nobody waits"),
+            (hookbox.on_agent_event, pass_(), "this event has no answer"),
             (hookbox.on_other_event, pass_(), "return a dict"),
         ):
             SUBSCRIPTIONS.clear()

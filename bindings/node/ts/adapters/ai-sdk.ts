@@ -9,9 +9,9 @@ import type { HookSet } from "../runtime";
 import { requireDialect, toolEvent, warnOfOthers } from "../tools";
 
 export interface GuardOptions {
-  /** Milliseconds for one event; the configuration's timeout unless given. */
+  /** Milliseconds for one event. Default: the configuration's timeout. */
   timeout?: number;
-  /** Receives warnings; `console.warn` unless given. */
+  /** Receives warnings. Default: `console.warn`. */
   log?: (line: string) => void;
 }
 

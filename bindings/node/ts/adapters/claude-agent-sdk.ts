@@ -16,7 +16,7 @@ import { requireDialect } from "../tools";
 export interface ClaudeOptions {
   /** Milliseconds that the SDK gives its hooks. Default: 60,000. */
   timeout?: number;
-  /** Receives errors of hookbox itself that do not block; `console.warn` unless given. */
+  /** Receives errors of hookbox itself that do not block. Default: `console.warn`. */
   log?: (line: string) => void;
 }
 

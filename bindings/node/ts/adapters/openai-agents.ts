@@ -13,7 +13,7 @@ import type { HookSet } from "../runtime";
 import { requireDialect, toolEvent } from "../tools";
 
 export interface GuardrailOptions {
-  /** Milliseconds for one event; the configuration's timeout unless given. */
+  /** Milliseconds for one event. Default: the configuration's timeout. */
   timeout?: number;
 }
 

@@ -38,7 +38,7 @@ pub struct Listed {
     pub command: String,
 }
 
-/// What Codex says about the hooks of a project.
+/// Output of Codex about the hooks of a project.
 #[derive(Debug)]
 pub struct Answer {
     /// The hooks that it would run, if they are approved.

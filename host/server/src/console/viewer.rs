@@ -41,7 +41,7 @@ impl Viewer {
         *self == Self::Operator
     }
 
-    /// The tenant that pays for the requests of this viewer. `None` for an operator.
+    /// The tenant that is charged for the requests of this viewer. `None` for an operator.
     pub fn owner(&self) -> Option<&str> {
         match self {
             Self::Operator => None,
