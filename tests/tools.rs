@@ -44,8 +44,8 @@ fn missing_programs_are_reported_with_the_command_that_installs_them() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
     for line in [
-        "error: the tests need python3-pip, Node.js 20, redis-server, chromium\n",
-        "   to install it:   sudo apt-get install -y --no-install-recommends python3 python3-pip nodejs npm redis-server chromium\n",
+        "error: the tests need python3-pip, Node.js 20, redis-server, chromium, tmux\n",
+        "   to install it:   sudo apt-get install -y --no-install-recommends python3 python3-pip nodejs npm redis-server chromium tmux\n",
         "older Node.js:   https://nodejs.org\n",
     ] {
         assert!(told.contains(line), "{line}\n{told}");
@@ -64,6 +64,7 @@ fn nothing_is_installed_where_everything_is_there() {
         ("systemd-analyze", ""),
         ("valkey-server", ""),
         ("google-chrome", ""),
+        ("tmux", ""),
     ];
     with(path.path(), &there);
     let output = needs(path.path(), target.path());

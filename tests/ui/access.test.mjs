@@ -62,15 +62,20 @@ test("a tenant's owner sees the tenant, and not that there are others", async ()
   for (const path of ["now?tenant=globex", "hooks?tenant=globex", "tenants?tenant=globex", "attention?tenant=nobody"]) {
     assert.equal((await daemon.api(path, tokenOf("acme"))).status, 404, path);
   }
-  const feed = await fetch(`${daemon.base}/ui/api/stream`, { headers: { authorization: `Bearer ${tokenOf("acme")}` } });
-  const reader = feed.body.getReader();
-  let told = "";
-  while (!told.includes("acme")) told += new TextDecoder().decode((await reader.read()).value);
-  assert.doesNotMatch(told, /globex|onerror/);
-  const other = /"id":"([^"]+)"/.exec(told)[1].replace(/\d+$/, "2");
+  const streamed = async (token, until) => {
+    const feed = await fetch(`${daemon.base}/ui/api/stream`, { headers: { authorization: `Bearer ${token}` } });
+    const reader = feed.body.getReader();
+    let text = "";
+    while (!text.includes(until)) text += new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    return { text, ids: [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id) };
+  };
+  const own = await streamed(tokenOf("acme"), "acme");
+  assert.doesNotMatch(own.text, /globex|onerror/);
+  const all = await streamed(OPERATOR, "globex");
+  const other = all.ids.find((id) => !own.ids.includes(id));
   assert.equal((await daemon.api(`verdicts/${other}`, OPERATOR)).status, 200);
   assert.equal((await daemon.api(`verdicts/${other}`, tokenOf("acme"))).status, 404);
-  await reader.cancel();
 });
 
 test("a stranger learns nothing, and a token in a URL is none", async () => {

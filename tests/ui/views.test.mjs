@@ -80,7 +80,7 @@ test("a verdict has a link that can be shared, and is a case for `hookbox test`"
   assert.match(await copied("Copy as test case"), /^- name: "deny PreToolUse Bash"\n[\s\S]*decision: "deny"\n {4}output: \{/);
   assert.match(await copied("Copy explanation"), /^PreToolUse  Bash  under claude/);
   const shared = await copied("Copy link");
-  assert.match(shared, /\/ui#\/verdict\/[0-9a-f]+-\d+$/);
+  assert.match(shared, /\/ui#\/verdict\/[0-9a-f]+-[0-9a-f]{16}$/);
   await page.goto("about:blank");
   await page.goto(shared);
   await page.getByRole("article").getByText("Decided by").waitFor();
