@@ -194,7 +194,7 @@ class Claude(InFolder):
 
         await self.run_functions({"PreToolUse": broken}, remove, **bash_allowed)
         self.assertTrue(self.precious.exists())
-        # Where no rule allows the call, hooks of `PermissionRequest` answer for the user.
+        # If no rule allows the call, hooks of `PermissionRequest` answer for the user.
         for behavior, expected in (("deny", True), ("allow", False)):
             await self.run_functions({"PermissionRequest": returns(says("PermissionRequest", decision={"behavior": behavior}))}, remove)
             self.assertEqual(expected, self.precious.exists(), behavior)
@@ -295,7 +295,7 @@ class OpenAI(InFolder):
 
 
 class Guarded(InFolder):
-    """What is the same in every SDK that runs its tools in this process."""
+    """Code shared by the adapters of SDKs that run their tools in this process."""
 
     ran: list[str]
 

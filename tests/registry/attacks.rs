@@ -264,7 +264,7 @@ fn everything_but_asking_for_something_new_works_offline() {
         setup.does(command);
     }
     passed(&setup.run());
-    // What asks a registry says so at once.
+    // Commands that ask a registry fail at once.
     let reference = setup.reference();
     for command in [&["update"][..], &["info", &reference], &["pull", &reference], &["digest", &reference]] {
         let told = setup.ends(83, command);

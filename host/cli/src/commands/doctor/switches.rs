@@ -18,11 +18,8 @@ impl Findings {
         for scope in [Scope::Local, Scope::Project, Scope::User] {
             let Some(file) = self.client.file(scope, &self.project) else { continue };
             // The client ignores a file that it cannot read, with its switches. Copilot's own files below may have comments.
-            let ignored = |text: &String| self.client.unread(text).is_some();
-            if change::read(&file).ok().flatten().as_ref().is_some_and(ignored) {
-                continue;
-            }
-            files.extend(self.value(&file).map(|value| (file, value)));
+            let text = self.text(&file).filter(|text| self.client.unread(text).is_none());
+            files.extend(text.and_then(|text| self.parsed(&file, &text)).map(|value| (file, value)));
         }
         if self.client.name == "copilot" {
             let home = self.client.home();
@@ -57,13 +54,18 @@ impl Findings {
         }
     }
 
+    /// The text of a settings file. A plugin is no settings file.
+    fn text(&self, file: &std::path::Path) -> Option<String> {
+        if self.client.form == Form::Plugin { None } else { change::read(file).ok()? }
+    }
+
     /// The content of a settings file. Its errors are reported where its entries are read.
+    fn parsed(&self, file: &std::path::Path, text: &str) -> Option<Value> {
+        Some(Settings::read(self.client, file, Some(text)).ok()?.value())
+    }
+
     fn value(&self, file: &std::path::Path) -> Option<Value> {
-        if self.client.form == Form::Plugin {
-            return None;
-        }
-        let text = change::read(file).ok()??;
-        Some(Settings::read(self.client, file, Some(&text)).ok()?.value())
+        self.parsed(file, &self.text(file)?)
     }
 
     /// Reports if Copilot does not trust the folder: it silently ignores the hooks of untrusted projects.
