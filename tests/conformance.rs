@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use hookbox::{Host, Request, dialect, verdict::Status};
+use hookbox::{HookSet, Request, dialect, verdict::Status};
 use hookbox_testing::{
     process::fed,
     spec::Pages,
@@ -36,7 +36,7 @@ const FRONT_ENDS: &[FrontEnd] = &[("library", library), ("command line", command
 fn library(config: &Path, vector: &Vector) -> Made {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let host = Host::builder().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap();
+        let host = HookSet::standalone().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap();
         let wire = vector.event.to_string();
         let response = host.decide(Request::new(wire.as_bytes()).event_name(vector.named.as_deref())).await;
         assert_eq!(response.error, None);

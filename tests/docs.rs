@@ -5,7 +5,7 @@ use std::{fmt::Write, fs, path::Path};
 
 use hookbox_protocol::{
     Cause, DecisionKind, Dialect, Event, EventContext, EventKind, Failure, FailurePolicy, HookOutput, ToolCall,
-    degrade::{Becomes, becomes, degrade},
+    degrade::{Degraded, becomes, degrade},
     dialect::{self, EventSpec},
     event::Input,
     failure::failed_output,
@@ -90,9 +90,9 @@ fn model_requests(dialect: &dyn Dialect) -> String {
 
 fn cell(spec: &EventSpec, kind: DecisionKind) -> &'static str {
     match becomes(spec, kind) {
-        Becomes::Decision(kind) => kind.word(),
-        Becomes::Halt(_) => "stop",
-        Becomes::Nothing => "—",
+        Degraded::Decision(kind) => kind.word(),
+        Degraded::Halt(_) => "stop",
+        Degraded::Nothing => "—",
     }
 }
 

@@ -7,7 +7,7 @@
 use hookbox_testing::examples;
 use std::path::Path;
 
-use hookbox::{Host, dialect, dialect::ConfigShape, verdict::Status};
+use hookbox::{HookSet, dialect, dialect::ConfigShape, verdict::Status};
 use serde_json::{Value, json};
 
 /// One example on one event of one dialect.
@@ -95,8 +95,8 @@ async fn judge(config: &Value, event: &Value) -> (Value, &'static str, Vec<Strin
     (verdict.wire.clone().unwrap(), becomes, notes)
 }
 
-async fn build(config: &Path) -> Host {
-    Host::builder().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap()
+async fn build(config: &Path) -> HookSet {
+    HookSet::standalone().config_file(config).unwrap_or_else(|e| panic!("{e}")).build().await.unwrap()
 }
 
 /// An event of claude and codebuddy.

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use hookbox::{Host, Request, config::Config};
+use hookbox::{HookSet, Request, config::Config};
 use hookbox_protocol::{dialect, json::MAX_NODES};
 use hookbox_testing::guest::encode;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ async fn asked(dialect: &str, event: &str, handler: Option<&Value>, wire: &str, 
     };
     let config = json!({ "dialect": dialect, "hooks": hooks }).to_string();
     let config = Config::parse(&config, &folder.join("hooks.json"), None).unwrap().config;
-    let host = Host::builder().config(config).cache_dir(folder.join("cache")).build().await.unwrap();
+    let host = HookSet::standalone().config(config).cache_dir(folder.join("cache")).build().await.unwrap();
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let named = (dialect == "picoclaw" || dialect == "opencode" || dialect == "blade-callback").then_some(event);

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use hookbox::{Host, config::Config};
+use hookbox::{HookSet, config::Config};
 use serde_json::{Value, json};
 
 fn files(dir: &Path) -> Vec<PathBuf> {
@@ -23,13 +23,13 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-async fn host(dialect: &str, hooks: Value) -> Host {
+async fn host(dialect: &str, hooks: Value) -> HookSet {
     let text = json!({ "dialect": dialect, "hooks": hooks }).to_string();
     let loaded = Config::parse(&text, Path::new("hooks.json"), None).unwrap_or_else(|e| panic!("{e}"));
-    Host::builder().config(loaded.config).build().await.unwrap_or_else(|e| panic!("{e}"))
+    HookSet::standalone().config(loaded.config).build().await.unwrap_or_else(|e| panic!("{e}"))
 }
 
-async fn silent(host: &Host, wire: &[u8], path: &Path) -> Option<Value> {
+async fn silent(host: &HookSet, wire: &[u8], path: &Path) -> Option<Value> {
     let verdict = host.dispatch(wire).await.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     assert_eq!(verdict.hooks.len(), 1, "{}: the hook is not for it", path.display());
     let outcome = verdict.hooks[0].outcome().unwrap_or_else(|| panic!("{}: did not run", path.display()));

@@ -96,7 +96,7 @@ fn a_matcher_takes_the_tool_under_every_name() {
             let wire = payload.to_string();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let verdict = runtime.block_on(async {
-                let host = hookbox::Host::builder().config(config).build().await.unwrap();
+                let host = hookbox::HookSet::standalone().config(config).build().await.unwrap();
                 match name {
                     Some(name) => host.dispatch_as(name, wire.as_bytes()).await.unwrap(),
                     None => host.dispatch(wire.as_bytes()).await.unwrap(),

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use hookbox::{Decision, EventKind, Host, ToolCall, Verdict, config::Config, dialect, verdict::HookReport};
+use hookbox::{Decision, EventKind, HookSet, ToolCall, Verdict, config::Config, dialect, verdict::HookReport};
 use hookbox_testing::guest;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ async fn verdict(dialect: &str, body: &str, items: &str, more: &Value) -> Verdic
     host(dialect, &handler, folder.path()).await.pre_tool_use(hookbox::EventContext::default(), call).await
 }
 
-async fn host(dialect: &str, handler: &Value, folder: &Path) -> Host {
+async fn host(dialect: &str, handler: &Value, folder: &Path) -> HookSet {
     let hooks = match dialect {
         "picoclaw" => json!({ "guest": handler }),
         "blade-callback" => json!({ "PreToolUse": [handler] }),
@@ -45,11 +45,11 @@ async fn host(dialect: &str, handler: &Value, folder: &Path) -> Host {
     host_of(dialect, &hooks, folder).await
 }
 
-async fn host_of(dialect: &str, hooks: &Value, folder: &Path) -> Host {
+async fn host_of(dialect: &str, hooks: &Value, folder: &Path) -> HookSet {
     let file = folder.join("hooks.json");
     fs::write(&file, json!({ "dialect": dialect, "hooks": hooks }).to_string()).unwrap();
     let config = Config::load(&file, None).unwrap().config;
-    Host::builder().config(config).cache_dir(folder.join("cache")).build().await.unwrap()
+    HookSet::standalone().config(config).cache_dir(folder.join("cache")).build().await.unwrap()
 }
 
 /// The wire verdict of several hooks on `Bash(ls)`. Each hook is a body, its items and its authority.

@@ -9,7 +9,7 @@ use std::{
 use hookbox::{
     Cause, Limits, Permissions, Run,
     capability::{
-        Capabilities, Scope, Spent, State, StateError,
+        CallUsage, Capabilities, Scope, State, StateError,
         state::{HookState, SqliteStore},
     },
     sandbox::permission::{StateDetails, StateGrant},
@@ -36,7 +36,7 @@ fn scope(tenant: &str, hook: &str) -> Scope {
         hook: hook.into(),
         session: None,
         deadline: Instant::now() + Duration::from_secs(20),
-        spent: Spent::default(),
+        spent: CallUsage::default(),
     }
 }
 

@@ -25,7 +25,7 @@ mod suites;
 
 use hookbox_protocol::{
     Cause, Dialect, Event, Failure, FailurePolicy, HookOutput,
-    command::Ended,
+    command::CommandOutput,
     degrade,
     dialect::{self, Flow},
     failure,
@@ -43,7 +43,7 @@ fn output(dialect: &dyn Dialect, event: &Event, outcome: &Outcome) -> HookOutput
     let default = |cause| failed_output(dialect.default_policy(event.kind(), cause));
     let mut output = match outcome {
         Outcome::Blocked(reason) => {
-            let ended = Ended { code: Some(2), stdout: b"", stderr: reason.as_bytes() };
+            let ended = CommandOutput { code: Some(2), stdout: b"", stderr: reason.as_bytes() };
             dialect.read_command(event, &ended).map_or_else(|failure| default(failure.cause), |(output, _)| output)
         }
         Outcome::Failed("deny") => failed_output(FailurePolicy::Deny),

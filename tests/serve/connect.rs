@@ -211,7 +211,7 @@ async fn header_and_body_of_every_verdict_agree() {
         for vector in &file.vectors {
             let folder = tempfile::tempdir().unwrap();
             let config = vector.lay_out(&file.dialect, folder.path());
-            let host = hookbox::Host::builder().config_file(&config).unwrap().build().await.unwrap();
+            let host = hookbox::HookSet::standalone().config_file(&config).unwrap().build().await.unwrap();
             let wire = vector.event.to_string();
             let verdict = match &vector.named {
                 Some(name) => host.dispatch_as(name, &wire).await.unwrap(),

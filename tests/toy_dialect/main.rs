@@ -5,18 +5,18 @@ mod toy;
 
 use std::path::Path;
 
-use hookbox::{Host, HostBuilder, config::Config, dialect};
+use hookbox::{Callback, HookSet, StandaloneBuilder, config::Config, dialect};
 use serde_json::{Value, json};
 use toy::TOY;
 
-fn under_toy(config: &Value) -> HostBuilder {
+fn under_toy(config: &Value) -> StandaloneBuilder {
     let text = config.to_string();
     let loaded = Config::parse_for(&text, Path::new("hooks.json"), &TOY).unwrap_or_else(|e| panic!("{e}")); // the line
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
-    Host::builder().config(loaded.config)
+    HookSet::standalone().config(loaded.config)
 }
 
-async fn told(host: &Host, tool: &str, args: Value) -> Value {
+async fn told(host: &HookSet, tool: &str, args: Value) -> Value {
     let event = json!({ "op": "run", "tool": tool, "args": args });
     host.dispatch(event.to_string()).await.unwrap().wire.unwrap()
 }
@@ -36,7 +36,7 @@ async fn a_callback_speaks_it_and_comes_after_the_configuration() {
         { "type": "command", "command": r#"echo '{"go":false,"why":"configured"}'"#, "matcher": "rm" },
     ] } });
     let callback = |event: Value| async move { Ok(json!({ "go": event["args"]["force"] != true, "why": "forced" })) };
-    let host = under_toy(&config).callback("run", None, callback).build().await.unwrap();
+    let host = under_toy(&config).callback(Callback::new("run", callback)).build().await.unwrap();
     assert_eq!(told(&host, "rm", json!({ "force": true })).await, json!({ "go": false, "why": "configured" }));
     assert_eq!(told(&host, "cp", json!({ "force": true })).await, json!({ "go": false, "why": "forced" }));
     assert_eq!(told(&host, "cp", json!({})).await, json!({ "go": true }));

@@ -48,7 +48,7 @@ use std::{
 };
 
 use clap::Subcommand;
-use hookbox::{Host, Profile, config::Config};
+use hookbox::{HookSet, Profile, config::Config};
 use rustix::process::Signal;
 use tokio::{
     runtime::Runtime,
@@ -187,20 +187,20 @@ fn compiler() -> PathBuf {
 }
 
 /// A host that loads hooks on demand, and compiles them in child processes of this program.
-async fn host(config: Config) -> anyhow::Result<Host> {
-    Ok(Host::builder().config(config).compiler(compiler()).profile(Profile::OneShot).build().await?)
+async fn host(config: Config) -> anyhow::Result<HookSet> {
+    Ok(HookSet::standalone().config(config).compiler(compiler()).profile(Profile::OneShot).build().await?)
 }
 
 /// The time that hook processes have to exit after the verdict, as in `PicoClaw`.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A host that lives longer than its verdict, because a hook process may still be handling a notification.
-struct Living {
-    host: Host,
+struct RunningHost {
+    host: HookSet,
     runtime: Runtime,
 }
 
-impl Living {
+impl RunningHost {
     /// Stops what the hooks run, at the latest at `due`. Returns a line for each hook that may have missed the event.
     fn end(self, due: Option<Instant>) -> Vec<String> {
         let left = due.map_or(GRACE, |due| due.saturating_duration_since(Instant::now()));

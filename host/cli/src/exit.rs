@@ -36,7 +36,7 @@ pub enum Exit {
     /// The work is done, with a negative result: a case of `test` failed, or the daemon is not ready.
     Failed,
     /// hookbox failed, and the exit code tells the client the consequence for the event, as its dialect defines.
-    Told(u8),
+    Code(u8),
     /// A usage error.
     Usage,
     /// The event is invalid.
@@ -73,7 +73,7 @@ impl Exit {
         match self {
             Self::Ok => 0,
             Self::Failed => 1,
-            Self::Told(code) => code,
+            Self::Code(code) => code,
             Self::Usage => 64,
             Self::Data => 65,
             Self::Software => 70,

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use hookbox::{
-    artifact::{Approval, ApprovalStore, Kept, Lock, LockError, Locked, Reference, lock_file},
+    artifact::{Approval, ApprovalStore, ComponentCache, Lock, LockError, Locked, Reference, lock_file},
     config::{Config, Reader},
     sandbox::component::inspect,
 };
@@ -29,7 +29,7 @@ pub struct Locks {
     /// The approvals of the lock.
     pub approval: Approval,
     store: ApprovalStore,
-    kept: Kept,
+    kept: ComponentCache,
     /// The right to change the lock and its approvals.
     _busy: File,
 }
@@ -54,7 +54,7 @@ impl Locks {
             Err(error) => return Err(Exit::Config.error(error.to_string())),
         };
         let approval = store.get(&path).context("cannot read the approvals")?;
-        Ok(Self { config, path, lock, is_there, approval, store, kept: Kept::of_user()?, _busy: busy })
+        Ok(Self { config, path, lock, is_there, approval, store, kept: ComponentCache::of_user()?, _busy: busy })
     }
 
     /// The references that these words select: by the whole reference, its repository or the last word of that. Without

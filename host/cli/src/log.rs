@@ -24,7 +24,7 @@ pub fn of_command() {
     let (level, misread) = level(LevelFilter::ERROR);
     let lines = fmt::layer().with_writer(print::Log).without_time();
     tracing_subscriber::registry().with(lines.with_filter(level)).init();
-    tell(misread);
+    warn_about_level(misread);
 }
 
 /// Sets up the log of the daemon, with times, and exports its spans if configured.
@@ -38,7 +38,7 @@ pub fn of_daemon(form: LogForm, traces: Option<&Traces>) {
     let ours = Targets::new().with_target("hookbox", LevelFilter::DEBUG);
     let spans = traces.map(|traces| tracing_opentelemetry::layer().with_tracer(traces.tracer()).with_filter(ours));
     tracing_subscriber::registry().with(lines.with_filter(level)).with(spans).init();
-    tell(misread);
+    warn_about_level(misread);
 }
 
 /// The level in the environment, or levels by target. The default if it is missing or invalid.
@@ -53,7 +53,7 @@ fn level(otherwise: LevelFilter) -> (Targets, Option<ParseError>) {
     }
 }
 
-fn tell(misread: Option<ParseError>) {
+fn warn_about_level(misread: Option<ParseError>) {
     if let Some(why) = misread {
         tracing::error!("{LEVEL} is not a level, as in {LEVEL}=debug, and no list of them: {why}");
     }

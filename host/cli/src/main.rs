@@ -63,7 +63,7 @@ fn hookbox() -> ExitCode {
 
 /// The exit status after a panic: 2 if failures block.
 fn panicked() -> Exit {
-    if commands::is_to_fail_closed(&words()) { Exit::Told(2) } else { Exit::Software }
+    if commands::is_to_fail_closed(&words()) { Exit::Code(2) } else { Exit::Software }
 }
 
 fn words() -> Vec<String> {
@@ -81,7 +81,7 @@ fn command() -> Exit {
             text.lines().for_each(|line| if shown { print::out(line) } else { print::err(line) });
             let closed = !shown && commands::is_to_fail_closed(&words());
             return if closed {
-                Exit::Told(2)
+                Exit::Code(2)
             } else if shown {
                 Exit::Ok
             } else {

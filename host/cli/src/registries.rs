@@ -13,7 +13,7 @@ use hookbox::{
     folders, json,
 };
 use hookbox_registry::{
-    DockerCredentials, Hosts, PolicyError, Publisher, Publishers, Registry, RegistryError, Terms, Trust,
+    DockerCredentials, HostOptions, Hosts, PolicyError, Publisher, Publishers, Registry, RegistryError, Trust,
 };
 use serde::Deserialize;
 
@@ -24,7 +24,7 @@ use crate::{exit::Exit, user_file};
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Settings {
     /// Hosts in private networks or without TLS.
-    pub registries: BTreeMap<String, Terms>,
+    pub registries: BTreeMap<String, HostOptions>,
     /// Policies of publishers; the first that names a repository holds for it.
     publishers: Vec<Publisher>,
     /// Digests and publishers that are refused although they are signed.

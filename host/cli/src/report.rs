@@ -66,7 +66,7 @@ pub fn error(error: &anyhow::Error) {
 
 /// The condition for printing warnings about a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum ShowWarnings {
     /// Each time it is loaded.
     Always,
     /// Only the first time that the current version is loaded, because a client starts hookbox for every event.
@@ -75,18 +75,18 @@ pub enum Told {
     Never,
 }
 
-static TOLD: Mutex<Told> = Mutex::new(Told::Always);
+static WHEN: Mutex<ShowWarnings> = Mutex::new(ShowWarnings::Always);
 
 /// Sets the condition for printing warnings.
-pub fn tell_warnings(when: Told) {
-    *TOLD.lock().unwrap_or_else(PoisonError::into_inner) = when;
+pub fn show_warnings(when: ShowWarnings) {
+    *WHEN.lock().unwrap_or_else(PoisonError::into_inner) = when;
 }
 
 /// Prints the warnings about a configuration.
 pub fn warnings(loaded: &Loaded) {
-    let when = *TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let when = *WHEN.lock().unwrap_or_else(PoisonError::into_inner);
     let Loaded { config, warnings } = loaded;
-    if !warnings.is_empty() && (when == Told::Always || when == Told::Once && warned::first(config)) {
+    if !warnings.is_empty() && (when == ShowWarnings::Always || when == ShowWarnings::Once && warned::first(config)) {
         warnings.iter().for_each(problem);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// A command that ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended<'a> {
+pub struct CommandOutput<'a> {
     /// Exit code. `None`: a signal ended the command.
     pub code: Option<i32>,
     /// The command's stdout.
@@ -20,13 +20,13 @@ pub struct Ended<'a> {
 }
 
 /// A hook's output with its notes, or the hook's failure.
-pub type Said = Result<(HookOutput, Vec<Note>), Failure>;
+pub type HandlerResult = Result<(HookOutput, Vec<Note>), Failure>;
 
 /// Reads a command's output in the way of most clients.
 ///
 /// decisions.md#exit-codes: "Command handlers have the exit codes of the blade specification in every dialect (0 =
 /// JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
-pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ended: &Ended) -> Said {
+pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ended: &CommandOutput) -> HandlerResult {
     match ended.code {
         Some(0) => printed(dialect, event, ended.stdout),
         // decisions.md#exit-codes: "The newline at the end of the stderr of exit 2 is removed; the rest is the reason
@@ -45,7 +45,7 @@ pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ende
 ///
 /// # Errors [`Cause::BadOutput`]. decisions.md#outputs: "An output is exactly one JSON object without duplicate keys,
 /// with optional white space around it. Anything else is an invalid output: the handler has failed."
-pub fn printed<D: Dialect + ?Sized>(dialect: &D, event: &Event, stdout: &[u8]) -> Said {
+pub fn printed<D: Dialect + ?Sized>(dialect: &D, event: &Event, stdout: &[u8]) -> HandlerResult {
     let trimmed = stdout.trim_ascii();
     if trimmed.is_empty() {
         return Ok((HookOutput::default(), Vec::new()));
@@ -59,7 +59,7 @@ pub fn printed<D: Dialect + ?Sized>(dialect: &D, event: &Event, stdout: &[u8]) -
 }
 
 /// The failure of a command that ended by a signal or with an exit code that reports an error.
-pub(crate) fn exited(code: Option<i32>, ended: &Ended) -> Failure {
+pub(crate) fn exited(code: Option<i32>, ended: &CommandOutput) -> Failure {
     match code {
         // A shell uses these codes for a program that it could not start.
         Some(126 | 127) if ended.stdout.is_empty() => {

@@ -20,19 +20,19 @@ pub const fn ladder(decision: DecisionKind) -> &'static [DecisionKind] {
 }
 
 /// Returns the replacement for a decision under this row: a decision, the end of the turn or session, or nothing.
-pub fn becomes(spec: &EventSpec, decision: DecisionKind) -> Becomes {
+pub fn becomes(spec: &EventSpec, decision: DecisionKind) -> Degraded {
     if let Some(kind) = ladder(decision).iter().find(|kind| spec.expressible.decisions.contains(kind)) {
-        return Becomes::Decision(*kind);
+        return Degraded::Decision(*kind);
     }
     match spec.expressible.halt.first() {
-        Some(scope) if spec.blockable && decision != DecisionKind::Allow => Becomes::Halt(*scope),
-        _ => Becomes::Nothing,
+        Some(scope) if spec.blockable && decision != DecisionKind::Allow => Degraded::Halt(*scope),
+        _ => Degraded::Nothing,
     }
 }
 
 /// Result of [`becomes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Becomes {
+pub enum Degraded {
     /// A decision.
     Decision(DecisionKind),
     /// A halt.
@@ -84,7 +84,7 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
         output.reason = Some(respond_text(result));
     }
     match becomes(spec, from) {
-        Becomes::Decision(to) => {
+        Degraded::Decision(to) => {
             output.decision = match to {
                 DecisionKind::Ask => Some(Decision::Ask),
                 DecisionKind::Skip => Some(Decision::Skip),
@@ -92,11 +92,11 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
             };
             notes.push(Note::degraded(format!("{} cannot say {}; it says {}", spec.name, from.word(), to.word())));
         }
-        Becomes::Halt(scope) => {
+        Degraded::Halt(scope) => {
             output.halt.get_or_insert(Halt { scope, reason: output.reason.clone() });
             notes.push(Note::degraded(format!("{} cannot say {}; it stops", spec.name, from.word())));
         }
-        Becomes::Nothing => {
+        Degraded::Nothing => {
             // Keeps the reason of the block, because the event itself cannot be blocked.
             if from != DecisionKind::Allow {
                 output.context = join([&output.context, &output.reason]);
@@ -160,16 +160,16 @@ pub(crate) fn lose_allow(spec: &EventSpec, output: &mut HookOutput) {
 fn block_instead(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<Note>, lost: &str, what: &str) {
     let why = || format!("a hook replaced {what}, which this agent cannot do");
     match becomes(spec, DecisionKind::Deny) {
-        Becomes::Decision(kind) => {
+        Degraded::Decision(kind) => {
             output.decision = Some(if kind == DecisionKind::Skip { Decision::Skip } else { Decision::Deny });
             output.reason.get_or_insert_with(why);
             notes.push(Note::degraded(format!("{lost}; it says {}", kind.word())));
         }
-        Becomes::Halt(scope) => {
+        Degraded::Halt(scope) => {
             output.halt.get_or_insert_with(|| Halt { scope, reason: Some(why()) });
             notes.push(Note::degraded(format!("{lost}; it stops")));
         }
-        Becomes::Nothing => notes.push(Note::dropped(lost)),
+        Degraded::Nothing => notes.push(Note::dropped(lost)),
     }
 }
 

@@ -50,7 +50,7 @@ pub struct Event {
 
 /// The parts of an event that [`Event::turn_into`] replaces while the hooks of another stage run.
 #[derive(Debug)]
-pub struct AsSent {
+pub struct OriginalEvent {
     name: String,
     input: Input,
     raw: Raw,
@@ -82,14 +82,14 @@ impl Event {
 
     /// Converts the event to the form that hooks of another stage get (see [`Dialect::stages`]). Large parts are not
     /// copied. `None`: the event is already of that stage.
-    pub fn turn_into(&mut self, kind: EventKind, dialect: &dyn Dialect) -> Option<AsSent> {
+    pub fn turn_into(&mut self, kind: EventKind, dialect: &dyn Dialect) -> Option<OriginalEvent> {
         if kind == self.kind() {
             return None;
         }
         let spec = dialect.spec(kind);
         let extra = std::mem::take(&mut self.extra);
         let arguments = self.call.as_mut().map(|call| std::mem::take(&mut call.input));
-        let sent = AsSent {
+        let sent = OriginalEvent {
             name: std::mem::replace(&mut self.name, spec.name.to_owned()),
             input: std::mem::replace(&mut self.input, Input::empty(kind)),
             raw: std::mem::take(&mut self.raw),
@@ -114,8 +114,8 @@ impl Event {
     }
 
     /// Restores the event as the client sent it.
-    pub fn turn_back(&mut self, sent: Option<AsSent>) {
-        if let Some(AsSent { name, input, raw }) = sent {
+    pub fn turn_back(&mut self, sent: Option<OriginalEvent>) {
+        if let Some(OriginalEvent { name, input, raw }) = sent {
             (self.name, self.input, self.raw) = (name, input, raw);
         }
     }
@@ -256,7 +256,7 @@ pub(crate) fn decode_members(
         }
     }
     let names = Names { spec, context: context_names };
-    let mut rest = Rest { spec, at, extra: Fields::default(), notes: Vec::new() };
+    let mut rest = UntypedFields { spec, at, extra: Fields::default(), notes: Vec::new() };
     let mut call = spec.kind.has_tool().then(ToolCall::default);
     let mut context = EventContext::default();
     let mut input = Input::empty(spec.kind);
@@ -331,14 +331,14 @@ pub(crate) struct Field<'a> {
 }
 
 /// The fields and notes that no type holds.
-pub(crate) struct Rest<'a> {
+pub(crate) struct UntypedFields<'a> {
     spec: &'a EventSpec,
     at: &'a str,
     extra: Fields,
     notes: Vec<Note>,
 }
 
-impl Rest<'_> {
+impl UntypedFields<'_> {
     /// Reads a field. A value of the wrong type gives `None` and is left untyped.
     ///
     /// # Errors

@@ -135,7 +135,7 @@ pub struct Fallback {
 
 impl Fallback {
     /// A fallback with the program's own exit code and the reason on stderr. Most clients report it and go on.
-    pub fn tell() -> Self {
+    pub fn report() -> Self {
         Self { exit: None, stdout: None, stderr: true }
     }
 

@@ -19,7 +19,7 @@ pub use fields::Fields;
 pub(crate) use members::Members;
 use scan::{Container, Fault, Token};
 pub use scan::{MAX_DEPTH, MAX_NODES};
-use text::Place;
+use text::Member;
 pub use value::Json;
 
 /// A JSON object. Its members keep their order.
@@ -145,7 +145,7 @@ pub(crate) fn normal(bytes: &[u8]) -> Result<Normal, DecodeError> {
 }
 
 /// Returns the members of a text that is an object. The inner `Err` has the value of any other text.
-fn places(text: &mut Checked<'_>) -> Result<Result<Vec<Place>, Value>, Fault> {
+fn places(text: &mut Checked<'_>) -> Result<Result<Vec<Member>, Value>, Fault> {
     let first = text.next()?;
     if first != Some(Token::Open(Container::Object)) {
         let other = text.value(first)?;
@@ -155,7 +155,7 @@ fn places(text: &mut Checked<'_>) -> Result<Result<Vec<Place>, Value>, Fault> {
     let mut places = Vec::with_capacity(12);
     while text.next()? == Some(Token::Key) {
         let (name, escapes) = text.last();
-        places.push(Place { name, escapes, value: text.value_range()? });
+        places.push(Member { name, escapes, value: text.value_range()? });
     }
     text.next()?;
     Ok(Ok(places))

@@ -13,7 +13,7 @@ pub use spec::{ConfigShape, EventSpec, Expressible, Flow, TimeUnit};
 pub use usage::Usage;
 
 use crate::{
-    command::{Ended, Said, by_exit_code},
+    command::{CommandOutput, HandlerResult, by_exit_code},
     event::{Event, EventKind, Raw},
     failure::{Cause, FailurePolicy, Fallback},
     glimpse::{self, Glimpse, Places},
@@ -162,7 +162,7 @@ pub trait Dialect: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`crate::Failure`]: the command gave no valid output.
-    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+    fn read_command(&self, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
         by_exit_code(self, event, ended)
     }
 
@@ -236,7 +236,7 @@ pub trait Dialect: Send + Sync + 'static {
 
     /// The fallback that reports such a failure without blocking.
     fn fail_open(&self) -> Fallback {
-        Fallback::tell()
+        Fallback::report()
     }
 
     /// Returns true if the client reads stderr when stdout is empty. stderr must then stay empty too.

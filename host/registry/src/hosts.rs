@@ -10,14 +10,14 @@ use url::Url;
 /// that is given, the only hosts that may be reached at all.
 #[derive(Debug, Clone, Default)]
 pub struct Hosts {
-    named: BTreeMap<String, Terms>,
+    named: BTreeMap<String, HostOptions>,
     only: Option<Vec<String>>,
 }
 
-/// Terms for one host.
+/// Options for one host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Terms {
+pub struct HostOptions {
     /// It may be in a private network, or this machine.
     #[serde(default)]
     pub private: bool,
@@ -34,7 +34,7 @@ impl Hosts {
 
     /// Allows a host what these terms say.
     #[must_use]
-    pub fn with(mut self, host: impl Into<String>, terms: Terms) -> Self {
+    pub fn with(mut self, host: impl Into<String>, terms: HostOptions) -> Self {
         self.named.insert(host.into().to_ascii_lowercase(), terms);
         self
     }
@@ -43,7 +43,7 @@ impl Hosts {
     #[must_use]
     pub fn vouched(self, host: &str) -> Self {
         let terms = self.terms(host);
-        self.with(host, Terms { private: true, ..terms })
+        self.with(host, HostOptions { private: true, ..terms })
     }
 
     /// Allows these hosts alone.
@@ -53,7 +53,7 @@ impl Hosts {
         self
     }
 
-    fn terms(&self, host: &str) -> Terms {
+    fn terms(&self, host: &str) -> HostOptions {
         self.named.get(&host.to_ascii_lowercase()).copied().unwrap_or_default()
     }
 
@@ -118,11 +118,11 @@ mod tests {
     use hookbox::capability::http::Reach;
     use url::Url;
 
-    use super::{Hosts, Terms};
+    use super::{HostOptions, Hosts};
 
     #[test]
     fn private_hosts_have_to_be_named() {
-        let private = Terms { private: true, plain_http: false };
+        let private = HostOptions { private: true, plain_http: false };
         let hosts = Hosts::public().with("localhost:5000", private).with("Registry.corp", private);
         let reach = |url: &str| hosts.reach(&Url::parse(url).unwrap());
         assert_eq!(reach("http://localhost:5000/v2/"), Ok(Reach::Anywhere));

@@ -20,9 +20,9 @@ mod transport;
 pub use client::{Bounds, Registry};
 pub use credentials::{Credential, Credentials, DockerCredentials, NoCredentials, WrittenCredentials};
 pub use error::RegistryError;
-pub use hosts::{Hosts, Terms};
+pub use hosts::{HostOptions, Hosts};
 pub use manifest::{ARTIFACT_CONFIG, COMPONENT_LAYER, Descriptor, Manifest, WasmConfig};
-pub use pull::{Pulled, Seen};
+pub use pull::{ManifestInfo, Pulled};
 pub use push::Pushed;
 pub use resolve::{Resolved, resolve};
 pub use signature::{

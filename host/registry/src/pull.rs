@@ -12,7 +12,7 @@ use crate::{
 
 /// An artifact, as far as its manifest tells.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ManifestInfo {
     /// The digest of its manifest, with `sha256:` before it.
     pub digest: String,
     /// Its manifest.
@@ -27,7 +27,7 @@ pub struct Seen {
 #[derive(Debug, Clone)]
 pub struct Pulled {
     /// Its manifest.
-    pub seen: Seen,
+    pub seen: ManifestInfo,
     /// The component, of the digest in the manifest.
     pub component: Vec<u8>,
 }
@@ -38,7 +38,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`RegistryError`]: also for artifacts that are no components.
-    pub async fn inspect(&self, reference: &Reference) -> Result<Seen, RegistryError> {
+    pub async fn inspect(&self, reference: &Reference) -> Result<ManifestInfo, RegistryError> {
         self.in_time(reference, self.seen(reference)).await
     }
 
@@ -59,7 +59,7 @@ impl Registry {
     ///
     /// # Errors
     /// As [`Registry::inspect`].
-    pub async fn pull_seen(&self, reference: &Reference, seen: Seen) -> Result<Pulled, RegistryError> {
+    pub async fn pull_seen(&self, reference: &Reference, seen: ManifestInfo) -> Result<Pulled, RegistryError> {
         let component = self.in_time(reference, self.component(reference, &seen.component)).await?;
         Ok(Pulled { seen, component })
     }
@@ -68,7 +68,7 @@ impl Registry {
     ///
     /// # Errors
     /// As [`Registry::inspect`].
-    pub async fn config(&self, reference: &Reference, seen: &Seen) -> Result<WasmConfig, RegistryError> {
+    pub async fn config(&self, reference: &Reference, seen: &ManifestInfo) -> Result<WasmConfig, RegistryError> {
         let descriptor = &seen.manifest.config;
         let read = async {
             let bytes = self.blob(reference, descriptor, "the configuration", self.bounds.manifest).await?;
@@ -77,7 +77,7 @@ impl Registry {
         self.in_time(reference, read).await
     }
 
-    async fn seen(&self, reference: &Reference) -> Result<Seen, RegistryError> {
+    async fn seen(&self, reference: &Reference) -> Result<ManifestInfo, RegistryError> {
         let (mut bytes, mut media_type) = self.manifest(reference, reference.wanted()).await?;
         let mut digest = format!("sha256:{}", sha256(&bytes));
         if let Some(wanted) = reference.digest().filter(|wanted| **wanted != *digest) {
@@ -104,7 +104,7 @@ impl Registry {
             let host = reference.host().to_owned();
             return Err(RegistryError::TooLarge { host, what: "the component", limit: self.bounds.component });
         }
-        Ok(Seen { digest, manifest, size: bytes.len() as u64, component })
+        Ok(ManifestInfo { digest, manifest, size: bytes.len() as u64, component })
     }
 
     async fn component(&self, reference: &Reference, layer: &Descriptor) -> Result<Vec<u8>, RegistryError> {

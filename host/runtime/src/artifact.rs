@@ -4,7 +4,7 @@
 //! `hookbox-registry`). Deciding on events only uses what is locked, fetched and approved.
 
 mod approval;
-mod kept;
+mod cache;
 mod lock;
 mod locked;
 mod power;
@@ -12,10 +12,10 @@ mod reference;
 mod revoked;
 
 pub use approval::{Approval, ApprovalStore, Approvals};
-pub use kept::{KEPT_BYTES, KeepError, Kept, KeptFile};
+pub use cache::{CACHE_BYTES, CachedComponent, ComponentCache, ComponentCacheError};
 pub use lock::{LOCK_FILE, Lock, LockError, Locked, declarations, lock_file};
+pub(crate) use locked::{LockContext, entry, fetch, verify};
 pub use locked::{NotLocked, component};
-pub(crate) use locked::{Place, entry, fetch, verify};
 pub use power::{Change, Power};
 pub use reference::{Reference, ReferenceError, SCHEME};
 pub use revoked::{REGISTRIES_FILE, Revoked};

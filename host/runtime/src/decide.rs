@@ -14,7 +14,7 @@ use crate::{
     pipeline::dispatch_event,
     request::Request,
     response::{ErrorKind, Response, ResponseError},
-    run::{Terms, policy},
+    run::{Conditions, policy},
     verdict::Verdict,
 };
 
@@ -36,7 +36,7 @@ async fn decide_event(hooks: &Hooks, request: &Request<'_>) -> Response {
             None => return nameless(hooks, request, ErrorKind::Event, &failure),
         },
     };
-    let terms = Terms { unread: unread.as_ref(), due: request.due(hooks, &event) };
+    let terms = Conditions { unread: unread.as_ref(), due: request.due(hooks, &event) };
     let verdict = dispatch_event(hooks, &mut event, terms).await;
     let mut response = settle(hooks, request, verdict, terms.unread);
     response.due = terms.due;

@@ -4,7 +4,7 @@ use hookbox_protocol::{DecodeError, matcher::MatchError};
 use hookbox_sandbox::{LoadError, capability::LlmError};
 use thiserror::Error;
 
-use crate::{artifact::NotLocked, config::Diagnostic};
+use crate::{artifact::NotLocked, config::Diagnostic, remedy::remedy};
 
 /// A runtime, a hook set or a host could not be built.
 #[derive(Debug, Error)]
@@ -100,7 +100,7 @@ impl HookLoadError {
     /// The advice for the user, in one line.
     pub fn help(&self) -> String {
         match self {
-            Self::Component(error) => error.help(),
+            Self::Component(error) => remedy(error),
             Self::NotLocked(error) => error.help(),
             Self::Grant(_) => "correct `permissions` in the configuration".into(),
             Self::NoState => "set `stateFile` in `host`, or the environment variable HOME".into(),

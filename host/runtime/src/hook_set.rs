@@ -26,7 +26,7 @@ use crate::{
     pipeline,
     request::Request,
     response::Response,
-    run::Terms,
+    run::Conditions,
     runtime::Runtime,
     tenant::Tenant,
     verdict::Verdict,
@@ -123,7 +123,7 @@ impl HookSet {
     /// Dispatches a typed event that was built in code.
     pub async fn dispatch_event(&self, context: EventContext, call: Option<ToolCall>, input: Input) -> Verdict {
         let mut event = Event::new(self.dialect(), context, call, input);
-        pipeline::dispatch_event(&self.hooks, &mut event, Terms::default()).await
+        pipeline::dispatch_event(&self.hooks, &mut event, Conditions::default()).await
     }
 
     /// Dispatches a tool call that is about to happen.

@@ -2,11 +2,11 @@
 //!
 //! ```no_run
 //! # async fn example(event_json: &str) -> Result<(), Box<dyn std::error::Error>> {
-//! use hookbox::{Host, Request};
+//! use hookbox::{HookSet, Request};
 //!
-//! let host = Host::builder().config_file("hooks.json")?.build().await?;
+//! let hooks = HookSet::standalone().config_file("hooks.json")?.build().await?;
 //!
-//! let response = host.decide(Request::new(event_json.as_bytes())).await; // never an error
+//! let response = hooks.decide(Request::new(event_json.as_bytes())).await; // never an error
 //! println!("{}", response.stdout);
 //! for hook in response.report().iter().flat_map(|report| &report.hooks) {
 //!     println!("{} {} {:?}", hook.hook, hook.verdict, hook.fuel);
@@ -29,19 +29,20 @@ pub mod folders;
 pub mod handler;
 mod hook_set;
 mod hooks;
-mod host;
 mod lines;
 mod loader;
 mod pipeline;
 mod process;
 pub use hookbox_sandbox::private;
 mod record;
+mod remedy;
 mod request;
 mod response;
 mod run;
 mod runtime;
 mod series;
 mod source;
+mod standalone;
 mod telemetry;
 mod tenant;
 pub mod transport;
@@ -62,11 +63,12 @@ pub use hookbox_protocol::{
 pub use hookbox_sandbox::{
     self as sandbox, CompileLimits, Limits, LoadError, Loads, LogLevel, LogLine, Permissions, Profile, Run, sha256,
 };
-pub use host::{Host, HostBuilder};
 pub use record::{HookRecord, NoteRecord, RECORD_VERSION, Record, Report};
+pub use remedy::remedy;
 pub use request::{EVENT_LIMIT, Request, time_for_hooks};
 pub use response::{ErrorKind, Response, ResponseError};
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use source::{ComponentSource, Wanted};
+pub use standalone::StandaloneBuilder;
 pub use tenant::Tenant;
 pub use verdict::{HookReport, Status, Verdict};

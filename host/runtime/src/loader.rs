@@ -15,7 +15,7 @@ use hookbox_sandbox::{
 };
 
 use crate::{
-    artifact::{self, Locked, Place, Reference},
+    artifact::{self, LockContext, Locked, Reference},
     capability::{
         http::{HookHttp, HttpClient, Reach},
         llm::{HookLlm, Model},
@@ -180,7 +180,7 @@ impl Loader {
         wasm: &config::Wasm,
         reference: &Reference,
     ) -> Result<(Locked, Vec<u8>), HookLoadError> {
-        let place = Place {
+        let place = LockContext {
             approvals: self.runtime.approvals().clone(),
             kept: self.tenant.own_kept().or_else(|| self.runtime.kept().cloned()),
             revoked: self.runtime.revoked().cloned(),

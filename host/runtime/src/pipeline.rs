@@ -5,7 +5,7 @@ use hookbox_protocol::{Event, authority, dialect::Flow};
 use crate::{
     error::DispatchError,
     hooks::Hooks,
-    run::{Selected, Terms, run_chain, run_together, select},
+    run::{Conditions, Selected, run_chain, run_together, select},
     telemetry,
     verdict::{HookReport, Verdict, outputs, with_watched},
 };
@@ -13,17 +13,17 @@ use crate::{
 /// Decodes an event and returns its verdict.
 pub(crate) async fn dispatch(hooks: &Hooks, wire: &[u8], name: Option<&str>) -> Result<Verdict, DispatchError> {
     let mut event = hooks.dialect().decode_event(wire, name)?;
-    Ok(dispatch_event(hooks, &mut event, Terms::default()).await)
+    Ok(dispatch_event(hooks, &mut event, Conditions::default()).await)
 }
 
 /// Returns the verdict on a typed event.
-pub(crate) async fn dispatch_event(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
+pub(crate) async fn dispatch_event(hooks: &Hooks, event: &mut Event, terms: Conditions<'_>) -> Verdict {
     let span = tracing::debug_span!("dispatch", event = event.name, tenant = hooks.tenant());
     hookbox_sandbox::traced!(span, ask(hooks, event, terms))
 }
 
 /// Runs the hooks stage by stage, and merges their outputs.
-async fn ask(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
+async fn ask(hooks: &Hooks, event: &mut Event, terms: Conditions<'_>) -> Verdict {
     let dialect = hooks.dialect();
     let (mut reports, stages) = (Vec::<HookReport>::new(), dialect.stages(event.kind()));
     for stage in stages {
@@ -45,7 +45,7 @@ async fn ask(hooks: &Hooks, event: &mut Event, terms: Terms<'_>) -> Verdict {
 }
 
 /// Calls every hook of one stage, in the order and with the concurrency of the dialect.
-async fn call_all(hooks: &Hooks, event: &Event, terms: Terms<'_>) -> Vec<HookReport> {
+async fn call_all(hooks: &Hooks, event: &Event, terms: Conditions<'_>) -> Vec<HookReport> {
     let selected = select(hooks, event, terms).await;
     let flow = if selected.iter().any(Selected::asks_for_sequence) { Flow::Chained } else { hooks.dialect().flow() };
     match flow {

@@ -268,7 +268,7 @@ impl Response {
         error: ResponseError,
         verdict: Option<Verdict>,
     ) -> Self {
-        let fallback = dialect.map_or_else(Fallback::tell, Dialect::fail_open);
+        let fallback = dialect.map_or_else(Fallback::report, Dialect::fail_open);
         let (stdout, is_text) = fallback.stdout.as_ref().map(text_of).unwrap_or_default();
         Self {
             is_text,

@@ -30,14 +30,14 @@ use crate::{
 
 /// The conditions under which the hooks of one event run.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct Conditions<'a> {
     /// The reason why the event could not be decoded. Every hook fails with it.
     pub(crate) unread: Option<&'a Failure>,
     /// The deadline of the verdict. A hook that is not done by then has timed out.
     pub(crate) due: Option<Instant>,
 }
 
-impl Terms<'_> {
+impl Conditions<'_> {
     /// The deadline for loading hooks. It reserves a tenth of the remaining time for hooks that are already loaded.
     fn load_due(&self) -> Option<Instant> {
         let left = self.due?.saturating_duration_since(Instant::now());
@@ -90,7 +90,7 @@ impl<'a> Selected<'a> {
 }
 
 /// The hooks subscribed to an event, in configuration order. Loads those that match and are not loaded yet.
-pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Terms<'_>) -> Vec<Selected<'a>> {
+pub(crate) async fn select<'a>(hooks: &'a Hooks, event: &Event, terms: Conditions<'_>) -> Vec<Selected<'a>> {
     let spec = hooks.dialect().spec_of(event);
     let field = spec.matched.and_then(|field| event.field(field)).filter(|field| !field.is_empty());
     // Only a tool can have other names.
@@ -226,9 +226,10 @@ async fn call(
     let deadline = due.map_or(own, |due| due.min(own));
     // decisions.md#who-is-calling: "the input, output and failure policy of commands and `http` hooks follow that
     // dialect".
-    let told = speaks(hooks, hook).and_then(|written| Some((translate(event, hooks.dialect(), written)?, written)));
-    let call = match &told {
-        Some((told, written)) => Call { event: told, dialect: *written, deadline: deadline.into() },
+    let translated =
+        speaks(hooks, hook).and_then(|written| Some((translate(event, hooks.dialect(), written)?, written)));
+    let call = match &translated {
+        Some((translated, written)) => Call { event: translated, dialect: *written, deadline: deadline.into() },
         None => Call { event, dialect: hooks.dialect(), deadline: deadline.into() },
     };
     let late = || {
@@ -396,14 +397,14 @@ fn misfit(event: &Event, output: &HookOutput, notes: &[Note]) -> Option<String> 
     if output.halt.is_some() || output.decision_kind() > Some(DecisionKind::Ask) {
         return None;
     }
-    let told = notes.iter().find(|note| note.misfit).map(|note| note.text.clone());
+    let translated = notes.iter().find(|note| note.misfit).map(|note| note.text.clone());
     let deciding = |of: &Object| DECIDING.into_iter().find(|key| of.contains_key(*key));
     let inside = || {
         // On an event beyond the specification these keys are the form in which the hook decided.
         let specific = output.extra.get("hookSpecificOutput").filter(|_| event.kind() != EventKind::OtherEvent);
         specific.and_then(Value::as_object).and_then(deciding).map(|key| format!("hookSpecificOutput/{key}"))
     };
-    told.or_else(|| {
+    translated.or_else(|| {
         let key = deciding(&output.extra).map(str::to_owned).or_else(inside)?;
         Some(format!("/{key} decides nothing in this dialect"))
     })

@@ -14,7 +14,7 @@ use hookbox_sandbox::{Engine, EngineOptions, LoadError, Loads};
 use tokio::sync::OnceCell;
 
 use crate::{
-    artifact::{Approvals, Kept, Revoked},
+    artifact::{Approvals, ComponentCache, Revoked},
     capability::{
         StateError,
         http::HttpClient,
@@ -62,7 +62,7 @@ struct Inner {
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
     approvals: Approvals,
-    kept: Option<Kept>,
+    kept: Option<ComponentCache>,
     revoked: Option<Revoked>,
 }
 
@@ -128,7 +128,7 @@ impl Runtime {
     }
 
     /// The folder of fetched components, unless it is the user's.
-    pub(crate) fn kept(&self) -> Option<&Kept> {
+    pub(crate) fn kept(&self) -> Option<&ComponentCache> {
         self.inner.kept.as_ref()
     }
 

@@ -25,12 +25,12 @@ pub(crate) fn label(place: usize, name: &str) -> Arc<str> {
 }
 
 /// The result of an event: its kind, the verdict and the cause of a failure.
-type CameTo = (EventKind, &'static str, &'static str);
+type ResultKey = (EventKind, &'static str, &'static str);
 
 /// The keys of `N` series by the result of an event. Creating a key takes longer than counting, so each is created
 /// once. It is a list because there are few results, and comparing them is faster than hashing.
 #[derive(Debug)]
-pub(crate) struct Series<const N: usize>(RwLock<Vec<(CameTo, Arc<[Key; N]>)>>);
+pub(crate) struct Series<const N: usize>(RwLock<Vec<(ResultKey, Arc<[Key; N]>)>>);
 
 impl<const N: usize> Default for Series<N> {
     fn default() -> Self {
@@ -40,8 +40,8 @@ impl<const N: usize> Default for Series<N> {
 
 impl<const N: usize> Series<N> {
     /// The keys for a result. Creates them on first use.
-    pub(crate) fn of(&self, came_to: CameTo, make: impl FnOnce() -> [Key; N]) -> Arc<[Key; N]> {
-        let find = |known: &[(CameTo, Arc<_>)]| {
+    pub(crate) fn of(&self, came_to: ResultKey, make: impl FnOnce() -> [Key; N]) -> Arc<[Key; N]> {
+        let find = |known: &[(ResultKey, Arc<_>)]| {
             known.iter().find(|(known, _)| *known == came_to).map(|(_, keys)| Arc::clone(keys))
         };
         if let Some(keys) = find(&self.0.read().unwrap_or_else(PoisonError::into_inner)) {

@@ -29,9 +29,9 @@ pub(crate) fn hook_ran(hooks: &Hooks, entry: &Entry, kind: EventKind, report: &H
         };
         let mut labels = of_event(hooks, kind);
         labels.push(Label::new("hook", Arc::clone(&entry.label)));
-        let told = [("verdict", report.word()), ("cause", cause), ("mode", mode)];
-        let told = told.map(|(key, word)| Label::from_static_parts(key, word));
-        let calls = [labels.as_slice(), &told].concat();
+        let call = [("verdict", report.word()), ("cause", cause), ("mode", mode)];
+        let call = call.map(|(key, word)| Label::from_static_parts(key, word));
+        let calls = [labels.as_slice(), &call].concat();
         [
             Key::from_parts("hookbox_hook_calls_total", calls),
             Key::from_parts("hookbox_hook_fuel", labels.clone()),

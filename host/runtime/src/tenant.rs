@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use hookbox_sandbox::beneath::Beneath;
 
 use crate::{
-    artifact::{Kept, Locked, Reference},
+    artifact::{ComponentCache, Locked, Reference},
     capability::llm::Model,
     ceiling::Ceiling,
     config::{Config, Wasm},
@@ -22,7 +22,7 @@ pub struct Tenant {
     model: Option<Arc<dyn Model>>,
     state_bytes: Option<u64>,
     folder: Option<Arc<Beneath>>,
-    kept: Option<Kept>,
+    kept: Option<ComponentCache>,
     publishers: Option<BTreeMap<String, String>>,
 }
 
@@ -75,7 +75,7 @@ impl Tenant {
     }
 
     /// Sets a separate folder for the tenant's components from registries.
-    pub fn kept(mut self, kept: Kept) -> Self {
+    pub fn kept(mut self, kept: ComponentCache) -> Self {
         self.kept = Some(kept);
         self
     }
@@ -105,7 +105,7 @@ impl Tenant {
         self.folder.clone()
     }
 
-    pub(crate) fn own_kept(&self) -> Option<Kept> {
+    pub(crate) fn own_kept(&self) -> Option<ComponentCache> {
         self.kept.clone()
     }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use hookbox::{
-    Cause, Decision, Event, Failure, HookOutput, Host,
+    Cause, Decision, Event, Failure, HookOutput, HookSet,
     capability::{
         http::ReqwestClient,
         llm::{HttpModel, LlmProvider, LlmSettings},
@@ -289,13 +289,13 @@ async fn without_a_project_there_are_no_tools() {
 }
 
 /// A blade host with one hook on tool calls. Its model is at `server`.
-async fn host(folder: &Path, server: &Server, hook: Value) -> Host {
+async fn host(folder: &Path, server: &Server, hook: Value) -> HookSet {
     let settings = json!({ "provider": "anthropic", "baseUrl": server.url(""), "model": "m", "apiKeyEnv": "PATH" });
     let group = json!({ "hooks": [hook] });
     let config = json!({ "dialect": "blade", "host": { "llm": settings }, "hooks": { "PreToolUse": [group] } });
     let file = folder.join("hooks.json");
     fs::write(&file, config.to_string()).unwrap();
-    Host::builder().config_file(&file).unwrap().build().await.unwrap()
+    HookSet::standalone().config_file(&file).unwrap().build().await.unwrap()
 }
 
 fn tool_call(project: &Path) -> String {
@@ -361,7 +361,7 @@ async fn a_hook_without_a_model_does_not_load() {
             let group = json!({ "hooks": [{ "type": kind, "prompt": "p" }] });
             let config = json!({ "dialect": "blade", "host": host, "hooks": { "Stop": [group] } });
             fs::write(&file, config.to_string()).unwrap();
-            let error = Host::builder().config_file(&file).unwrap().build().await.err().unwrap().to_string();
+            let error = HookSet::standalone().config_file(&file).unwrap().build().await.err().unwrap().to_string();
             assert!(error.contains(what) && error.contains(help), "{error}");
         }
     }

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use hookbox::{EventContext, Host, HostBuilder, ToolCall, config::Config};
+use hookbox::{Callback, EventContext, HookSet, StandaloneBuilder, ToolCall, config::Config};
 use serde_json::{Value, json};
 
-fn builder(config: &Value) -> HostBuilder {
+fn builder(config: &Value) -> StandaloneBuilder {
     let loaded = Config::parse(&config.to_string(), Path::new("hooks.json"), None).unwrap_or_else(|e| panic!("{e}"));
-    Host::builder().config(loaded.config)
+    HookSet::standalone().config(loaded.config)
 }
 
 fn permission_request() -> String {
@@ -17,7 +17,7 @@ fn permission_request() -> String {
 }
 
 /// A blade host with a permission hook that denies.
-fn blade() -> HostBuilder {
+fn blade() -> StandaloneBuilder {
     let denies =
         json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "permissionDecision": "deny" } });
     let hook = json!({ "type": "command", "command": format!("echo '{denies}'") });
@@ -27,10 +27,13 @@ fn blade() -> HostBuilder {
 #[tokio::test]
 async fn a_callback_speaks_the_dialect() {
     let host = builder(&json!({ "dialect": "claude", "hooks": {} }))
-        .callback("PreToolUse", Some("Bash"), |event: Value| async move {
-            let dangerous = event["tool_input"]["command"].as_str().is_some_and(|command| command.contains("rm"));
-            Ok(if dangerous { json!({ "decision": "block", "reason": "no" }) } else { Value::Null })
-        })
+        .callback(
+            Callback::new("PreToolUse", |event: Value| async move {
+                let dangerous = event["tool_input"]["command"].as_str().is_some_and(|command| command.contains("rm"));
+                Ok(if dangerous { json!({ "decision": "block", "reason": "no" }) } else { Value::Null })
+            })
+            .matcher("Bash"),
+        )
         .build()
         .await
         .unwrap();
@@ -45,13 +48,13 @@ async fn a_callback_speaks_the_dialect() {
 #[tokio::test]
 async fn a_callback_that_panics_or_lies_is_a_failed_hook() {
     let host = builder(&json!({ "dialect": "claude", "hooks": {} }))
-        .callback("Stop", None, |_| async { panic!("oh no") })
-        .callback("Stop", None, |event: Value| {
+        .callback(Callback::new("Stop", |_| async { panic!("oh no") }))
+        .callback(Callback::new("Stop", |event: Value| {
             assert!(event.is_null(), "oh no, before there is anything to wait for");
             async { Ok(Value::Null) }
-        })
-        .callback("Stop", None, |_| async { Ok(json!([1])) })
-        .callback("Stop", None, |_| async { Err("not today".into()) })
+        }))
+        .callback(Callback::new("Stop", |_| async { Ok(json!([1])) }))
+        .callback(Callback::new("Stop", |_| async { Err("not today".into()) }))
         .build()
         .await
         .unwrap();
@@ -62,8 +65,11 @@ async fn a_callback_that_panics_or_lies_is_a_failed_hook() {
 
 #[tokio::test]
 async fn can_use_tool_runs_first_and_is_final() {
-    let host =
-        blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "allow" })) }).build().await.unwrap();
+    let host = blade()
+        .callback(Callback::new("canUseTool", |_| async { Ok(json!({ "behavior": "allow" })) }))
+        .build()
+        .await
+        .unwrap();
     let verdict = host.dispatch(permission_request()).await.unwrap();
     assert_eq!(verdict.output().word(), "allow", "{verdict:?}");
     assert_eq!(verdict.hooks.len(), 1, "the permission hooks are not asked");
@@ -90,13 +96,12 @@ async fn can_use_tool_runs_when_hooks_are_disabled() {
 #[tokio::test]
 async fn a_defer_restricts() {
     let says = |word: &'static str| {
-        builder(&json!({ "dialect": "claude@observed", "hooks": {} })).callback(
+        builder(&json!({ "dialect": "claude@observed", "hooks": {} })).callback(Callback::new(
             "PreToolUse",
-            None,
             move |_| async move {
                 Ok(json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": word } }))
             },
-        )
+        ))
     };
     for (word, restricts) in [("allow", false), ("ask", true), ("defer", true), ("deny", true)] {
         let host = says(word).build().await.unwrap();
@@ -107,8 +112,11 @@ async fn a_defer_restricts() {
 
 #[tokio::test]
 async fn can_use_tool_that_asks_falls_back_to_the_permission_hooks() {
-    let host =
-        blade().callback("canUseTool", None, |_| async { Ok(json!({ "behavior": "ask" })) }).build().await.unwrap();
+    let host = blade()
+        .callback(Callback::new("canUseTool", |_| async { Ok(json!({ "behavior": "ask" })) }))
+        .build()
+        .await
+        .unwrap();
     let verdict = host.dispatch(permission_request()).await.unwrap();
     assert_eq!(verdict.output().word(), "deny", "{verdict:?}");
     assert_eq!(verdict.hooks.len(), 2);

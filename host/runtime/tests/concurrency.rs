@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use hookbox::{Host, HostBuilder, Verdict, config::Config};
+use hookbox::{Callback, HookSet, StandaloneBuilder, Verdict, config::Config};
 use serde_json::{Value, json};
 use tokio::{
     sync::{Barrier, Notify},
@@ -24,13 +24,13 @@ const EVENT: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_
 /// The limit of a test whose hooks wait for each other.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn blade(hooks: Value) -> HostBuilder {
+fn blade(hooks: Value) -> StandaloneBuilder {
     let text = json!({ "dialect": "blade", "hooks": hooks }).to_string();
     let loaded = Config::parse(&text, Path::new("hooks.json"), None).unwrap_or_else(|e| panic!("{e}"));
-    Host::builder().config(loaded.config)
+    HookSet::standalone().config(loaded.config)
 }
 
-async fn judge(builder: HostBuilder) -> Verdict {
+async fn judge(builder: StandaloneBuilder) -> Verdict {
     let host = builder.build().await.unwrap();
     timeout(PATIENCE, host.dispatch(EVENT)).await.expect("the hooks wait for each other").unwrap()
 }
@@ -69,13 +69,13 @@ async fn never_more_than_the_bound_run_at_once() {
         let mut builder = blade(json!({ "maxConcurrentHooks": bound }));
         for number in 0..5_u64 {
             let gauge = gauge.clone();
-            builder = builder.callback("PreToolUse", None, move |_| {
+            builder = builder.callback(Callback::new("PreToolUse", move |_| {
                 let gauge = gauge.clone();
                 async move {
                     gauge.during(Duration::from_millis(20 + 10 * (number % 2))).await;
                     Ok(Value::Null)
                 }
-            });
+            }));
         }
         judge(builder).await;
         assert_eq!(gauge.most.load(Ordering::SeqCst), bound);
@@ -108,7 +108,7 @@ async fn five_hooks_run_concurrently_by_default() {
     let mut builder = blade(json!({}));
     for number in 0..6 {
         let (all_here, sixth) = (all_here.clone(), sixth.clone());
-        builder = builder.callback("PreToolUse", None, move |_| {
+        builder = builder.callback(Callback::new("PreToolUse", move |_| {
             let (all_here, sixth) = (all_here.clone(), sixth.clone());
             async move {
                 if number < 5 {
@@ -119,7 +119,7 @@ async fn five_hooks_run_concurrently_by_default() {
                 }
                 Ok(Value::Null)
             }
-        });
+        }));
     }
     let verdict = judge(builder).await;
     assert!(!verdict.any_failed());
@@ -133,7 +133,7 @@ async fn a_slow_hook_takes_one_place_only() {
     let mut builder = blade(json!({ "maxConcurrentHooks": 2 }));
     for number in 0..5 {
         let last_ran = last_ran.clone();
-        builder = builder.callback("PreToolUse", None, move |_| {
+        builder = builder.callback(Callback::new("PreToolUse", move |_| {
             let last_ran = last_ran.clone();
             async move {
                 match number {
@@ -143,7 +143,7 @@ async fn a_slow_hook_takes_one_place_only() {
                 }
                 deny(number)
             }
-        });
+        }));
     }
     assert_eq!(reason(&judge(builder).await), "0\n1\n2\n3\n4");
 }
@@ -154,10 +154,10 @@ async fn merging_does_not_depend_on_the_order_of_finishing() {
         for bound in [2, 5] {
             let mut builder = blade(json!({ "maxConcurrentHooks": bound }));
             for (number, time) in sleeps.into_iter().enumerate() {
-                builder = builder.callback("PreToolUse", None, move |_| async move {
+                builder = builder.callback(Callback::new("PreToolUse", move |_| async move {
                     sleep(Duration::from_millis(time)).await;
                     deny(number)
-                });
+                }));
             }
             assert_eq!(reason(&judge(builder).await), "0\n1\n2\n3\n4", "{sleeps:?}, {bound} at once");
         }

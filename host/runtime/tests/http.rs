@@ -9,7 +9,7 @@ use std::{
 use hookbox::{
     Cause,
     capability::{
-        Http, HttpError, HttpRequest, HttpResponse, Scope, Spent,
+        CallUsage, Http, HttpError, HttpRequest, HttpResponse, Scope,
         http::{HookHttp, ReqwestClient},
     },
     handler::http::post,
@@ -23,7 +23,7 @@ fn scope(milliseconds: u64) -> Scope {
         hook: "h".into(),
         session: None,
         deadline: Instant::now() + Duration::from_millis(milliseconds),
-        spent: Spent::default(),
+        spent: CallUsage::default(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use hookbox::{
     Cause, Decision,
     capability::{
-        Llm, LlmError, LlmPrompt, Scope, Spent,
+        CallUsage, Llm, LlmError, LlmPrompt, Scope,
         http::ReqwestClient,
         llm::{HookLlm, HttpModel, LlmProvider, LlmSettings, MAX_QUESTION},
     },
@@ -45,7 +45,7 @@ async fn openai(text: &'static str) -> Server {
 
 fn scope() -> Scope {
     let deadline = Instant::now() + Duration::from_secs(10);
-    Scope { tenant: "t".into(), hook: "h".into(), session: None, deadline, spent: Spent::default() }
+    Scope { tenant: "t".into(), hook: "h".into(), session: None, deadline, spent: CallUsage::default() }
 }
 
 fn ask() -> LlmPrompt {

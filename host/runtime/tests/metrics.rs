@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use hookbox::{Host, config::Config};
+use hookbox::{HookSet, config::Config};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
@@ -85,7 +85,7 @@ async fn every_fault_reaches_the_metrics_by_name() {
         { "type": "wasm", "component": "spin.wasm", "limits": { "fuel": 1000 }, "onFailure": "ignore" },
         { "type": "wasm", "component": "quiet.wasm" }] }] } }"#;
     let config = Config::parse(text, &folder.path().join("hooks.json"), None).unwrap_or_else(|e| panic!("{e}")).config;
-    let host = Host::builder().config(config).cache_dir(Path::new("/dev/null")).build().await.unwrap();
+    let host = HookSet::standalone().config(config).cache_dir(Path::new("/dev/null")).build().await.unwrap();
 
     let series = Series::default();
     let recording = metrics::set_default_local_recorder(&series);

@@ -47,7 +47,7 @@ const IMPORTS: &str = "import hookbox:hooks/log@0.2.0; import hookbox:hooks/conf
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Wire {
     Whole,
-    Broken,
+    Unavailable,
     TooLarge,
 }
 
@@ -209,7 +209,7 @@ fn case(dice: &mut Dice) -> Case {
         if blade && callback.is_none() { dice.one(&words) } else { None }
     };
     Case {
-        wire: dice.one(&[Wire::Whole, Wire::Whole, Wire::Whole, Wire::Whole, Wire::Broken, Wire::TooLarge]),
+        wire: dice.one(&[Wire::Whole, Wire::Whole, Wire::Whole, Wire::Whole, Wire::Unavailable, Wire::TooLarge]),
         event,
         closed: dice.once_in(2),
         failures: behavior(dice),
@@ -256,7 +256,7 @@ impl Hook {
         // limits of the JSON parser are such limits".
         let does = match case.wire {
             Wire::Whole => self.does,
-            Wire::Broken => "event",
+            Wire::Unavailable => "event",
             Wire::TooLarge => "event-too-large",
         };
         let failure = match does {
@@ -325,7 +325,7 @@ impl Case {
         let whole = self.event.3;
         match self.wire {
             Wire::Whole => whole.to_owned(),
-            Wire::Broken => format!("{whole} trailing"),
+            Wire::Unavailable => format!("{whole} trailing"),
             Wire::TooLarge => {
                 let open = whole.trim_end_matches('}');
                 let levels = open.matches('{').count() - open.matches('}').count();

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use hookbox::{Cause, Host, Status, Verdict, config::Config};
+use hookbox::{Cause, HookSet, Status, Verdict, config::Config};
 use hookbox_testing::guest;
 use serde_json::{Value, json};
 
@@ -10,11 +10,11 @@ const EVENT: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_
 const SPIN: &str = "(loop $again (br $again))";
 
 /// A host with these component files as hooks, and these limits.
-async fn host(folder: &tempfile::TempDir, hooks: Value, settings: Value) -> Host {
+async fn host(folder: &tempfile::TempDir, hooks: Value, settings: Value) -> HookSet {
     let text =
         json!({ "dialect": "blade", "host": settings, "hooks": { "PreToolUse": [{ "hooks": hooks }] } }).to_string();
     let loaded = Config::parse(&text, &folder.path().join("hooks.json"), None).unwrap_or_else(|e| panic!("{e}"));
-    Host::builder().config(loaded.config).cache_dir(folder.path().join("cache")).lazy().build().await.unwrap()
+    HookSet::standalone().config(loaded.config).cache_dir(folder.path().join("cache")).lazy().build().await.unwrap()
 }
 
 fn component(folder: &tempfile::TempDir, name: &str, module: &str) {
@@ -48,9 +48,7 @@ async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
     assert_eq!(record.pointer("/hooks/1/cause"), Some(&json!("busy")));
     assert_eq!(
         record.pointer("/hooks/1/message"),
-        Some(&json!(
-            "all places for running components were taken until its timeout; try again, or raise `maxInstances`"
-        ))
+        Some(&json!("all instances were in use until the timeout; try again, or raise `maxInstances`"))
     );
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use hookbox::{
-    BuildError, Cause, HookReport, Host, Verdict,
+    BuildError, Cause, HookReport, HookSet, Verdict,
     config::{Config, Diagnostic},
 };
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn script(name: &str) -> String {
 
 /// A hook set in a folder of its own, which is the working directory of its processes.
 struct Stage {
-    host: Host,
+    host: HookSet,
     folder: tempfile::TempDir,
 }
 
@@ -31,7 +31,7 @@ impl Stage {
         let loaded = Config::parse(&config.to_string(), &folder.path().join("hooks.json"), None).unwrap();
         let left_out = |warning: &Diagnostic| warning.message.contains("left out");
         assert!(!loaded.warnings.iter().any(left_out), "{config}");
-        Ok(Self { host: Host::builder().config(loaded.config).build().await?, folder })
+        Ok(Self { host: HookSet::standalone().config(loaded.config).build().await?, folder })
     }
 
     async fn new(config: Value) -> Self {

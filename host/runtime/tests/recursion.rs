@@ -4,7 +4,7 @@
 
 use std::{path::Path, process::Command};
 
-use hookbox::{Cause, Host, config::Config};
+use hookbox::{Cause, HookSet, config::Config};
 use serde_json::json;
 
 /// The other tests run this in a child process, because environment variables belong to the process. Prints the result
@@ -15,7 +15,7 @@ async fn one_command() {
     let hook = json!({ "type": "command", "command": r#"printf '{"systemMessage":"depth %s"}' "$HOOKBOX_DEPTH""# });
     let config = json!({ "dialect": "claude", "hooks": { "Stop": [{ "hooks": [hook] }] } }).to_string();
     let loaded = Config::parse(&config, Path::new("hooks.json"), None).unwrap();
-    let host = Host::builder().config(loaded.config).build().await.unwrap();
+    let host = HookSet::standalone().config(loaded.config).build().await.unwrap();
     let verdict = host.dispatch(r#"{"hook_event_name":"Stop"}"#).await.unwrap();
     match verdict.hooks[0].outcome().unwrap() {
         Ok(output) => println!("said: {}", output.system_message.as_ref().unwrap()),

@@ -13,7 +13,7 @@ use std::{
 
 use hookbox::{
     capability::{
-        Scope, Spent, State, StateError,
+        CallUsage, Scope, State, StateError,
         state::{HookState, MAX_KEY_BYTES, MAX_WRITTEN_BYTES, SqliteStore},
     },
     sandbox::permission::{StateDetails, StateGrant},
@@ -29,7 +29,7 @@ fn scope(tenant: &str, hook: &str, session: Option<&str>) -> Scope {
         hook: hook.into(),
         session: session.map(str::to_owned),
         deadline: Instant::now() + Duration::from_mins(1),
-        spent: Spent::default(),
+        spent: CallUsage::default(),
     }
 }
 

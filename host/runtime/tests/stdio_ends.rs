@@ -9,9 +9,9 @@ use std::{
 };
 
 use hookbox::{
-    Callback, Host, async_trait,
+    Callback, HookSet, async_trait,
     config::Config,
-    transport::stdio::{Broken, Budget, Source, Told, serve},
+    transport::stdio::{Budget, Notice, Source, Unavailable, serve},
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -20,11 +20,11 @@ use tokio::{
     task::JoinHandle,
 };
 
-struct Fixed(Arc<Host>);
+struct Fixed(Arc<HookSet>);
 
 #[async_trait]
 impl Source for Fixed {
-    async fn current(&self) -> Result<Arc<Host>, Broken> {
+    async fn current(&self) -> Result<Arc<HookSet>, Unavailable> {
         Ok(Arc::clone(&self.0))
     }
 
@@ -62,14 +62,14 @@ impl Stage {
                 Ok(json!({ "action": "deny_tool", "reason": "at last" }))
             }
         });
-        let host = Host::builder().config(config).hook(hook).build().await.unwrap();
+        let host = HookSet::standalone().config(config).callback(hook).build().await.unwrap();
         let (client, input) = tokio::io::duplex(1000);
         let (output, replies) = tokio::io::duplex(1000);
         let (stop, stopped) = oneshot::channel::<()>();
         let told = Arc::new(Mutex::new(Vec::new()));
         let telling = Arc::clone(&told);
-        let tell = Arc::new(move |line: Told<'_>| {
-            if let Told::Line(line) = line {
+        let tell = Arc::new(move |line: Notice<'_>| {
+            if let Notice::Line(line) = line {
                 telling.lock().unwrap().push(line);
             }
         });

@@ -5,19 +5,19 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use hookbox::{
-    Callback, Host, async_trait,
+    Callback, HookSet, async_trait,
     config::Config,
-    transport::stdio::{Broken, Budget, Source, serve},
+    transport::stdio::{Budget, Source, Unavailable, serve},
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 /// A source with a single host.
-struct Fixed(Arc<Host>);
+struct Fixed(Arc<HookSet>);
 
 #[async_trait]
 impl Source for Fixed {
-    async fn current(&self) -> Result<Arc<Host>, Broken> {
+    async fn current(&self) -> Result<Arc<HookSet>, Unavailable> {
         Ok(Arc::clone(&self.0))
     }
 
@@ -31,7 +31,7 @@ impl Source for Fixed {
 }
 
 /// A host whose hook denies with the tool's name as the reason, after a varying delay.
-async fn host() -> Host {
+async fn host() -> HookSet {
     let config = Config::parse(r#"{"dialect":"picoclaw","hooks":{}}"#, Path::new("hooks.json"), None).unwrap().config;
     let later = |event: &Value| event["id"].as_u64().unwrap_or_default().wrapping_mul(7) % 13;
     let deny = Callback::new("hook.before_tool", move |event: Value| async move {
@@ -46,7 +46,7 @@ async fn host() -> Host {
         }
         Ok(json!({ "approved": event["params"]["tool"] == "even" }))
     });
-    Host::builder().config(config).hook(deny).hook(approve).build().await.unwrap()
+    HookSet::standalone().config(config).callback(deny).callback(approve).build().await.unwrap()
 }
 
 /// Marsaglia's xorshift: yields the same lines in every run.

@@ -49,12 +49,12 @@ pub struct Scope {
     /// The deadline at which the call ends.
     pub deadline: Instant,
     /// Usage of the budgets that hold for one call.
-    pub spent: Spent,
+    pub spent: CallUsage,
 }
 
 /// Budget that one call has used so far.
 #[derive(Debug, Default)]
-pub struct Spent {
+pub struct CallUsage {
     /// Number of requests to the model.
     pub llm_calls: AtomicU32,
     /// Tokens of the model's answers.

@@ -25,7 +25,7 @@ use crate::{
     call::{Call, Failed, Reader},
     code::Code,
     digest::sha256,
-    engine::{Engine, Profile},
+    engine::{ALL_IN_USE, Engine, Profile},
     error::LoadError,
     permission::Permissions,
     run::{CallContext, Run},
@@ -204,10 +204,7 @@ impl Component {
         let failed = |failure| Run { fuel: Some(0), time: begin.elapsed(), ..Run::new(Err(failure)) };
         let deadline = context.deadline.into();
         let Some(_place) = self.engine.place(deadline).await else {
-            return failed(Failure::new(
-                Cause::Busy,
-                "all places for running components were taken until its timeout; try again, or raise `maxInstances`",
-            ));
+            return failed(Failure::new(Cause::Busy, ALL_IN_USE));
         };
         let pace = self.engine.lane().begin(&context.tenant);
         let limits = context.limits.clone();

@@ -38,6 +38,9 @@ const RESIDENT_BYTES: usize = 64 << 10;
 /// As [`RESIDENT_BYTES`], where the operating system reports which pages were written: only written pages count.
 const RESIDENT_WRITTEN_BYTES: usize = 512 << 10;
 
+/// The message of a call that fails with [`hookbox_protocol::Cause::Busy`] because no instance became free.
+pub const ALL_IN_USE: &str = "all instances were in use until the timeout";
+
 /// Options of an [`Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineOptions {

@@ -7,9 +7,9 @@ use thiserror::Error;
 use crate::permission::Grant;
 
 /// The contract version that this host supports.
-const CONTRACT: &str = "hookbox:hooks@0.2.0";
+pub const CONTRACT: &str = "hookbox:hooks@0.2.0";
 
-/// Errors of loading a component. The message says what is wrong, and [`LoadError::help`] says what to do.
+/// Errors of loading a component. The message says what is wrong; the remedy depends on the host.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -103,38 +103,5 @@ pub enum LoadError {
 impl LoadError {
     pub(crate) fn wrong_type(interface: &str, why: impl Into<String>) -> Self {
         Self::WrongType { interface: interface.to_owned(), why: why.into() }
-    }
-
-    /// Returns what to do about the error, in one line.
-    pub fn help(&self) -> String {
-        match self {
-            Self::Read { .. } => "build the hook, or correct `component` in the configuration".into(),
-            Self::Changed { .. } => "look at it, then trust the configuration again with `hookbox trust`".into(),
-            Self::TooLarge { .. } => "build it without debug information".into(),
-            Self::NotWasm => "`component` must name the .wasm file that `hookbox build` makes".into(),
-            Self::CoreModule => {
-                "`hookbox build` makes components; a core module becomes one with `wasm-tools component new`".into()
-            }
-            Self::Invalid(_) => "build it again with `hookbox build`".into(),
-            Self::Memory { mib, .. } => format!(r#"to grant it, add   "limits": {{ "memoryMiB": {mib} }}"#),
-            Self::TooComplex(_) => "no ordinary hook is like this; for one that is, raise `compile` in `host`".into(),
-            Self::Version { .. } => format!(
-                "rebuild it with the SDK of {CONTRACT} (update `hookbox-guest`, then `hookbox build` in its folder), or \
-                use the hookbox it was made for"
-            ),
-            Self::WrongType { .. } | Self::Link(_) => {
-                format!("build it against {CONTRACT}, or use the hookbox it was made for")
-            }
-            Self::NoEvent => "export at least one event, for example `pre-tool-use`".into(),
-            Self::NotGranted(grants) => format!("to grant it, add   {}", Grant::line(grants)),
-            Self::Refused(_) => {
-                "build it without sockets and the like; `hookbox:hooks/http` is for requests, `state` for data".into()
-            }
-            Self::Directory { .. } => "create it, or take it out of `permissions`".into(),
-            Self::Compiler { .. } => {
-                "see that the program is there, and that the process may start others and open enough files".into()
-            }
-            Self::Engine(_) => "lower `maxInstances`, or raise the process's limit on address space and threads".into(),
-        }
     }
 }

@@ -30,7 +30,7 @@ pub use compiler::{CompileLimits, Compiler};
 pub use component::Component;
 pub use digest::sha256;
 pub use engine::{Engine, EngineOptions, Profile};
-pub use error::LoadError;
+pub use error::{CONTRACT, LoadError};
 pub use limits::{Limits, WEEK};
 pub use loads::Loads;
 pub use permission::{DirectoryBounds, Grant, Permissions};

@@ -176,6 +176,7 @@ impl Default for LlmDetails {
 
 /// A capability of `hookbox:hooks` that must be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grant {
     /// `hookbox:hooks/state`
     State,
@@ -199,14 +200,6 @@ impl Grant {
         }
     }
 
-    /// Returns an example of a configuration value that grants it.
-    const fn example(self) -> &'static str {
-        match self {
-            Self::State | Self::Llm => "true",
-            Self::Http => r#"["https://example.com"]"#,
-        }
-    }
-
     pub(crate) fn is_given(self, permissions: &Permissions) -> bool {
         match self {
             Self::State => !matches!(permissions.state, None | Some(StateGrant::Enabled(false))),
@@ -223,12 +216,6 @@ impl Grant {
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
             None => String::new(),
         }
-    }
-
-    /// Returns the line to add to the configuration.
-    pub(crate) fn line(grants: &[Self]) -> String {
-        let members: Vec<_> = grants.iter().map(|g| format!(r#""{}": {}"#, g.word(), g.example())).collect();
-        format!(r#""permissions": {{ {} }}"#, members.join(", "))
     }
 }
 

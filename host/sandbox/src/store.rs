@@ -14,7 +14,7 @@ use wasmtime::{Engine, Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::{
-    capability::{Capabilities, Scope, Spent},
+    capability::{CallUsage, Capabilities, Scope},
     lane::{self, Pace},
     limits::Limits,
     run::{CallContext, LogLine},
@@ -91,7 +91,7 @@ pub(crate) fn new(
     let sandbox = Sandbox {
         config_json,
         raw_event: event.raw.clone(),
-        scope: Scope { tenant, hook, session, deadline, spent: Spent::default() },
+        scope: Scope { tenant, hook, session, deadline, spent: CallUsage::default() },
         capabilities,
         host_calls: Budget::new(limits.host_calls.into()),
         log_bytes: Budget::new(u64::from(limits.log_kib) << 10),

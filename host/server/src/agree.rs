@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The effect of a verdict on the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Force {
+enum Effect {
     /// The agent goes on as without hooks.
     Open,
     /// The agent goes on without asking the user.
@@ -20,7 +20,7 @@ enum Force {
     Blocks,
 }
 
-impl Force {
+impl Effect {
     /// The effect of a word in the header. `None` for an unknown word.
     fn of_word(word: &str) -> Option<Self> {
         Some(match word {
@@ -56,7 +56,7 @@ pub fn agree(
     body: &[u8],
     is_text: bool,
 ) -> Result<(), String> {
-    let said = Force::of_word(word)
+    let said = Effect::of_word(word)
         .ok_or_else(|| format!("`Hookbox-Verdict` is `{}`, which is not a verdict", hookbox::shorten(word, 40)))?;
     let decoded = dialect.decode_event(event, name).ok();
     let glimpsed = || dialect.glimpse(event, name).map(|seen| Event::glimpsed(dialect, seen));
@@ -75,33 +75,33 @@ pub fn agree(
             dialect.decode_output(&event, output(dialect, &object)).map_err(|error| format!("the body: {error}"))?;
         (Some(Value::Object(object)), output)
     };
-    let told = Force::of(&output);
+    let effect = Effect::of(&output);
     // A dialect cannot express some verdicts on some events, and encodes others as something stricter. Then the body
     // must be the encoding of the header's word.
     let same_words = || dialect.encode_outcome(&event, &with_word(output, said, word)) == wire;
     let is_plain = !matches!(wire, Some(Value::String(_)));
-    if (told == said && is_plain) || same_words() {
+    if (effect == said && is_plain) || same_words() {
         return Ok(());
     }
-    let words = match told {
-        Force::Open => "decides nothing",
-        Force::Allows => "allows",
-        Force::Asks => "asks",
-        Force::Blocks => "blocks",
+    let words = match effect {
+        Effect::Open => "decides nothing",
+        Effect::Allows => "allows",
+        Effect::Asks => "asks",
+        Effect::Blocks => "blocks",
     };
     Err(format!("`Hookbox-Verdict` is `{word}`, and the body {words}"))
 }
 
 /// The output with the header's decision in place of its own.
-fn with_word(output: HookOutput, said: Force, word: &str) -> HookOutput {
+fn with_word(output: HookOutput, said: Effect, word: &str) -> HookOutput {
     if word == "nothing" {
         return HookOutput::default();
     }
     let decision = match said {
-        Force::Open => None,
-        Force::Allows => Some(Decision::Allow),
-        Force::Asks => Some(Decision::Ask),
-        Force::Blocks => Some(Decision::Deny),
+        Effect::Open => None,
+        Effect::Allows => Some(Decision::Allow),
+        Effect::Asks => Some(Decision::Ask),
+        Effect::Blocks => Some(Decision::Deny),
     };
     if word == "stop" {
         return HookOutput { halt: Some(Halt { scope: Scope::Turn, reason: None }), decision: None, ..output };

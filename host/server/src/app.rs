@@ -28,7 +28,7 @@ use crate::{
     metrics::Metrics,
     pages::Pages,
     processor::Processor,
-    records::{Records, Told, Unwritten, Wanted},
+    records::{NotRecorded, RecordEntry, RecordForms, Records},
     routes,
     settings::{Address, Settings},
     tenants::Tenants,
@@ -120,19 +120,19 @@ pub enum Phase {
 
 impl App {
     /// The forms in which records are needed.
-    pub const fn wanted(&self) -> Wanted {
-        Wanted { line: self.records.is_some(), page: self.console.is_some() }
+    pub const fn wanted(&self) -> RecordForms {
+        RecordForms { line: self.records.is_some(), page: self.console.is_some() }
     }
 
     /// Passes a record to the operator's page and to the file of records.
     ///
     /// # Errors
     /// Records are required, and this one was not written in time.
-    pub async fn tell(&self, tenant: &str, told: Told, by: tokio::time::Instant) -> Result<(), Unwritten> {
-        if let (Some(console), Some(seen)) = (&self.console, told.page) {
+    pub async fn record(&self, tenant: &str, entry: RecordEntry, by: tokio::time::Instant) -> Result<(), NotRecorded> {
+        if let (Some(console), Some(seen)) = (&self.console, entry.page) {
             console.see(tenant, &seen);
         }
-        match (&self.records, told.line) {
+        match (&self.records, entry.line) {
             (Some(records), Some(line)) => records.write(&line, by).await,
             _ => Ok(()),
         }

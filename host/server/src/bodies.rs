@@ -53,7 +53,7 @@ pub struct Bounds {
 
 /// A part of the budget. Returned on drop.
 #[derive(Debug)]
-pub struct Held {
+pub struct BodyPermit {
     shared: Arc<Shared>,
     tenant: Arc<str>,
     bytes: usize,
@@ -67,7 +67,7 @@ pub struct Read {
     /// The reason if the body is incomplete.
     pub problem: Option<Problem>,
     /// Must be kept as long as the bytes.
-    pub held: Held,
+    pub held: BodyPermit,
 }
 
 impl Bodies {
@@ -83,8 +83,8 @@ impl Bodies {
     }
 
     /// Memory of a tenant, without any bytes so far.
-    pub fn of(&self, tenant: &str) -> Held {
-        Held { shared: Arc::clone(&self.0), tenant: tenant.into(), bytes: 0 }
+    pub fn of(&self, tenant: &str) -> BodyPermit {
+        BodyPermit { shared: Arc::clone(&self.0), tenant: tenant.into(), bytes: 0 }
     }
 
     /// Reads the body of an admitted request.
@@ -121,7 +121,7 @@ struct Reading {
     limit: usize,
     bounds: Bounds,
     read: Vec<u8>,
-    held: Held,
+    held: BodyPermit,
 }
 
 impl Reading {
@@ -183,7 +183,7 @@ impl Reading {
     }
 }
 
-impl Held {
+impl BodyPermit {
     /// Grows to this many bytes, if the budget allows it.
     fn take(&mut self, bytes: usize, of_tenant: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
@@ -251,7 +251,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for BodyPermit {
     fn drop(&mut self) {
         self.give_back(self.bytes);
     }
@@ -260,7 +260,7 @@ impl Drop for Held {
 /// Bytes of an answer with their part of the budget.
 struct Counted {
     bytes: Bytes,
-    _held: Arc<Held>,
+    _held: Arc<BodyPermit>,
 }
 
 impl AsRef<[u8]> for Counted {
@@ -281,9 +281,9 @@ mod tests {
     use axum::{body::Body, http::Response};
     use http_body_util::BodyExt;
 
-    use super::{Bodies, Held};
+    use super::{Bodies, BodyPermit};
 
-    fn held(bodies: &Bodies, tenant: &str) -> Held {
+    fn held(bodies: &Bodies, tenant: &str) -> BodyPermit {
         bodies.of(tenant)
     }
 

@@ -29,10 +29,10 @@ use self::{
     feed::Feed,
     history::{File, History, Saved, unix_ms},
     hooks::{Hooks, Known},
-    outcome::Counted,
+    outcome::ResponseFacts,
     stream::Streams,
 };
-pub use self::{row::Seen, serve::routes};
+pub use self::{row::VerdictRow, serve::routes};
 use crate::app::App;
 
 /// The maximum number of token hashes whose first use is remembered.
@@ -71,13 +71,13 @@ impl Console {
     }
 
     /// Adds a verdict of a tenant, and counts the parts of its hooks.
-    pub fn see(&self, tenant: &str, seen: &Seen) {
+    pub fn see(&self, tenant: &str, seen: &VerdictRow) {
         let id = self.feed.add(tenant, |id| seen.texts(id));
         self.hooks.count(tenant, seen.dialect, &seen.parts, &id, &seen.event, unix_ms());
     }
 
     /// Counts a response to an authenticated request.
-    pub fn count(&self, tenant: &str, counted: &Counted) {
+    pub fn count(&self, tenant: &str, counted: &ResponseFacts) {
         if !tenant.is_empty() {
             self.history.count(tenant, counted, unix_ms());
         }

@@ -12,9 +12,9 @@ use serde_json::json;
 
 use crate::{
     app::App,
-    console::Seen,
+    console::VerdictRow,
     problem::Problem,
-    records::{Told, Wanted},
+    records::{RecordEntry, RecordForms},
     tenant::Tenant,
 };
 
@@ -25,7 +25,7 @@ pub const PROBLEM: HeaderName = HeaderName::from_static("hookbox-problem");
 
 /// An event as the client sent it.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct TenantEvent {
     /// Its JSON.
     pub wire: Bytes,
     /// The event's name, if its JSON does not carry it.
@@ -34,7 +34,7 @@ pub struct Asked {
     pub time: Time,
 }
 
-impl Asked {
+impl TenantEvent {
     fn request(&self) -> Request<'_> {
         let Time { began, limit } = self.time;
         let request = Request::new(&self.wire).event_name(self.name.as_deref());
@@ -118,12 +118,18 @@ const FUEL_PER_BYTE: u64 = 10;
 /// A decision and its record.
 struct Done {
     answer: Answer,
-    record: Told,
+    record: RecordEntry,
     fuel: u64,
 }
 
 /// Decides on an event. With a problem that prevents the hooks from running, each fails with its own policy.
-pub async fn decide(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Answer {
+pub async fn decide(
+    app: &App,
+    tenant: &Tenant,
+    set: &HookSet,
+    asked: &TenantEvent,
+    problem: Option<Problem>,
+) -> Answer {
     let done = match problem {
         None => admitted(app, tenant, set, asked).await,
         Some(problem) => Err(problem),
@@ -132,7 +138,7 @@ pub async fn decide(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pr
         Ok(done) => done,
         Err(problem) => in_turn(app, tenant, set, asked, Some(problem)).await,
     };
-    if app.tell(&tenant.name, done.record, asked.time.last()).await.is_err() {
+    if app.record(&tenant.name, done.record, asked.time.last()).await.is_err() {
         let (dialect, asked, bytes) = (set.dialect(), asked.clone(), asked.wire.len());
         return app
             .processor
@@ -143,7 +149,7 @@ pub async fn decide(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, pr
 }
 
 /// Does the work on an event as one of its tenant's tasks, and charges the tenant for it.
-async fn in_turn(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, problem: Option<Problem>) -> Done {
+async fn in_turn(app: &App, tenant: &Tenant, set: &HookSet, asked: &TenantEvent, problem: Option<Problem>) -> Done {
     let (set, own, wanted, name) = (set.clone(), asked.clone(), app.wanted(), tenant.name.clone());
     // A rejection because of the quota costs nothing. Otherwise the tenant could never pay off its debt.
     let per_byte = if matches!(problem, Some(Problem::OverQuota { .. })) { 0 } else { FUEL_PER_BYTE };
@@ -156,7 +162,7 @@ async fn in_turn(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked, probl
 }
 
 /// Decodes, decides, records and encodes.
-async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wanted, tenant: &str) -> Done {
+async fn work(set: &HookSet, asked: &TenantEvent, problem: Option<Problem>, wanted: RecordForms, tenant: &str) -> Done {
     let why = problem.as_ref().map(ToString::to_string);
     let request = match (&problem, &why) {
         (Some(Problem::TooLarge(_)), Some(why)) => asked.request().too_large(why),
@@ -168,9 +174,9 @@ async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wa
     let hooks = response.verdict().into_iter().flat_map(|verdict| &verdict.hooks);
     let fuel = hooks.filter_map(HookReport::fuel).sum();
     let record = (wanted.line || wanted.page).then(|| response.record(set, &asked.wire));
-    let seen = wanted.page.then(|| Seen::of(set, &response, problem.is_some()));
+    let seen = wanted.page.then(|| VerdictRow::of(set, &response, problem.is_some()));
     let answer = Answer::of(response, problem);
-    let record = wanted.tell(tenant, seen, || {
+    let record = wanted.entry(tenant, seen, || {
         let mut record = json!(record);
         if let (Some(problem), Some(fields)) = (answer.problem(), record.as_object_mut()) {
             fields.insert("problem".into(), problem.to_string().into());
@@ -181,13 +187,13 @@ async fn work(set: &HookSet, asked: &Asked, problem: Option<Problem>, wanted: Wa
 }
 
 /// The response instead of a verdict that cannot be recorded or has no memory: a block, if the event can be blocked.
-pub fn lost(dialect: &'static dyn Dialect, asked: &Asked, problem: Problem) -> Answer {
+pub fn lost(dialect: &'static dyn Dialect, asked: &TenantEvent, problem: Problem) -> Answer {
     let response = Response::block(&asked.request(), Some(dialect), ErrorKind::Internal, &problem.to_string());
     Answer::of(response, Some(problem))
 }
 
 /// The response without a hook set. With `closed`, failures block.
-pub fn without_hooks(dialect: &'static dyn Dialect, closed: bool, asked: &Asked, problem: Problem) -> Answer {
+pub fn without_hooks(dialect: &'static dyn Dialect, closed: bool, asked: &TenantEvent, problem: Problem) -> Answer {
     let why = problem.to_string();
     let response = Response::without_hooks(&asked.request(), Some(dialect), closed, ErrorKind::Config, &why);
     Answer::of(response, Some(problem))
@@ -197,7 +203,7 @@ pub fn without_hooks(dialect: &'static dyn Dialect, closed: bool, asked: &Asked,
 ///
 /// # Errors
 /// The problem that prevents the hooks from running.
-async fn admitted(app: &App, tenant: &Tenant, set: &HookSet, asked: &Asked) -> Result<Done, Problem> {
+async fn admitted(app: &App, tenant: &Tenant, set: &HookSet, asked: &TenantEvent) -> Result<Done, Problem> {
     let usage = &tenant.usage;
     usage.request(Instant::now()).map_err(|(what, after)| Problem::OverQuota { what, after })?;
     let late = || Problem::Deadline(asked.time.limit);

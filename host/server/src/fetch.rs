@@ -10,7 +10,10 @@ use std::{
 };
 
 use hookbox::{
-    artifact::{Approval, ApprovalStore, KeepError, Kept, Lock, LockError, Locked, Reference, Revoked, lock_file},
+    artifact::{
+        Approval, ApprovalStore, ComponentCache, ComponentCacheError, Lock, LockError, Locked, Reference, Revoked,
+        lock_file,
+    },
     capability::http::ReqwestClient,
     config::Config,
     folders,
@@ -18,14 +21,14 @@ use hookbox::{
     sha256,
 };
 use hookbox_registry::{
-    Bounds, Credentials, Hosts, NoCredentials, PolicyError, Publisher, Publishers, Registry, RegistryError, Terms,
-    Trust, WrittenCredentials,
+    Bounds, Credentials, HostOptions, Hosts, NoCredentials, PolicyError, Publisher, Publishers, Registry,
+    RegistryError, Trust, WrittenCredentials,
 };
 use serde::Deserialize;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use crate::{files::Place, tenant::blocking};
+use crate::{files::FilePath, tenant::blocking};
 
 /// References of one hooks file at most.
 const MOST: usize = 64;
@@ -35,7 +38,7 @@ const MOST: usize = 64;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Registries {
     /// The hosts, and the terms of each. No other host is reached.
-    pub hosts: BTreeMap<String, Terms>,
+    pub hosts: BTreeMap<String, HostOptions>,
     /// The folder of components, with a folder of each tenant in it. Default: in the user's cache folder.
     #[serde(default)]
     pub folder: Option<PathBuf>,
@@ -102,7 +105,7 @@ pub enum FetchError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     #[error(transparent)]
-    Kept(#[from] KeepError),
+    ComponentCache(#[from] ComponentCacheError),
     #[error("what was verified before cannot be read: {0}")]
     Verified(io::Error),
     #[error("`credentials`: {}: {why}", file.display())]
@@ -156,9 +159,9 @@ impl Fetcher {
         config: &Config,
         within: Arc<Beneath>,
         credentials: Option<WrittenCredentials>,
-    ) -> Result<(Kept, BTreeMap<String, String>), FetchError> {
+    ) -> Result<(ComponentCache, BTreeMap<String, String>), FetchError> {
         let own = self.folder.join(sha256(tenant));
-        let kept = Kept::at(own.join("components")).most(self.tenant_bytes);
+        let kept = ComponentCache::at(own.join("components")).most(self.tenant_bytes);
         if config.references.len() > MOST {
             return Err(FetchError::Many(config.references.len()));
         }
@@ -199,7 +202,7 @@ impl Fetcher {
     /// Returns true if a component is there, and what was verified of it is enough for the policies of today.
     async fn has(
         &self,
-        kept: &Kept,
+        kept: &ComponentCache,
         verified: &Approval,
         reference: &Reference,
         locked: &Locked,
@@ -219,7 +222,7 @@ impl Fetcher {
     async fn one(
         &self,
         registry: &Registry,
-        kept: &Kept,
+        kept: &ComponentCache,
         lock: &Lock,
         reference: &Reference,
         locked: &Locked,
@@ -259,7 +262,7 @@ impl Fetcher {
 }
 
 /// The credentials in a tenant's file, which is read like its hooks files.
-pub async fn credentials(place: Place) -> Result<WrittenCredentials, FetchError> {
+pub async fn credentials(place: FilePath) -> Result<WrittenCredentials, FetchError> {
     blocking(move || {
         let read = place.read(MAX_CREDENTIALS_BYTES).map_err(|error| error.to_string());
         let parsed = read.and_then(|text| WrittenCredentials::parse(&text));
@@ -269,9 +272,9 @@ pub async fn credentials(place: Place) -> Result<WrittenCredentials, FetchError>
 }
 
 /// Keeps a component. Where there is no room, those that the lock does not name make some.
-fn put(kept: &Kept, component: &[u8], named: &[String]) -> Result<(), KeepError> {
+fn put(kept: &ComponentCache, component: &[u8], named: &[String]) -> Result<(), ComponentCacheError> {
     match kept.put(component) {
-        Err(KeepError::Full { .. }) => {}
+        Err(ComponentCacheError::Full { .. }) => {}
         put => return put.map(drop),
     }
     for file in kept.files()?.iter().filter(|file| !named.contains(&file.digest)) {

@@ -17,14 +17,14 @@ pub type Stamp = Option<(u64, u64, i64, i64, u64)>;
 
 /// The path of a file, and the folder that must contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePath {
     /// Its path.
     pub path: PathBuf,
     /// The folder. `None`: anywhere.
     pub within: Option<PathBuf>,
 }
 
-impl Place {
+impl FilePath {
     /// A file of the operator. It may be anywhere.
     pub fn anywhere(path: &Path) -> Self {
         Self { path: path.to_owned(), within: None }
@@ -60,14 +60,14 @@ impl Place {
 #[derive(Debug, Default)]
 pub struct Files {
     /// Their places.
-    pub places: Vec<Place>,
+    pub places: Vec<FilePath>,
     /// Their stamps.
     pub stamps: Vec<Stamp>,
 }
 
 impl Files {
     /// Adds a file that is about to be read.
-    pub fn add(&mut self, place: Place) {
+    pub fn add(&mut self, place: FilePath) {
         self.stamps.push(place.stamp());
         self.places.push(place);
     }

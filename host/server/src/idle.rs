@@ -53,7 +53,7 @@ pub struct Idle {
 
 /// The result of [`Idle::ask_one_to_leave`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum CloseResult {
     /// One connection will close.
     One,
     /// Some may be closed later, when their grace period is over.
@@ -142,19 +142,19 @@ impl Idle {
     }
 
     /// Asks the first candidate to leave.
-    pub fn ask_one_to_leave(&self) -> Asked {
+    pub fn ask_one_to_leave(&self) -> CloseResult {
         let mut queue = self.lock();
         let resting = |queue: &mut Queue| queue.resting.pop_first().map(|(_, signals)| signals);
         let first = queue.refused.pop(Duration::ZERO).or_else(|| queue.strangers.pop(self.grace));
         if first.is_none() && !queue.strangers.0.is_empty() {
-            return Asked::Later;
+            return CloseResult::Later;
         }
         let Some(signals) = first.or_else(|| resting(&mut queue)).or_else(|| queue.reading.pop(Duration::ZERO)) else {
-            return Asked::None;
+            return CloseResult::None;
         };
         signals.leave.notify_one();
         signals.hurry.notify_one();
-        Asked::One
+        CloseResult::One
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -164,7 +164,7 @@ impl Idle {
 
 /// The group of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum Group {
     /// It has not sent a token.
     Stranger,
     /// It has not sent a token, and a request was rejected.
@@ -179,15 +179,15 @@ enum Place {
 
 /// One connection.
 #[derive(Debug)]
-pub struct Line {
+pub struct TrackedConnection {
     all: Arc<Idle>,
     source: Source,
     signals: Arc<Signals>,
     /// Its group, and its number there.
-    place: Mutex<(Place, u64)>,
+    place: Mutex<(Group, u64)>,
 }
 
-impl Line {
+impl TrackedConnection {
     /// Adds a new connection. If its address has too many unauthenticated ones, asks the oldest of them to leave.
     pub fn new(all: &Arc<Idle>, source: Source) -> Self {
         let signals = Arc::new(Signals { since: Instant::now(), leave: Notify::new(), hurry: Notify::new() });
@@ -205,34 +205,34 @@ impl Line {
             oldest.leave.notify_one();
         }
         drop(queue);
-        Self { all: Arc::clone(all), source, signals, place: Mutex::new((Place::Stranger, number)) }
+        Self { all: Arc::clone(all), source, signals, place: Mutex::new((Group::Stranger, number)) }
     }
 
     /// Marks the connection as authenticated by this tenant's token. The request is pending until the returned value is
     /// dropped.
     pub fn admit(self: &Arc<Self>, tenant: &str) -> Admitted {
-        self.go_to(Place::Reading(tenant.into()));
+        self.go_to(Group::Reading(tenant.into()));
         Admitted(Arc::clone(self))
     }
 
     /// Marks the connection as authenticated by another known token, without a pending request.
     pub fn know(&self) {
-        self.go_to(Place::Resting);
+        self.go_to(Group::Resting);
     }
 
     /// Marks the connection as idle after a response that needs no further work.
     pub fn done(&self) {
-        self.go_to(if self.is_strange() { Place::Refused } else { Place::Resting });
+        self.go_to(if self.is_strange() { Group::Refused } else { Group::Resting });
     }
 
     /// Returns true if the connection is not authenticated.
     pub fn is_strange(&self) -> bool {
-        matches!(self.place().0, Place::Stranger | Place::Refused)
+        matches!(self.place().0, Group::Stranger | Group::Refused)
     }
 
     /// Returns true if the connection has no pending admitted request.
     pub fn is_idle(&self) -> bool {
-        matches!(self.place().0, Place::Stranger | Place::Refused | Place::Resting)
+        matches!(self.place().0, Group::Stranger | Group::Refused | Group::Resting)
     }
 
     /// Waits until the connection has to make room.
@@ -240,52 +240,52 @@ impl Line {
         self.signals.leave.notified().await;
     }
 
-    fn place(&self) -> MutexGuard<'_, (Place, u64)> {
+    fn place(&self) -> MutexGuard<'_, (Group, u64)> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn go_to(&self, place: Place) {
+    fn go_to(&self, place: Group) {
         let mut queue = self.all.lock();
         let mut own = self.place();
         self.take_out(&mut queue, &own);
         queue.last += 1;
         let (number, signals) = (queue.last, Arc::clone(&self.signals));
         match &place {
-            Place::Stranger => queue.strangers.add(&self.source, number, signals),
-            Place::Refused => queue.refused.add(&self.source, number, signals),
-            Place::Resting => drop(queue.resting.insert(number, signals)),
-            Place::Reading(tenant) => queue.reading.add(tenant, number, signals),
-            Place::Busy => {}
+            Group::Stranger => queue.strangers.add(&self.source, number, signals),
+            Group::Refused => queue.refused.add(&self.source, number, signals),
+            Group::Resting => drop(queue.resting.insert(number, signals)),
+            Group::Reading(tenant) => queue.reading.add(tenant, number, signals),
+            Group::Busy => {}
         }
         *own = (place, number);
     }
 
-    fn take_out(&self, queue: &mut Queue, (place, number): &(Place, u64)) {
+    fn take_out(&self, queue: &mut Queue, (place, number): &(Group, u64)) {
         match place {
-            Place::Stranger => queue.strangers.remove(&self.source, *number),
-            Place::Refused => queue.refused.remove(&self.source, *number),
-            Place::Resting => drop(queue.resting.remove(number)),
-            Place::Reading(tenant) => queue.reading.remove(tenant, *number),
-            Place::Busy => {}
+            Group::Stranger => queue.strangers.remove(&self.source, *number),
+            Group::Refused => queue.refused.remove(&self.source, *number),
+            Group::Resting => drop(queue.resting.remove(number)),
+            Group::Reading(tenant) => queue.reading.remove(tenant, *number),
+            Group::Busy => {}
         }
     }
 }
 
-impl Drop for Line {
+impl Drop for TrackedConnection {
     fn drop(&mut self) {
         let mut queue = self.all.lock();
         self.take_out(&mut queue, &self.place());
     }
 }
 
-/// A pending request. See [`Line::admit`].
+/// A pending request. See [`TrackedConnection::admit`].
 #[derive(Debug)]
-pub struct Admitted(Arc<Line>);
+pub struct Admitted(Arc<TrackedConnection>);
 
 impl Admitted {
     /// Marks the body as complete. From now on the connection stays open.
     pub fn is_read(&self) {
-        self.0.go_to(Place::Busy);
+        self.0.go_to(Group::Busy);
     }
 
     /// Waits until the request has to be given up, because its connection has to make room.
@@ -296,7 +296,7 @@ impl Admitted {
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.0.go_to(Place::Resting);
+        self.0.go_to(Group::Resting);
     }
 }
 
@@ -311,18 +311,18 @@ mod tests {
         time::Duration,
     };
 
-    use super::{Asked, Idle, Line, PER_ADDRESS, Source};
+    use super::{CloseResult, Idle, PER_ADDRESS, Source, TrackedConnection};
 
-    fn is_asked(line: &Line) -> bool {
+    fn is_asked(line: &TrackedConnection) -> bool {
         pin!(line.asked_to_leave()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 
     fn asks(all: &Idle) -> bool {
-        all.ask_one_to_leave() == Asked::One
+        all.ask_one_to_leave() == CloseResult::One
     }
 
-    fn line(all: &Arc<Idle>, source: u8) -> Arc<Line> {
-        Arc::new(Line::new(all, Source::of(Ipv4Addr::new(10, 0, 0, source).into())))
+    fn line(all: &Arc<Idle>, source: u8) -> Arc<TrackedConnection> {
+        Arc::new(TrackedConnection::new(all, Source::of(Ipv4Addr::new(10, 0, 0, source).into())))
     }
 
     #[test]
@@ -375,19 +375,21 @@ mod tests {
         let all = Arc::new(Idle::new(8, Duration::ZERO));
         let known: Vec<_> = (0..2 * PER_ADDRESS).map(|_| line(&all, 1)).inspect(|line| line.know()).collect();
         let strangers: Vec<_> = (0..=PER_ADDRESS).map(|_| line(&all, 1)).collect();
-        let asked = |lines: &[Arc<Line>]| lines.iter().filter(|line| is_asked(line)).count();
+        let asked = |lines: &[Arc<TrackedConnection>]| lines.iter().filter(|line| is_asked(line)).count();
         assert!(asked(&known) == 0 && is_asked(&strangers[0]) && asked(&strangers) == 0);
     }
 
     #[test]
     fn a_new_connection_has_time_to_bring_a_token() {
         let all = Arc::new(Idle::new(8, Duration::from_hours(1)));
-        assert_eq!(all.ask_one_to_leave(), Asked::None);
+        assert_eq!(all.ask_one_to_leave(), CloseResult::None);
         let known = line(&all, 1);
         known.know();
         let new: Vec<_> = (0..2 * PER_ADDRESS).map(|_| line(&all, 1)).collect();
         // An authenticated connection does not have to leave either.
-        assert!(all.ask_one_to_leave() == Asked::Later && !is_asked(&known) && !new.iter().any(|line| is_asked(line)));
+        assert!(
+            all.ask_one_to_leave() == CloseResult::Later && !is_asked(&known) && !new.iter().any(|line| is_asked(line))
+        );
         new[1].done();
         assert!(asks(&all) && is_asked(&new[1]) && !is_asked(&known));
     }

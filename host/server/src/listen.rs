@@ -29,7 +29,7 @@ use tokio::{
 use crate::{
     app::Phase,
     hosts::Verified,
-    idle::{Asked, GRACE, Idle, Line, Source},
+    idle::{CloseResult, GRACE, Idle, Source, TrackedConnection},
     patience::Patience,
     settings::Address,
     tls::Tls,
@@ -173,10 +173,10 @@ impl Connections {
             let room = Arc::clone(&self.room);
             let (place, asked) = loop {
                 if let Ok(place) = Arc::clone(&room).try_acquire_owned() {
-                    break (Some(place), Asked::None);
+                    break (Some(place), CloseResult::None);
                 }
-                let asked = if waits.is_ok() { self.idle.ask_one_to_leave() } else { Asked::None };
-                if asked != Asked::Later {
+                let asked = if waits.is_ok() { self.idle.ask_one_to_leave() } else { CloseResult::None };
+                if asked != CloseResult::Later {
                     break (None, asked);
                 }
                 // New connections keep their grace period. Meanwhile, further ones wait in the backlog.
@@ -184,13 +184,13 @@ impl Connections {
             };
             match (&place, asked) {
                 (Some(_), _) => {}
-                (None, Asked::One) => metrics::counter!("hookbox_connections_made_room_total").increment(1),
+                (None, CloseResult::One) => metrics::counter!("hookbox_connections_made_room_total").increment(1),
                 (None, _) => {
                     metrics::counter!("hookbox_connections_refused_total").increment(1);
                     continue;
                 }
             }
-            let line = Arc::new(Line::new(&self.idle, source));
+            let line = Arc::new(TrackedConnection::new(&self.idle, source));
             let (this, tls, router) = (self.clone(), tls.clone(), router.clone());
             tokio::spawn(async move {
                 let waiting = async {
@@ -231,7 +231,7 @@ impl Connections {
         stream: impl Stream + 'static,
         tls: Option<Arc<Tls>>,
         router: Router,
-        line: Arc<Line>,
+        line: Arc<TrackedConnection>,
     ) {
         let open = metrics::gauge!("hookbox_connections");
         open.increment(1);
@@ -263,7 +263,7 @@ impl Connections {
         &mut self,
         stream: impl Stream + 'static,
         router: Router,
-        line: &Arc<Line>,
+        line: &Arc<TrackedConnection>,
         verified: Option<Verified>,
     ) {
         let (service, own) = (TowerToHyperService::new(router), Arc::clone(line));

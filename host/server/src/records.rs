@@ -18,7 +18,7 @@ pub use chained::ChainSettings;
 
 use self::chained::Chained;
 use crate::{
-    console::Seen,
+    console::VerdictRow,
     queue::{Queue, Sink},
 };
 
@@ -27,7 +27,7 @@ pub const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
 /// The forms in which a record is needed.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct RecordForms {
     /// As a line for the file.
     pub line: bool,
     /// The verdict for the console.
@@ -36,19 +36,19 @@ pub struct Wanted {
 
 /// A record in the needed forms.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct RecordEntry {
     /// The line for the file.
     pub line: Option<String>,
     /// The verdict for the console.
-    pub page: Option<Box<Seen>>,
+    pub page: Option<Box<VerdictRow>>,
 }
 
-impl Wanted {
+impl RecordForms {
     /// Creates a record in the needed forms. Calls `make` only if a form is needed. `seen`
     /// has the parts of the response for the console, if it needs them.
-    pub fn tell(self, tenant: &str, seen: Option<Seen>, make: impl FnOnce() -> Value) -> Told {
+    pub fn entry(self, tenant: &str, seen: Option<VerdictRow>, make: impl FnOnce() -> Value) -> RecordEntry {
         if !self.line && seen.is_none() {
-            return Told::default();
+            return RecordEntry::default();
         }
         let mut record = make();
         if let Some(fields) = record.as_object_mut() {
@@ -56,7 +56,7 @@ impl Wanted {
         }
         let line = self.line.then(|| record.to_string());
         let page = seen.map(|seen| Box::new(seen.finish(record)));
-        Told { line, page }
+        RecordEntry { line, page }
     }
 }
 
@@ -70,7 +70,7 @@ pub struct Records {
 
 /// A required record that was not written.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unwritten;
+pub struct NotRecorded;
 
 impl Records {
     /// Opens `stdout`, `stderr`, or a file, which is created or appended to. With `chain`, the records are chained.
@@ -98,15 +98,15 @@ impl Records {
     /// Writes one line. Unless records are required, it only queues the line.
     ///
     /// # Errors
-    /// [`Unwritten`] if records are required and this one was not written in time.
-    pub async fn write(&self, line: &str, by: Instant) -> Result<(), Unwritten> {
+    /// [`NotRecorded`] if records are required and this one was not written in time.
+    pub async fn write(&self, line: &str, by: Instant) -> Result<(), NotRecorded> {
         if !self.required {
             self.queue.push(line);
             return Ok(());
         }
         match tokio::time::timeout_at(by, self.queue.confirmed(line)).await {
             Ok(Ok(true)) => Ok(()),
-            _ => Err(Unwritten),
+            _ => Err(NotRecorded),
         }
     }
 

@@ -27,13 +27,13 @@ use tracing::{Instrument, Span};
 
 use crate::{
     app::App,
-    bodies::{Bounds, FREE, Held, Read},
-    console::outcome::Counted,
-    decide::{Answer, Asked, Time, decide, lost, without_hooks},
-    idle::{Admitted, Line},
+    bodies::{BodyPermit, Bounds, FREE, Read},
+    console::outcome::ResponseFacts,
+    decide::{Answer, TenantEvent, Time, decide, lost, without_hooks},
+    idle::{Admitted, TrackedConnection},
     problem::Problem,
     tenant::{Quotas, Tenant},
-    tenants::{Found, Standing},
+    tenants::{Standing, TenantView},
     token::Token,
     traces,
 };
@@ -59,7 +59,7 @@ pub fn api() -> Router<Arc<App>> {
 /// The query parameters.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Named {
+pub struct QueryParameters {
     /// The event's name, if its JSON does not carry it.
     event: Option<String>,
 }
@@ -69,7 +69,7 @@ type Names = Path<(String, String)>;
 async fn one(
     State(app): State<Arc<App>>,
     Path(names): Names,
-    query: Result<Query<Named>, axum::extract::rejection::QueryRejection>,
+    query: Result<Query<QueryParameters>, axum::extract::rejection::QueryRejection>,
     request: Request,
 ) -> Response<Body> {
     let began = Instant::now();
@@ -81,13 +81,13 @@ async fn one(
         Ok(hooks) => {
             let deciding = async {
                 let (name, wrong) = match query {
-                    Ok(Query(Named { event })) => (event, hooks.wrong.clone()),
+                    Ok(Query(QueryParameters { event })) => (event, hooks.wrong.clone()),
                     Err(error) => (None, Some(Problem::Request(error.body_text()))),
                 };
                 let admitted = hooks.admit(&extensions);
                 let Read { wire, problem, held: mut own } = hooks.body(&app, body, admitted.as_ref()).await;
                 let hooks = hooks.settled(&app).await?;
-                let asked = Asked { wire, name, time: hooks.time };
+                let asked = TenantEvent { wire, name, time: hooks.time };
                 let answer = hooks.decide(&app, &asked, problem.or(wrong)).await;
                 let answer = if answer.bytes() > FREE {
                     let (answer, bytes) = hooks.room(&asked, answer, &mut own);
@@ -133,7 +133,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
                 let decided = split.await?.into_iter().map(|wire| {
                     let (app, hooks, refused) = (&app, &hooks, &refused);
                     async move {
-                        let asked = Asked { wire, name: None, time: hooks.time };
+                        let asked = TenantEvent { wire, name: None, time: hooks.time };
                         let answer = hooks.decide(app, &asked, hooks.wrong.clone()).await;
                         refused.fetch_or(answer.problem().is_some_and(Problem::is_refusal), Ordering::Relaxed);
                         answered(tenant, began, &answer);
@@ -171,7 +171,7 @@ async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request
 /// CPU time of others.
 async fn pace(app: &App, headers: &HeaderMap, extensions: &Extensions, began: Instant) {
     // The connection may be closed during the delay.
-    if let Some(line) = extensions.get::<Arc<Line>>() {
+    if let Some(line) = extensions.get::<Arc<TrackedConnection>>() {
         line.done();
     }
     let limit = asked_time(headers).ok().flatten().unwrap_or(app.settings.timeout);
@@ -287,7 +287,7 @@ impl Hooks {
     }
 
     /// Applies the current state of the tenant, if the client's token is valid.
-    fn take(&mut self, app: &App, found: &Found) -> Result<(), Problem> {
+    fn take(&mut self, app: &App, found: &TenantView) -> Result<(), Problem> {
         match &found.standing {
             // Its tokens are unknown so far, so the client cannot be rejected yet.
             Standing::Loading if found.tokens.is_empty() => {}
@@ -307,7 +307,7 @@ impl Hooks {
     }
 
     /// Records that there are no hooks. This blocks if the tenant fails closed.
-    fn fail(&mut self, app: &App, found: &Found, problem: Problem) -> Result<(), Problem> {
+    fn fail(&mut self, app: &App, found: &TenantView, problem: Problem) -> Result<(), Problem> {
         self.broken = Some(match self.open(app, found) {
             Ok(()) => (problem, found.closed),
             // If the tokens are unknown too, a block does no harm and reveals nothing.
@@ -320,7 +320,7 @@ impl Hooks {
     }
 
     /// Checks the token, and marks the request as authenticated.
-    fn open(&mut self, app: &App, found: &Found) -> Result<(), Problem> {
+    fn open(&mut self, app: &App, found: &TenantView) -> Result<(), Problem> {
         admit(app, self.token.as_ref(), &found.tokens)?;
         self.admitted = Some(self.owner.clone());
         Ok(())
@@ -343,7 +343,7 @@ impl Hooks {
 
     /// Marks the connection as authenticated.
     fn admit(&self, extensions: &Extensions) -> Option<Admitted> {
-        Some(extensions.get::<Arc<Line>>()?.admit(self.admitted.as_deref()?))
+        Some(extensions.get::<Arc<TrackedConnection>>()?.admit(self.admitted.as_deref()?))
     }
 
     /// Reads the body within the memory budget.
@@ -354,7 +354,7 @@ impl Hooks {
 
     /// Takes memory for an answer until it is sent. Without any, the answer is a block instead. Returns it with the bytes
     /// that it takes.
-    fn room(&self, asked: &Asked, answer: Answer, held: &mut Held) -> (Answer, usize) {
+    fn room(&self, asked: &TenantEvent, answer: Answer, held: &mut BodyPermit) -> (Answer, usize) {
         let bytes = answer.bytes();
         if bytes == 0 || held.grow(bytes, self.memory()) {
             return (answer, bytes);
@@ -380,7 +380,7 @@ impl Hooks {
     }
 
     /// Decides on an event, unless there is a problem already.
-    async fn decide(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
+    async fn decide(&self, app: &App, asked: &TenantEvent, problem: Option<Problem>) -> Answer {
         let began = Instant::now();
         let answer = self.answer(app, asked, problem).await;
         self.count(app, &answer, began.elapsed());
@@ -390,7 +390,7 @@ impl Hooks {
     /// Counts an answer for the console. Requests without a valid token are not counted.
     fn count(&self, app: &App, answer: &Answer, took: Duration) {
         if let (Some(console), Some(tenant)) = (&app.console, &self.admitted) {
-            console.count(tenant, &Counted::of(answer, took));
+            console.count(tenant, &ResponseFacts::of(answer, took));
         }
     }
 
@@ -401,7 +401,7 @@ impl Hooks {
         answer
     }
 
-    async fn answer(&self, app: &App, asked: &Asked, problem: Option<Problem>) -> Answer {
+    async fn answer(&self, app: &App, asked: &TenantEvent, problem: Option<Problem>) -> Answer {
         if let Some(tenant) = &self.tenant
             && let Some(set) = tenant.sets.get(&self.name)
         {

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::{
     fetch::Registries,
-    files::Place,
+    files::FilePath,
     records::{ChainSettings, STREAMS},
     token::Token,
 };
@@ -357,7 +357,7 @@ impl Settings {
 /// Reads one of the operator's files.
 pub(crate) fn parse<T: de::DeserializeOwned>(file: &Path) -> Result<T, SettingsError> {
     let failed = |error| SettingsError::Read { file: file.to_owned(), error };
-    let bytes = Place::anywhere(file).read(MAX_BYTES).map_err(failed)?;
+    let bytes = FilePath::anywhere(file).read(MAX_BYTES).map_err(failed)?;
     serde_json::from_slice(&bytes)
         .map_err(|error| SettingsError::Parse { file: file.to_owned(), message: error.to_string() })
 }

@@ -2,7 +2,7 @@
 
 mod file;
 mod folder;
-mod glance;
+mod summary;
 
 use std::{
     collections::HashMap,
@@ -23,11 +23,11 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 pub use file::{Quotas, TenantFile};
-pub use glance::{Glance, Told};
+pub use summary::{FileSummary, FileTokens};
 
 use crate::{
     fetch::{self, FetchError, Fetcher},
-    files::{self, Files, Place},
+    files::{self, FilePath, Files},
     gate::Bounds,
     quota::Bucket,
 };
@@ -136,7 +136,7 @@ pub enum TenantError {
 
 impl TenantError {
     /// The message for the tenant's clients. It does not quote the tenant's file, which belongs to the operator.
-    pub fn told(&self) -> String {
+    pub fn public_text(&self) -> String {
         match self {
             Self::Own(_) | Self::Tenant { .. } => {
                 "the file of the tenant cannot be used; the daemon's log says why".to_owned()
@@ -165,13 +165,13 @@ impl Tenant {
         fetcher: Option<&Fetcher>,
         name: &str,
         path: &Path,
-        glance: &Glance,
+        summary: &FileSummary,
         usage: Option<Arc<Usage>>,
     ) -> Loading {
         let mut files = Files::default();
-        files.places.push(Place::anywhere(path));
-        files.stamps.push(glance.stamp);
-        let tenant_file = match &glance.file {
+        files.places.push(FilePath::anywhere(path));
+        files.stamps.push(summary.stamp);
+        let tenant_file = match &summary.file {
             Ok(file) => file,
             Err(why) => return Loading { tenant: Err(TenantError::Own(why.clone())), files },
         };
@@ -186,16 +186,16 @@ impl Tenant {
 }
 
 /// The place of a hooks file, or of another file that the tenant may own.
-fn hooks_place(name: &str, path: &Path, written: &Path) -> Place {
+fn hooks_place(name: &str, path: &Path, written: &Path) -> FilePath {
     let base = path.parent().unwrap_or(Path::new(""));
-    Place::within(&base.join(written), &folder::folder_of(name, base, written))
+    FilePath::within(&base.join(written), &folder::folder_of(name, base, written))
 }
 
 /// Reads `failClosed` of each hooks file. `None` if it cannot be read.
-pub async fn closed_hints(name: &str, path: &Path, glance: &Glance) -> Vec<Option<bool>> {
-    let places: Vec<Place> = glance.hooks.iter().map(|hooks| hooks_place(name, path, Path::new(hooks))).collect();
+pub async fn closed_hints(name: &str, path: &Path, summary: &FileSummary) -> Vec<Option<bool>> {
+    let places: Vec<FilePath> = summary.hooks.iter().map(|hooks| hooks_place(name, path, Path::new(hooks))).collect();
     blocking(move || {
-        let says = |place: &Place| {
+        let says = |place: &FilePath| {
             let bytes = place.read(MAX_HOOKS_BYTES).ok()?;
             let is_whole = || serde_json::from_slice::<IgnoredAny>(&bytes).is_ok();
             if config::hints(&bytes).fail_closed { Some(true) } else { is_whole().then_some(false) }
@@ -227,7 +227,7 @@ async fn sets(
         let model = HttpModel::new(Arc::new(client), settings).map_err(|error| wrong(format!("`llm`: {error}")))?;
         owner = owner.model(model);
     }
-    let hooks: Vec<(&String, Place)> =
+    let hooks: Vec<(&String, FilePath)> =
         tenant.hooks.iter().map(|(dialect, file)| (dialect, hooks_place(name, path, file))).collect();
     // Added before any is loaded, so that a change of any file is noticed.
     for (_, place) in &hooks {
@@ -243,7 +243,7 @@ async fn sets(
         let taken: usize = sets.values().map(|set: &HookSet| set.config().matcher_bytes).sum();
         let reader = runtime.reader().dialect(dialect_name).matcher_bytes(MATCHER_BYTES.saturating_sub(taken));
         let (loaded, folder) = blocking(move || {
-            let Place { path: file, within } = place;
+            let FilePath { path: file, within } = place;
             let failed = |error| TenantError::Read { file: file.clone(), error };
             let folder = Beneath::open(&within.unwrap_or_default()).map_err(failed)?;
             let bytes = folder.file(&file).and_then(|open| files::read(open, MAX_HOOKS_BYTES)).map_err(failed)?;
@@ -260,7 +260,7 @@ async fn sets(
             if let Handler::Wasm(wasm) = &hook.handler
                 && !wasm.is_bundled()
             {
-                files.add(Place::within(&wasm.component, folder.path()));
+                files.add(FilePath::within(&wasm.component, folder.path()));
             }
         }
         let mut owner = owner.clone().folder(Arc::clone(&folder));

@@ -21,14 +21,14 @@ use hookbox::{HookSet, Runtime};
 use tokio::sync::{Notify, watch};
 
 use self::{
-    folder::{Folder, Seen},
+    folder::{Folder, FoundFile},
     loaders::Loaders,
-    memory::{Known, Memory},
-    slot::{LoadError, Past, Slot},
+    memory::{Memory, SavedTenants},
+    slot::{LoadError, Progress, Slot},
 };
 pub use self::{
     overview::Overview,
-    slot::{Found, Standing},
+    slot::{Standing, TenantView},
 };
 use crate::{
     console::history::unix_ms,
@@ -115,7 +115,7 @@ impl Tenants {
     }
 
     /// The current state of a tenant.
-    pub fn find(&self, name: &str) -> Option<Found> {
+    pub fn find(&self, name: &str) -> Option<TenantView> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.get(name).map(Slot::found)
     }
@@ -180,19 +180,20 @@ impl Tenants {
     }
 
     /// Finds a tenant, after the folder was first read.
-    pub async fn known(&self, name: &str) -> Option<Found> {
+    pub async fn known(&self, name: &str) -> Option<TenantView> {
         self.once(|| self.looked.load(Ordering::Acquire).then(|| self.find(name))).await
     }
 
     /// Finds a tenant, after its first load.
-    pub async fn settled(&self, name: &str) -> Option<Found> {
-        let is_loading =
-            |found: &Option<Found>| found.as_ref().is_some_and(|found| matches!(found.standing, Standing::Loading));
+    pub async fn settled(&self, name: &str) -> Option<TenantView> {
+        let is_loading = |found: &Option<TenantView>| {
+            found.as_ref().is_some_and(|found| matches!(found.standing, Standing::Loading))
+        };
         self.once(|| Some(self.find(name)).filter(|found| !is_loading(found))).await
     }
 
     /// Waits for a value. Checks again after each change.
-    async fn once(&self, there: impl Fn() -> Option<Option<Found>>) -> Option<Found> {
+    async fn once(&self, there: impl Fn() -> Option<Option<TenantView>>) -> Option<TenantView> {
         if let Some(found) = there() {
             return found;
         }
@@ -219,7 +220,7 @@ impl Tenants {
             (watcher, seen)
         });
         let (mut watcher, seen) = looked.await.ok()?;
-        watcher.tell(&self.folder, seen.as_ref().err());
+        watcher.log_error(&self.folder, seen.as_ref().err());
         if let Ok(seen) = seen {
             self.follow(seen, all);
             self.looked.store(true, Ordering::Release);
@@ -234,14 +235,14 @@ impl Tenants {
         Some(watcher)
     }
 
-    fn to_keep(&self, watcher: &Watcher) -> Known {
+    fn to_keep(&self, watcher: &Watcher) -> SavedTenants {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let tenants = slots.iter().filter_map(|(name, slot)| Some((name.clone(), slot.to_keep()?))).collect();
-        Known { tenants, hooks_files: watcher.folder.hooks_files.clone() }
+        SavedTenants { tenants, hooks_files: watcher.folder.hooks_files.clone() }
     }
 
     /// Removes tenants whose files are gone, and loads new and changed ones.
-    fn follow(self: &Arc<Self>, seen: Vec<Seen>, all: bool) {
+    fn follow(self: &Arc<Self>, seen: Vec<FoundFile>, all: bool) {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let names: HashSet<&str> = seen.iter().map(|seen| seen.name.as_str()).collect();
@@ -252,7 +253,7 @@ impl Tenants {
             }
             // A file that was never a tenant's leaves no trace: for example, a hooks file that existed before its
             // tenant.
-            let stays = slot.past >= Past::Tenant
+            let stays = slot.past >= Progress::Tenant
                 && !matches!(slot.standing, Standing::Gone(since) if now - since >= self.grace);
             if !stays {
                 tracing::info!(tenant = name, "is removed");
@@ -269,7 +270,7 @@ impl Tenants {
         for seen in seen {
             let slot = slots.entry(seen.name.clone()).or_insert_with(Slot::new);
             slot.come_back();
-            slot.heed(&seen.glance);
+            slot.heed(&seen.summary);
             if seen.is_doubtful {
                 if !matches!(slot.standing, Standing::Broken(_)) {
                     tracing::error!(
@@ -277,10 +278,10 @@ impl Tenants {
                         "is not loaded: it is named under `hooks` in the file of another tenant, which may not be its own"
                     );
                 }
-                slot.settle(seen.glance.closed, &[]);
+                slot.settle(seen.summary.closed, &[]);
                 let at = slot.error.as_ref().map_or_else(unix_ms, |error| error.at);
                 slot.withdraw(Standing::Broken(DOUBTFUL.into()));
-                slot.error = Some(LoadError { text: DOUBTFUL.into(), told: DOUBTFUL.into(), at });
+                slot.error = Some(LoadError { text: DOUBTFUL.into(), public_text: DOUBTFUL.into(), at });
                 continue;
             }
             if !slot.loading && (slot.files.stamps != seen.stamps || all) {
@@ -290,16 +291,16 @@ impl Tenants {
         }
     }
 
-    fn load(self: &Arc<Self>, slot: &Slot, seen: Seen) {
+    fn load(self: &Arc<Self>, slot: &Slot, seen: FoundFile) {
         let (generation, was_slow, usage) = (slot.generation, slot.is_slow, slot.usage.clone());
         let this = Arc::clone(self);
         tokio::spawn(async move {
-            let Seen { name, path, glance, .. } = seen;
+            let FoundFile { name, path, summary, .. } = seen;
             // `failClosed` is read first, because a response may be due before the load ends.
-            let hints = this.loaders.hint(closed_hints(&name, &path, &glance)).await;
-            this.with(&name, generation, |slot| slot.settle(glance.closed, &hints));
+            let hints = this.loaders.hint(closed_hints(&name, &path, &summary)).await;
+            this.with(&name, generation, |slot| slot.settle(summary.closed, &hints));
             // On the heap: the future of a load is large.
-            let load = Box::pin(Tenant::load(&this.runtime, this.fetcher.as_ref(), &name, &path, &glance, usage));
+            let load = Box::pin(Tenant::load(&this.runtime, this.fetcher.as_ref(), &name, &path, &summary, usage));
             let (loading, is_slow) = this.loaders.load(was_slow, load).await;
             this.loaded(&name, generation, loading, is_slow);
         });
@@ -323,7 +324,7 @@ impl Tenants {
                     slot.is_refused = false;
                     slot.error = None;
                     slot.loaded = Some(unix_ms());
-                    slot.past = Past::Served;
+                    slot.past = Progress::Served;
                     slot.standing = Standing::Serving(Arc::new(tenant));
                     "loaded"
                 }
@@ -332,10 +333,10 @@ impl Tenants {
                     let kept = if serves { "; what was loaded before goes on" } else { "" };
                     tracing::error!(tenant = name, "is refused{kept}: {error}");
                     slot.is_refused = true;
-                    let (text, told) = (error.to_string(), error.told());
-                    slot.error = Some(LoadError { text, told, at: unix_ms() });
+                    let (text, public_text) = (error.to_string(), error.public_text());
+                    slot.error = Some(LoadError { text, public_text, at: unix_ms() });
                     if !serves {
-                        slot.standing = Standing::Broken(error.told().into());
+                        slot.standing = Standing::Broken(error.public_text().into());
                     }
                     "refused"
                 }
@@ -351,7 +352,7 @@ impl Tenants {
 
 impl Watcher {
     /// Logs an error of reading the folder once.
-    fn tell(&mut self, folder: &std::path::Path, error: Option<&io::Error>) {
+    fn log_error(&mut self, folder: &std::path::Path, error: Option<&io::Error>) {
         let trouble = error.map(ToString::to_string);
         if let Some(error) = trouble.as_ref().filter(|_| trouble != self.trouble) {
             tracing::error!("the tenants in {} cannot be read, and stay as they are: {error}", folder.display());

@@ -17,7 +17,7 @@ use tokio_rustls::{
 use x509_cert::{Certificate, der::Decode};
 
 use crate::{
-    files::{Place, Stamp, stamp},
+    files::{FilePath, Stamp, stamp},
     settings::TlsFiles,
 };
 
@@ -93,7 +93,7 @@ fn stamps(files: &TlsFiles) -> [Stamp; 2] {
 fn load(files: &TlsFiles) -> Result<Serving, TlsError> {
     let wrong = |file: &PathBuf, message: String| TlsError { file: file.clone(), message };
     let read = |file: &PathBuf| {
-        Place::anywhere(file).read(MAX_BYTES).map_err(|error| wrong(file, format!("cannot be read: {error}")))
+        FilePath::anywhere(file).read(MAX_BYTES).map_err(|error| wrong(file, format!("cannot be read: {error}")))
     };
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(&files.certificate)?).collect();
     let chain = chain.map_err(|error| wrong(&files.certificate, error.to_string()))?;

@@ -243,14 +243,14 @@ pub fn entry(client: &Client, wiring: &Wiring, line: &str, time: Duration) -> Va
 
 /// A hookbox command in a client's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ours {
+pub struct HookboxCommand {
     /// All words of the command line.
     pub words: Vec<String>,
     /// The configuration in the command line.
     pub config: Option<String>,
 }
 
-impl Ours {
+impl HookboxCommand {
     /// The configuration that it runs in a project. Without a `--config`, that is the project's `hooks.json`.
     pub fn file(&self, client: &Client, project: &Path) -> PathBuf {
         project.join(self.below(client))
@@ -275,7 +275,7 @@ impl Ours {
 }
 
 /// Parses a handler in a client's settings. `None` if it does not run hookbox.
-pub fn ours(handler: &Value) -> Option<Ours> {
+pub fn ours(handler: &Value) -> Option<HookboxCommand> {
     let text = |key: &str| handler.get(key).and_then(Value::as_str);
     let mut all: Vec<String> = match handler.get("command") {
         Some(Value::Array(words)) => words.iter().filter_map(|word| Some(word.as_str()?.to_owned())).collect(),
@@ -294,7 +294,7 @@ pub fn ours(handler: &Value) -> Option<Ours> {
     let place = all.iter().position(|word| word == "--config");
     let config = place.and_then(|place| all.get(place + 1)).cloned();
     let config = config.or_else(|| all.iter().find_map(|word| Some(word.strip_prefix("--config=")?.to_owned())));
-    Some(Ours { words: all, config })
+    Some(HookboxCommand { words: all, config })
 }
 
 /// Splits a command line into words. Supports quotes and backslashes, but no other shell syntax.

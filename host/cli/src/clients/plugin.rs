@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{entry::Ours, settings::Found};
+use super::{entry::HookboxCommand, settings::Found};
 
 /// The source of the plugin, as in `clients/opencode/`.
 const PLUGIN: &str = include_str!("../commands/install/hookbox.ts");
@@ -49,7 +49,7 @@ impl Installed {
     pub fn entry(&self) -> Found {
         let words = ["run", "--dialect", "opencode", "--diagnostics", "off", "--config", &self.config];
         let words = [self.command.as_str()].into_iter().chain(words).map(str::to_owned).collect();
-        let ours = Ours { words, config: Some(self.config.clone()) };
+        let ours = HookboxCommand { words, config: Some(self.config.clone()) };
         Found { event: "PreToolUse".into(), place: [0, 0], matcher: None, ours, handler: serde_json::Value::Null }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Client, Form,
-    entry::{Ours, ours},
+    entry::{HookboxCommand, ours},
 };
 use crate::exit::Exit;
 
@@ -33,14 +33,14 @@ pub struct Found {
     /// The matcher of its group.
     pub matcher: Option<String>,
     /// The parsed command line.
-    pub ours: Ours,
+    pub ours: HookboxCommand,
     /// The whole handler.
     pub handler: Value,
 }
 
 /// A handler and its place.
 #[derive(Debug)]
-pub struct Placed {
+pub struct PlacedHandler {
     /// The event.
     pub event: String,
     /// The index of its group, and of the handler in the group.
@@ -160,7 +160,7 @@ impl<'a> Settings<'a> {
 
     /// Replaces the hookbox entries that `same` selects by these entries. Entries that are already as wanted are not
     /// rewritten.
-    pub fn put(&self, entries: &[(String, Value)], same: impl Fn(&Ours) -> bool) -> anyhow::Result<()> {
+    pub fn put(&self, entries: &[(String, Value)], same: impl Fn(&HookboxCommand) -> bool) -> anyhow::Result<()> {
         let found = self.found()?;
         let mut wanted: Vec<&(String, Value)> = entries.iter().collect();
         let mut stale = Vec::new();
@@ -236,7 +236,7 @@ impl<'a> Settings<'a> {
     }
 
     /// Every handler with its place, in the order of the file.
-    pub fn layout(&self) -> anyhow::Result<Vec<Placed>> {
+    pub fn layout(&self) -> anyhow::Result<Vec<PlacedHandler>> {
         let mut layout = Vec::new();
         if self.client.form == Form::Process {
             return Ok(layout);
@@ -247,7 +247,7 @@ impl<'a> Settings<'a> {
                 for (index, handler) in handlers(&value).into_iter().enumerate() {
                     let is_ours = ours(&handler).is_some();
                     let what = only(&value, vec![handler]);
-                    layout.push(Placed { event: event.clone(), place: [group, index], is_ours, what });
+                    layout.push(PlacedHandler { event: event.clone(), place: [group, index], is_ours, what });
                 }
             }
         }

@@ -64,7 +64,7 @@ impl Add {
         change.tell_of_link(&folder, self.yes, self.follow_links)?;
         if !change::consent(self.yes)? {
             print::out("nothing was written");
-            return Ok(Exit::Told(1));
+            return Ok(Exit::Code(1));
         }
         change.make()?;
         print::out(format_args!("written: {}", file.display()));

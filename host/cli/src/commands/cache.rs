@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use anyhow::Context;
 use clap::Args;
 use hookbox::{
-    artifact::{ApprovalStore, KEPT_BYTES, Kept, Lock},
+    artifact::{ApprovalStore, CACHE_BYTES, ComponentCache, Lock},
     folders,
 };
 
@@ -26,7 +26,7 @@ pub struct Cache {
 
 impl Cache {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let kept = Kept::of_user()?;
+        let kept = ComponentCache::of_user()?;
         let named = locked()?;
         let (mut bytes, mut number, mut removed) = (0, 0, 0);
         for file in kept.files()? {
@@ -45,7 +45,7 @@ impl Cache {
             kept.folder().display(),
             count(number),
             bytes.div_ceil(1 << 20),
-            KEPT_BYTES >> 20
+            CACHE_BYTES >> 20
         ));
         if self.gc {
             print::out(format_args!("{} removed", count(removed)));

@@ -1,7 +1,7 @@
 //! `hookbox info`: shows a hook in a registry before it is fetched.
 
 use clap::Args;
-use hookbox_registry::{Provenance, Seen, resolve};
+use hookbox_registry::{ManifestInfo, Provenance, resolve};
 use serde_json::json;
 
 use super::block_on;
@@ -69,14 +69,14 @@ impl Info {
 }
 
 /// Prints the content of a manifest.
-fn manifest(reference: &str, seen: &Seen) {
+fn manifest(reference: &str, seen: &ManifestInfo) {
     print::out(reference);
     print::out(format_args!("  component   {}   {} KB", seen.component.digest, seen.component.size.div_ceil(1024)));
     print::out(format_args!("  manifest    {}", seen.digest));
     notes(seen);
 }
 
-fn notes(seen: &Seen) {
+fn notes(seen: &ManifestInfo) {
     for (name, value) in &seen.manifest.annotations {
         print::out(format_args!("  {}   {}", print::name(name), print::quoted(value)));
     }

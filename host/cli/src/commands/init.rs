@@ -66,7 +66,7 @@ impl Init {
         let hooks = self.hooks(asks)?;
         if hooks.is_empty() {
             print::out("no hook was chosen: nothing to do");
-            return Ok(Exit::Told(1));
+            return Ok(Exit::Code(1));
         }
         let only_picoclaw =
             matches!(clients.as_slice(), [client] if client.name == "picoclaw").then(|| clients.first());
@@ -87,7 +87,7 @@ impl Init {
             change.tell_of_link(&project, self.yes, self.follow_links)?;
             if !change::consent(self.yes)? {
                 print::out("nothing was written");
-                return Ok(Exit::Told(1));
+                return Ok(Exit::Code(1));
             }
             change.make()?;
             print::out(format_args!("written: {}", file.display()));
@@ -172,7 +172,7 @@ impl Init {
         change.tell_of_link(project, self.yes, self.follow_links)?;
         if !change::consent(self.yes)? {
             print::out("nothing was written");
-            return Ok(Exit::Told(1));
+            return Ok(Exit::Code(1));
         }
         change.make()?;
         print::out(format_args!("taken out of {}", file.display()));

@@ -51,7 +51,7 @@ impl Inspect {
         for path in &self.components {
             let bytes = read(path).with_context(|| path.display().to_string())?;
             let unusable = |error: LoadError| {
-                let lines = vec![format!("{}: {error}", path.display()), format!("   {}", error.help())];
+                let lines = vec![format!("{}: {error}", path.display()), format!("   {}", hookbox::remedy(&error))];
                 Exit::Config.errors(lines)
             };
             let found = inspect(&bytes).map_err(unusable)?;

@@ -106,7 +106,7 @@ impl Install {
             check(config, warnings)?;
         }
         if !self.make(&place, &planned.changes)? {
-            return Ok(Exit::Told(1));
+            return Ok(Exit::Code(1));
         }
         vouched::note(client, &place.project, &place.file, &place.config)?;
         if client.name == "codex" {
@@ -127,7 +127,7 @@ impl Install {
         notes.iter().for_each(print::out);
         let before = change::read(&place.file)?;
         if !self.make(place, &changes)? {
-            return Ok(Exit::Told(1));
+            return Ok(Exit::Code(1));
         }
         if let Some(before) = before.filter(|_| !changes.is_empty()) {
             vouched::forget(place.client, &place.project, &place.file, &before)?;

@@ -59,7 +59,7 @@ impl Measured<'_> {
         let bytes = fs::read(self.component).with_context(|| self.component.display().to_string())?;
         let unusable = |why: String| Exit::Config.error(format!("{}: {why}", self.component.display()));
         let found = inspect(&bytes).map_err(|error| {
-            Exit::Config.advised(format!("{}: {error}", self.component.display()), &[&error.help()])
+            Exit::Config.advised(format!("{}: {error}", self.component.display()), &[&hookbox::remedy(&error)])
         })?;
         let wire = fs::read(self.event).with_context(|| self.event.display().to_string())?;
         let config = if let Some(file) = self.config {

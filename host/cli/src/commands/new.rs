@@ -18,7 +18,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hookbox::EventKind;
 
-use self::{case::Tried, event::Shape, template::Template};
+use self::{case::SampleCases, event::Shape, template::Template};
 use crate::{exit::Exit, print, user_file};
 
 /// Begin a hook.
@@ -91,7 +91,7 @@ impl New {
         let mut files = template.files(&project);
         files.extend(template.sdk().map(|(path, text)| (format!("{}/{path}", template::SDK_FOLDER), text)));
         files.push(("hooks.json".into(), case::configuration(&project, dialect)?));
-        let Tried { event, named, cases } = case::tried(&project, dialect)?;
+        let SampleCases { event, named, cases } = case::tried(&project, dialect)?;
         files.extend([("event.json".into(), event), ("tests/cases.yaml".into(), cases)]);
         files.push(("README.md".into(), template::readme(&project, template, named)));
 

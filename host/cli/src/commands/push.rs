@@ -59,7 +59,7 @@ impl Push {
         }
         let bytes = read(&self.component).with_context(|| self.component.display().to_string())?;
         let found = inspect(&bytes).map_err(|error| {
-            Exit::Config.advised(format!("{}: {error}", self.component.display()), &[&error.help()])
+            Exit::Config.advised(format!("{}: {error}", self.component.display()), &[&hookbox::remedy(&error)])
         })?;
         let (registry, _) = registries::named(&reference)?;
         let pushed = block_on(async {

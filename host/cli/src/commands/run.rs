@@ -19,8 +19,8 @@ use clap::{Args, ValueEnum};
 use hookbox::{ErrorKind, Request, Response, time_for_hooks};
 
 use self::decided::Decided;
-use super::{Living, block_on, seconds};
-use crate::{exit::Exit, heartbeat, print, report, report::Told, stops};
+use super::{RunningHost, block_on, seconds};
+use crate::{exit::Exit, heartbeat, print, report, report::ShowWarnings, stops};
 
 pub use event_text::EventText;
 pub use record::append;
@@ -67,22 +67,22 @@ const BUG: &str = "internal error (see above)";
 
 impl Run {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let told = Cell::new(None);
-        let done = catch_unwind(AssertUnwindSafe(|| self.decide(&told)));
-        done.unwrap_or_else(|_| match told.get() {
+        let printed = Cell::new(None);
+        let done = catch_unwind(AssertUnwindSafe(|| self.decide(&printed)));
+        done.unwrap_or_else(|_| match printed.get() {
             // The client has its verdict, and accepts it only with the matching exit code.
             Some(exit) => Ok(exit),
             None if self.fail_closed => {
                 print::block(format_args!("hookbox failed; blocking because of `--fail-closed`: {BUG}"));
                 print::release();
-                Ok(Exit::Told(2))
+                Ok(Exit::Code(2))
             }
             None => Err(Exit::Software.error(BUG)),
         })
     }
 
-    /// Decides on the event on stdin. Sets `told` to the exit code once the client has its verdict.
-    fn decide(&self, told: &Cell<Option<Exit>>) -> anyhow::Result<Exit> {
+    /// Decides on the event on stdin. Sets `printed` to the exit code once the client has its verdict.
+    fn decide(&self, printed: &Cell<Option<Exit>>) -> anyhow::Result<Exit> {
         let began = Instant::now();
         // Doctor reads the failed hooks from the JSON lines.
         let canary = std::env::var_os(heartbeat::CANARY).is_some();
@@ -90,9 +90,9 @@ impl Run {
         if diagnostics == Diagnostics::Json {
             print::json_only();
         }
-        report::tell_warnings(match diagnostics {
-            Diagnostics::Off => Told::Never,
-            _ => Told::Once,
+        report::show_warnings(match diagnostics {
+            Diagnostics::Off => ShowWarnings::Never,
+            _ => ShowWarnings::Once,
         });
         // Some clients read stderr. For them, stderr may only contain text that belongs to the response.
         print::hold();
@@ -117,10 +117,10 @@ impl Run {
             print::block(format_args!("{reason} ({why:#})"));
             print::release();
             end(living, Some(began));
-            return Ok(Exit::Told(2));
+            return Ok(Exit::Code(2));
         }
-        let exit = Exit::Told(response.exit_code);
-        told.set(Some(exit));
+        let exit = Exit::Code(response.exit_code);
+        printed.set(Some(exit));
         if let (Some(path), Some(record)) = (&self.record, record)
             && let Err(error) = record::append(path, &record, self.chain, 0)
         {
@@ -168,7 +168,7 @@ fn within_stops(beyond: Option<u32>, stdout: &str) -> &str {
 }
 
 /// Stops what the hooks still run after the verdict.
-fn end(living: Option<Living>, due: Option<Instant>) -> Vec<String> {
+fn end(living: Option<RunningHost>, due: Option<Instant>) -> Vec<String> {
     living.map(|living| living.end(due)).unwrap_or_default()
 }
 

@@ -6,9 +6,9 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
 use hookbox::{
-    Host, Verdict,
+    HookSet, Verdict,
     config::{self, Reader},
-    transport::stdio::{Broken, Budget, Load, Reloading, Tell, Told, serve},
+    transport::stdio::{Budget, Load, Notice, Reloading, Reporter, Unavailable, serve},
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -60,7 +60,7 @@ enum Diagnostics {
 }
 
 impl Diagnostics {
-    fn tell(self, verdict: &Verdict) {
+    fn report(self, verdict: &Verdict) {
         match self {
             Self::Failures => report::failures(verdict),
             Self::Human => report::human(verdict),
@@ -87,17 +87,17 @@ impl Stdio {
         let recording = recorder.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let served = runtime.block_on(async {
-            let tell: Tell = Arc::new(move |told| match told {
-                Told::Decided { response, host, event } => {
-                    response.verdict().into_iter().for_each(|verdict| diagnostics.tell(verdict));
+            let reporter: Reporter = Arc::new(move |notice| match notice {
+                Notice::Decided { response, host, event } => {
+                    response.verdict().into_iter().for_each(|verdict| diagnostics.report(verdict));
                     if let Some(recorder) = &recording {
                         recorder.add(response.record(host, event));
                     }
                 }
-                Told::Line(line) => print::err(format!("hookbox: {line}")),
-                Told::Problem(problem) => report::problem(&problem),
+                Notice::Line(line) => print::err(format!("hookbox: {line}")),
+                Notice::Problem(problem) => report::problem(&problem),
             });
-            let source = Reloading::start(self.config.clone(), self.loader(), Arc::clone(&tell)).await;
+            let source = Reloading::start(self.config.clone(), self.loader(), Arc::clone(&reporter)).await;
             let mut ended = signal(SignalKind::terminate())?;
             let (mut interrupted, mut hung_up) = (signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?);
             let stop = async move {
@@ -108,7 +108,7 @@ impl Stdio {
                 }
             };
             let input = tokio::io::BufReader::new(tokio::io::stdin());
-            serve(source, budget, input, tokio::io::stdout(), stop, tell).await?;
+            serve(source, budget, input, tokio::io::stdout(), stop, reporter).await?;
             anyhow::Ok(())
         });
         // Do not wait for blocking tasks (such as a read of stdin): their results are not needed any more.
@@ -127,8 +127,8 @@ impl Stdio {
 }
 
 /// A host for the current file. Its hooks are loaded in the background.
-async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Broken> {
-    let broken = |reason: String, said: bool| Broken { reason, closed: closed || said };
+async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<HookSet, Unavailable> {
+    let broken = |reason: String, said: bool| Unavailable { reason, closed: closed || said };
     let config = match Reader::new().dialect("picoclaw").fail_closed(closed).file(&path) {
         Ok(loaded) => {
             loaded.warnings.iter().for_each(report::problem);
@@ -147,6 +147,6 @@ async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<Host, Br
         let reason = format!("{}: stdio speaks picoclaw, and this file is of {dialect}", path.display());
         return Err(broken(reason, fail_closed));
     }
-    let host = Host::builder().config(config).compiler(compiler).lazy().build().await;
+    let host = HookSet::standalone().config(config).compiler(compiler).lazy().build().await;
     host.map_err(|error| broken(error.to_string(), fail_closed))
 }

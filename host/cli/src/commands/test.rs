@@ -23,8 +23,8 @@ use tokio::{sync::Semaphore, task::JoinHandle};
 
 use self::{
     case::{Case, File},
-    run::{Went, run},
-    state::Stories,
+    run::{CaseResult, run},
+    state::CaseStates,
 };
 use crate::{change, exit::Exit, print, user_file};
 
@@ -56,11 +56,11 @@ pub struct Test {
 struct Tested<'a> {
     file: &'a File,
     case: Arc<Case>,
-    went: Went,
+    went: CaseResult,
 }
 
 /// A running case.
-type Running<'a> = (&'a File, Arc<Case>, JoinHandle<anyhow::Result<Went>>);
+type Running<'a> = (&'a File, Arc<Case>, JoinHandle<anyhow::Result<CaseResult>>);
 
 impl Test {
     pub fn run(self) -> anyhow::Result<Exit> {
@@ -110,7 +110,7 @@ impl Test {
         config: &Path,
         looks: Option<&str>,
     ) -> anyhow::Result<Vec<Tested<'a>>> {
-        let stories = Stories::new()?;
+        let stories = CaseStates::new()?;
         let runtime = Runtime::builder().compiler(super::compiler()).state(stories.clone()).build()?;
         let places = std::thread::available_parallelism().map_or(1, usize::from);
         let places = Arc::new(Semaphore::new(places));
@@ -136,7 +136,7 @@ impl Test {
                 print::err(format_args!("{}: {}", file.place(&case), print::plain(&case.name)));
             })?;
             let one = Tested { file, case, went };
-            one.tell(self.update);
+            one.print(self.update);
             tested.push(one);
         }
         Ok(tested)
@@ -149,7 +149,7 @@ impl Tested<'_> {
         self.went.steps.iter().flat_map(|step| &step.differences).all(|found| update && found.part.is_some())
     }
 
-    fn tell(&self, update: bool) {
+    fn print(&self, update: bool) {
         if self.holds(update) {
             return print::out(format_args!("ok      {}", self.case.name));
         }

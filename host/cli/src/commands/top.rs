@@ -60,9 +60,9 @@ impl Top {
     pub fn run(self) -> anyhow::Result<Exit> {
         let token = std::env::var(TOKEN).map_err(|_| Exit::Usage.error(format!("`{TOKEN}` has no token")))?;
         let daemon = Daemon::at(&self.connect, token)?;
-        let told = format!("the daemon at {}", self.connect);
+        let address = format!("the daemon at {}", self.connect);
         block_on(async {
-            let first = daemon.look(WINDOWS[0]).await.with_context(|| told.clone())?;
+            let first = daemon.look(WINDOWS[0]).await.with_context(|| address.clone())?;
             if self.once || !screen::is_terminal() {
                 for line in table::lines(&View { look: &first, error: None, keys: false }, None) {
                     print::out(line.text.trim_end());

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::common;
 use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
 use crate::{
-    command::{Ended, Said, by_exit_code, printed},
+    command::{CommandOutput, HandlerResult, by_exit_code, printed},
     event::{Event, EventKind, wire::parse_wire},
     failure::Fallback,
     glimpse::Places,
@@ -127,7 +127,7 @@ impl Dialect for Blade {
     /// decisions.md#exit-codes: "Under `blade@observed` an object on stdout counts beside every exit code but 2".
     /// decisions.md#blade-config: "On an event that cannot be blocked and has no field for context, only exit code 2
     /// sends stderr to Claude".
-    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+    fn read_command(&self, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
         let object = ended.stdout.trim_ascii_start().starts_with(b"{");
         let beside = ended.code.is_some_and(|code| !matches!(code, 0 | 2));
         if self.observed && object && beside {

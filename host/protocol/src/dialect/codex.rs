@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::common;
 use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage};
 use crate::{
-    command::{Ended, Said},
+    command::{CommandOutput, HandlerResult},
     event::{Event, EventKind},
     failure::Fallback,
     json::{DecodeError, Object},
@@ -99,7 +99,7 @@ impl Dialect for Codex {
         output::decode(self.spec_of(event), event, wire)
     }
 
-    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+    fn read_command(&self, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
         command::read(self, event, ended)
     }
 

@@ -136,9 +136,9 @@ pub(crate) fn decode_fields_of_flat(
     raw: Raw,
     name: Option<&str>,
 ) -> Result<Event, DecodeError> {
-    let told = fields.take(name_key);
-    check_name(dialect, told.as_ref().and_then(|told| told.as_str()), name_key, name)?;
-    let name = named(told, name_key, name)?;
+    let stated = fields.take(name_key);
+    check_name(dialect, stated.as_ref().and_then(|stated| stated.as_str()), name_key, name)?;
+    let name = named(stated, name_key, name)?;
     let spec = dialect.spec_by_name(&name).unwrap_or(dialect.other_spec());
     decode_members(spec, name, context_names, "", fields, raw)
 }
@@ -153,25 +153,25 @@ pub(crate) fn event_name(object: &Members, name_key: &str, given: Option<&str>) 
 /// decisions.md#who-is-calling: "A name that contradicts the event's own makes the event unreadable".
 pub(crate) fn check_name(
     dialect: &dyn Dialect,
-    told: Option<&str>,
+    stated: Option<&str>,
     name_key: &str,
     given: Option<&str>,
 ) -> Result<(), DecodeError> {
-    let (Some(given), Some(told)) = (given, told) else { return Ok(()) };
-    if dialect.is_one_event(given, told) {
+    let (Some(given), Some(stated)) = (given, stated) else { return Ok(()) };
+    if dialect.is_one_event(given, stated) {
         return Ok(());
     }
     Err(DecodeError::Type {
         pointer: format!("/{name_key}"),
         expected: format!("`{}`, the event that was named", crate::json::shorten(given, 60)),
-        found: format!("`{}`", crate::json::shorten(told, 60)),
+        found: format!("`{}`", crate::json::shorten(stated, 60)),
     })
 }
 
-fn named(told: Option<Json>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
-    match (given, told) {
+fn named(stated: Option<Json>, name_key: &str, given: Option<&str>) -> Result<String, DecodeError> {
+    match (given, stated) {
         (Some(name), _) => Ok(name.to_owned()),
-        (None, Some(told)) => told.into_string().map_err(|other| {
+        (None, Some(stated)) => stated.into_string().map_err(|other| {
             DecodeError::wrong_type(format!("/{name_key}"), "the event's name, a string", other.value())
         }),
         (None, None) => Err(DecodeError::Missing {

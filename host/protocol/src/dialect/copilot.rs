@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::common;
 use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames, Usage};
 use crate::{
-    command::{Ended, Said},
+    command::{CommandOutput, HandlerResult},
     event::{Event, EventKind},
     failure::{Cause, FailurePolicy, Fallback},
     glimpse::Places,
@@ -114,7 +114,7 @@ impl Dialect for Copilot {
         output::decode(event, wire)
     }
 
-    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+    fn read_command(&self, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
         command::read(self, event, ended)
     }
 

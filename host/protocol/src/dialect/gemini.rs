@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::common;
 use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, TimeUnit, ToolNames, Usage};
 use crate::{
-    command::{Ended, Said},
+    command::{CommandOutput, HandlerResult},
     event::{Event, EventKind},
     failure::Fallback,
     json::{DecodeError, Object},
@@ -102,7 +102,7 @@ impl Dialect for Gemini {
         output::decode(self.spec_of(event), event, wire)
     }
 
-    fn read_command(&self, event: &Event, ended: &Ended<'_>) -> Said {
+    fn read_command(&self, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
         command::read(self, event, ended)
     }
 

@@ -4,19 +4,19 @@
 //! A handler that speaks this dialect prints only the `result` object.
 
 mod events;
-mod kept;
 mod line;
 mod merge;
 mod output;
+mod protected;
 mod reply;
+mod request;
 mod rewrite;
-mod tell;
 
 use core::time::Duration;
 
 pub use events::HELLO;
+pub use request::{MODES, from_result, has_request, mode, to_request};
 use serde_json::Value;
-pub use tell::{MODES, mode, said, tell, tells};
 
 use super::common;
 use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, ToolNames};

@@ -77,9 +77,12 @@ mod tests {
         let wire = br#"{"hook_event_name":"BeforeTool","session_id":"s","cwd":"/p","tool_name":"run_shell_command","tool_input":{"command":"ls"}}"#;
         let (gemini, claude) = (by_name("gemini").unwrap(), by_name("claude").unwrap());
         let event = gemini.decode_event(wire, None).unwrap();
-        let told: Value = translate(&event, gemini, claude).unwrap().raw.value().clone();
-        assert_eq!(told["hook_event_name"], "PreToolUse");
-        assert_eq!((&told["tool_name"], &told["tool_input"]), (&json!("Bash"), &json!({ "command": "ls" })));
+        let translated: Value = translate(&event, gemini, claude).unwrap().raw.value().clone();
+        assert_eq!(translated["hook_event_name"], "PreToolUse");
+        assert_eq!(
+            (&translated["tool_name"], &translated["tool_input"]),
+            (&json!("Bash"), &json!({ "command": "ls" }))
+        );
         let back = translate(&translate(&event, gemini, claude).unwrap(), claude, gemini).unwrap();
         assert_eq!((back.name.as_str(), back.call.unwrap().name.as_str()), ("BeforeTool", "run_shell_command"));
         // With this event name, Copilot itself uses Claude's tool names.

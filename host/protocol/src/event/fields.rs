@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Field, Rest};
+use super::{Field, UntypedFields};
 use crate::{
     json::{DecodeError, Json, Object, describe},
     output::Note,
@@ -99,7 +99,7 @@ macro_rules! wire_struct {
             pub(crate) fn take(
                 &mut self,
                 field: &mut $crate::event::Field<'_>,
-                rest: &mut $crate::event::Rest<'_>,
+                rest: &mut $crate::event::UntypedFields<'_>,
             ) -> Result<bool, $crate::json::DecodeError> {
                 match field.ours {
                     $(stringify!($field) => self.$field = rest.read(field)?,)*
@@ -184,7 +184,7 @@ impl ToolCall {
     }
 
     /// Takes the field if it is one of these. Returns true if it was.
-    pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut Rest<'_>) -> Result<bool, DecodeError> {
+    pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut UntypedFields<'_>) -> Result<bool, DecodeError> {
         match field.ours {
             "tool_name" => {
                 self.name = rest.needed(field)?;

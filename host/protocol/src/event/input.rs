@@ -1,7 +1,7 @@
 //! The fields of each event. The WIT interface of the same name (`wit/<event>.wit`) documents them and lists the
 //! dialects that give them.
 
-use super::{EventKind, Field, Rest, fields::wire_struct};
+use super::{EventKind, Field, UntypedFields, fields::wire_struct};
 use crate::json::{DecodeError, Fields, Json, Object};
 
 macro_rules! inputs {
@@ -38,7 +38,7 @@ macro_rules! inputs {
             }
 
             /// Takes the field if this event has it. Returns true if it does.
-            pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut Rest<'_>) -> Result<bool, DecodeError> {
+            pub(crate) fn take(&mut self, field: &mut Field<'_>, rest: &mut UntypedFields<'_>) -> Result<bool, DecodeError> {
                 match self {
                     $(Self::$name(input) => input.take(field, rest),)*
                     // `decode_fields` adds all remaining fields as the payload.

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Fields, Json, Object, text::Place};
+use super::{Fields, Json, Object, text::Member};
 
 /// The members of an object. A dialect takes those that it knows. It is a list, because an event has few members and
 /// each is taken once. Names are unique.
@@ -34,8 +34,8 @@ impl Name {
 
 impl Members {
     /// Makes the members at these places of a text.
-    pub(super) fn written(text: &Arc<String>, places: Vec<Place>) -> Self {
-        let member = |place: Place| {
+    pub(super) fn written(text: &Arc<String>, places: Vec<Member>) -> Self {
+        let member = |place: Member| {
             let name = place.unescaped_name(text).map_or(Name::Written(place.name), Name::Unescaped);
             (name, Json::written(text, place.value))
         };

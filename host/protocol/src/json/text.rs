@@ -10,7 +10,7 @@ use super::{
 };
 
 /// A member of an object within a text.
-pub(super) struct Place {
+pub(super) struct Member {
     /// The bytes of its name, between the quotes.
     pub(super) name: Range<usize>,
     /// True if its name has escapes.
@@ -19,7 +19,7 @@ pub(super) struct Place {
     pub(super) value: Range<usize>,
 }
 
-impl Place {
+impl Member {
     /// Returns the member's name if it has to be unescaped.
     pub(super) fn unescaped_name(&self, text: &str) -> Option<String> {
         self.escapes.then(|| unescape(text.get(self.name.clone()).unwrap_or_default()))
@@ -27,7 +27,7 @@ impl Place {
 }
 
 /// Returns the members of the object at `at` in a text. `None` for any other value.
-pub(super) fn members(text: &str, at: Range<usize>) -> Option<Vec<Place>> {
+pub(super) fn members(text: &str, at: Range<usize>) -> Option<Vec<Member>> {
     let from = at.start;
     let mut scanner = Scanner::new(text.get(at)?.as_bytes());
     if scanner.next().ok()? != Some(Token::Open(Container::Object)) {
@@ -42,7 +42,7 @@ pub(super) fn members(text: &str, at: Range<usize>) -> Option<Vec<Place>> {
             inside = !(scanner.next().ok()?? == Token::Close && scanner.depth() == 1);
         }
         let within = |range: Range<usize>| from + range.start..from + range.end;
-        members.push(Place { name: within(name), escapes, value: within(start..scanner.at()) });
+        members.push(Member { name: within(name), escapes, value: within(start..scanner.at()) });
     }
     Some(members)
 }

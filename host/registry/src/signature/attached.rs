@@ -12,7 +12,7 @@ use crate::{
     client::Registry,
     error::RegistryError,
     manifest::{Descriptor, IMAGE, INDEX, Index, Manifest},
-    pull::{Seen, artifact, unexpected},
+    pull::{ManifestInfo, artifact, unexpected},
     push::{descriptor, text},
     transport::Ask,
 };
@@ -98,7 +98,12 @@ impl Registry {
     ///
     /// # Errors
     /// [`RegistryError`]
-    pub async fn sign(&self, reference: &Reference, seen: &Seen, key: &SigningKey) -> Result<(), RegistryError> {
+    pub async fn sign(
+        &self,
+        reference: &Reference,
+        seen: &ManifestInfo,
+        key: &SigningKey,
+    ) -> Result<(), RegistryError> {
         let bundle = bundle::sign(key, &seen.digest).map_err(|error| artifact(reference, error.to_string()))?;
         let layer = descriptor(BUNDLE, &bundle);
         let notes = [("dev.sigstore.bundle.content", "dsse-envelope"), ("dev.sigstore.bundle.predicateType", SIGN)];

@@ -10,7 +10,7 @@ use super::{
     key::{KeyError, PublicKey},
     signer::{Signer, Verified, verified},
 };
-use crate::{client::Registry, error::RegistryError, pull::Seen};
+use crate::{client::Registry, error::RegistryError, pull::ManifestInfo};
 
 /// Strictness of a policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -168,7 +168,7 @@ impl Publishers {
         &self,
         registry: &Registry,
         reference: &Reference,
-        seen: &Seen,
+        seen: &ManifestInfo,
     ) -> Result<Option<Verified>, PolicyError> {
         let name = reference.name();
         let Some(policy) = self.0.iter().find(|policy| policy.is_for(&name)) else { return Ok(None) };
@@ -194,7 +194,7 @@ impl Trust {
         &self,
         registry: &Registry,
         reference: &Reference,
-        seen: &Seen,
+        seen: &ManifestInfo,
     ) -> Result<Option<Verified>, PolicyError> {
         let verified = self.publishers.verify(registry, reference, seen).await?;
         let digests = [seen.component.digest.as_str(), seen.digest.as_str()];

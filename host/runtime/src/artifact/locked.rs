@@ -5,7 +5,10 @@ use std::sync::Arc;
 use hookbox_sandbox::{beneath::Beneath, component::inspect, sha256};
 use thiserror::Error;
 
-use super::{ApprovalStore, Approvals, KeepError, Kept, Lock, LockError, Locked, Power, Reference, Revoked, lock_file};
+use super::{
+    ApprovalStore, Approvals, ComponentCache, ComponentCacheError, Lock, LockError, Locked, Power, Reference, Revoked,
+    lock_file,
+};
 use crate::config::Config;
 
 /// The reason why the component of a reference does not run. A missing entry, file or approval never causes a request
@@ -68,7 +71,7 @@ pub enum NotLocked {
     },
     /// The folder of components cannot be used.
     #[error(transparent)]
-    Kept(#[from] KeepError),
+    ComponentCache(#[from] ComponentCacheError),
 }
 
 impl NotLocked {
@@ -80,7 +83,7 @@ impl NotLocked {
             Self::NotFetched { .. } => "run   hookbox lock --locked".into(),
             Self::Revoked { .. } => "update it, or take it out of the configuration".into(),
             Self::Revocations(_) => "correct registries.json".into(),
-            Self::Approvals(_) | Self::Kept(_) => "see that the folder is yours alone and can be read".into(),
+            Self::Approvals(_) | Self::ComponentCache(_) => "see that the folder is yours alone and can be read".into(),
         }
     }
 }
@@ -94,10 +97,10 @@ const RETRIES: usize = 5;
 
 /// The locations of approvals and components.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct LockContext {
     pub(crate) approvals: Approvals,
     /// The folder of components. `None`: the user's.
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<ComponentCache>,
     /// `None`: what the user revoked.
     pub(crate) revoked: Option<Revoked>,
     /// The lock has to be below this folder.
@@ -106,7 +109,7 @@ pub(crate) struct Place {
 
 /// The entry of a reference. Checks that the lock is current and the entry approved. Its `attested` is true only if the
 /// publisher was verified for this user, or the caller vouches for the lock.
-pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Result<Locked, NotLocked> {
+pub(crate) fn entry(config: &Config, reference: &Reference, place: &LockContext) -> Result<Locked, NotLocked> {
     let path = lock_file(config);
     let mut lock = Lock::read(&path, place.within.as_deref())?;
     for _ in 0..RETRIES {
@@ -125,7 +128,7 @@ pub(crate) fn entry(config: &Config, reference: &Reference, place: &Place) -> Re
 }
 
 /// The entry of a reference in a lock that was read, if it is current and approved.
-fn approved(config: &Config, reference: &Reference, place: &Place, lock: &Lock) -> Result<Locked, NotLocked> {
+fn approved(config: &Config, reference: &Reference, place: &LockContext, lock: &Lock) -> Result<Locked, NotLocked> {
     let (path, name) = (lock_file(config), reference.to_string());
     lock.check(config)?;
     let Some(locked) = lock.components.get(&name) else {
@@ -141,7 +144,7 @@ fn approved(config: &Config, reference: &Reference, place: &Place, lock: &Lock) 
     let store = match &place.approvals {
         Approvals::Vouched => return Ok(locked.clone()),
         Approvals::Folder(folder) => ApprovalStore::at(folder),
-        Approvals::User => ApprovalStore::of_user().ok_or(NotLocked::Kept(KeepError::NoPlace))?,
+        Approvals::User => ApprovalStore::of_user().ok_or(NotLocked::ComponentCache(ComponentCacheError::NoPlace))?,
     };
     let approval = store.get(&path).map_err(NotLocked::Approvals)?;
     if let Some(approved) = approval.approved(&name, locked) {
@@ -158,13 +161,17 @@ fn approved(config: &Config, reference: &Reference, place: &Place, lock: &Lock) 
 /// # Errors
 /// The reason why the component does not run.
 pub fn component(config: &Config, reference: &Reference, approvals: Approvals) -> Result<(Locked, Vec<u8>), NotLocked> {
-    fetch(config, reference, &Place { approvals, kept: None, revoked: None, within: None })
+    fetch(config, reference, &LockContext { approvals, kept: None, revoked: None, within: None })
 }
 
 /// The entry of a reference and its bytes: locked, approved, fetched and verified.
-pub(crate) fn fetch(config: &Config, reference: &Reference, place: &Place) -> Result<(Locked, Vec<u8>), NotLocked> {
+pub(crate) fn fetch(
+    config: &Config,
+    reference: &Reference,
+    place: &LockContext,
+) -> Result<(Locked, Vec<u8>), NotLocked> {
     let locked = entry(config, reference, place)?;
-    let kept = place.kept.clone().map_or_else(Kept::of_user, Ok)?;
+    let kept = place.kept.clone().map_or_else(ComponentCache::of_user, Ok)?;
     let Some(bytes) = kept.get(locked.hex())? else {
         return Err(NotLocked::NotFetched { reference: reference.to_string(), digest: locked.digest });
     };

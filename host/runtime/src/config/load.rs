@@ -63,7 +63,7 @@ impl Config {
 
     /// Like [`Config::parse`], with the embedder's own dialect. It overrides the dialect in the text, and its
     /// [`Dialect::shape`] determines the form of `hooks`. Pass the result to
-    /// [`HostBuilder::config`](crate::HostBuilder::config).
+    /// [`StandaloneBuilder::config`](crate::StandaloneBuilder::config).
     ///
     /// # Errors
     /// Same as [`Config::parse`].
@@ -303,8 +303,8 @@ fn read(
         found.append(&mut resolver.unread);
     }
     // Pointers in messages refer to the file as written.
-    let told = found.iter_mut().map(|finding| &mut finding.pointer);
-    for pointer in told.chain(resolver.hooks.iter_mut().map(|hook| &mut hook.pointer)) {
+    let pointers = found.iter_mut().map(|finding| &mut finding.pointer);
+    for pointer in pointers.chain(resolver.hooks.iter_mut().map(|hook| &mut hook.pointer)) {
         moved.back(pointer);
     }
     let references = resolver.hooks.iter().filter_map(|hook| match &hook.handler {

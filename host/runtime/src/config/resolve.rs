@@ -67,7 +67,7 @@ pub(super) struct Defaults {
 }
 
 /// The location of a handler, and the settings that it gets from there.
-struct Place {
+struct Location {
     pointer: String,
     events: Vec<String>,
     matcher: Matcher,
@@ -119,7 +119,7 @@ impl Resolver {
         }
         let pointer = format!("/{CAN_USE_TOOL}");
         if let Some(entry) = self.take(file.can_use_tool, &pointer) {
-            self.entry(Place::new(pointer, vec![CAN_USE_TOOL.to_owned()]), entry.options, entry.runs);
+            self.entry(Location::new(pointer, vec![CAN_USE_TOOL.to_owned()]), entry.options, entry.runs);
         }
         let mut settings = self.take(file.host, "/host").unwrap_or_default();
         if let Some(path) = &mut settings.state_file {
@@ -169,11 +169,11 @@ impl Resolver {
         let matcher = self.matcher(event, group.matcher.as_ref(), pointer);
         let timeout = self.seconds(group.timeout, group.timeout_ms, pointer);
         for (pointer, entry) in self.items(group.hooks, &format!("{pointer}/hooks")) {
-            let place = Place {
+            let place = Location {
                 matcher: matcher.clone(),
                 matcher_text: group.matcher.as_ref().map(ToString::to_string),
                 timeout,
-                ..Place::new(pointer, vec![event.to_owned()])
+                ..Location::new(pointer, vec![event.to_owned()])
             };
             let at = self.hooks.len();
             self.entry(place, entry.options, entry.runs);
@@ -194,7 +194,7 @@ impl Resolver {
             for (pointer, FlatEntry { matcher: entry, options, runs }) in self.items(entries, &pointer) {
                 let matcher = self.matcher(&event, entry.as_ref(), &pointer);
                 let matcher_text = entry.as_ref().map(ToString::to_string);
-                let place = Place { matcher, matcher_text, ..Place::new(pointer, vec![event.clone()]) };
+                let place = Location { matcher, matcher_text, ..Location::new(pointer, vec![event.clone()]) };
                 self.entry(place, options, runs);
             }
         }
@@ -238,7 +238,7 @@ impl Resolver {
         let NamedEntry { enabled, intercept, observe, options, runs, .. } = entry;
         let intercepts = self.intercepts(&intercept, &pointer);
         let before = self.hooks.len();
-        self.entry(Place { name: Some(name), ..Place::new(pointer, intercepts) }, options, runs);
+        self.entry(Location { name: Some(name), ..Location::new(pointer, intercepts) }, options, runs);
         if let Some(hook) = self.hooks.get(before).filter(|_| !observe.is_empty()).cloned() {
             // An entry that both intercepts and observes becomes two hooks. The observer decides nothing.
             if intercept.is_empty() {
@@ -252,7 +252,7 @@ impl Resolver {
         }
     }
 
-    fn entry(&mut self, place: Place, options: Options, runs: Runs) {
+    fn entry(&mut self, place: Location, options: Options, runs: Runs) {
         let own = self.seconds(options.timeout, options.timeout_ms, &place.pointer);
         let Some(Resolved { name, mut handler, authority, timeout: limit }) = self.handler(runs, &place.pointer) else {
             return;
@@ -355,7 +355,7 @@ impl From<BuiltinEntry> for NamedEntry {
     }
 }
 
-impl Place {
+impl Location {
     fn new(pointer: String, events: Vec<String>) -> Self {
         Self { pointer, events, matcher: Matcher::Everything, matcher_text: None, timeout: None, name: None }
     }

@@ -20,7 +20,7 @@ fn load(dialect: &str, text: &str) -> Config {
 }
 
 /// Every error and warning, as "pointer: message; help".
-fn told(dialect: &str, text: &str) -> Vec<String> {
+fn messages(dialect: &str, text: &str) -> Vec<String> {
     let diagnostics = match parse_as(dialect, text) {
         Ok(loaded) => loaded.warnings,
         Err(errors) => errors.diagnostics,

@@ -5,7 +5,7 @@
 use std::{io, path::PathBuf};
 
 use async_trait::async_trait;
-use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::Ended, event::Raw};
+use hookbox_protocol::{Cause, Failure, HookOutput, Note, command::CommandOutput, event::Raw};
 use hookbox_sandbox::{LogLevel, LogLine, Run};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufWriter},
@@ -137,7 +137,7 @@ impl Command {
 
     /// Reads the output as the dialect's client would.
     fn output(&self, call: &Call<'_>, output: &Output) -> Result<(HookOutput, Vec<Note>), Failure> {
-        let ended = Ended { code: output.status.code(), stdout: &output.stdout, stderr: &output.stderr };
+        let ended = CommandOutput { code: output.status.code(), stdout: &output.stdout, stderr: &output.stderr };
         call.dialect.read_command(call.event, &ended).map_err(|failure| match failure.cause {
             Cause::Spawn => Failure::new(Cause::Spawn, format!("{}: {}", self.line, failure.message)),
             _ => failure,

@@ -7,6 +7,7 @@ use hookbox_protocol::EventKind;
 use hookbox_sandbox::{CallContext, Component as Loaded, Run};
 
 use super::{Call, Handler};
+use crate::remedy;
 
 /// A component handler.
 pub(crate) struct Component {
@@ -52,6 +53,10 @@ impl Handler for Component {
             deadline: call.deadline.into_std(),
             ..self.context.clone()
         };
-        self.inner.call(call.event, call.dialect, context).await
+        let mut run = self.inner.call(call.event, call.dialect, context).await;
+        if let Err(failure) = &mut run.result {
+            remedy::advise(failure);
+        }
+        run
     }
 }

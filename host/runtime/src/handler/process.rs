@@ -9,22 +9,22 @@
 //! `docs/spec/decisions.md#processes` defines what happens if a process violates the protocol.
 
 mod connection;
-mod life;
 mod log;
+mod supervisor;
 
 use std::{borrow::Cow, sync::Arc, time::Instant};
 
 use async_trait::async_trait;
 use hookbox_protocol::{
     Cause, Dialect as _, Event, EventKind, Failure, HookOutput, Note,
-    command::Said,
+    command::HandlerResult,
     dialect::picoclaw::{self, DIALECT},
     json::Object,
 };
 use hookbox_sandbox::Run;
 use serde_json::Value;
 
-use self::{connection::Told, life::Life, log::Log};
+use self::{connection::Delivery, log::Log, supervisor::Supervisor};
 use super::{Call, Handler};
 use crate::config;
 
@@ -33,7 +33,7 @@ pub(crate) struct Process {
     /// True if the events are `PicoClaw`'s own. They are then passed on unchanged.
     own: bool,
     log: Arc<Log>,
-    life: Life,
+    supervisor: Supervisor,
 }
 
 /// The process to start, and the parameters of its handshake.
@@ -50,34 +50,38 @@ impl Process {
     /// Creates a handler. Does not start the process. `dialect` is the dialect of the hook set.
     pub(crate) fn new(spec: Spec, dialect: &str) -> Self {
         let log = Arc::new(Log::new(spec.name.clone()));
-        Self { own: dialect == DIALECT.name(), life: Life::new(spec, Arc::clone(&log)), log }
+        Self { own: dialect == DIALECT.name(), supervisor: Supervisor::new(spec, Arc::clone(&log)), log }
     }
 
     /// Translates an event to `PicoClaw`'s dialect for the process.
-    fn told<'a>(&self, event: &'a Event) -> Result<Cow<'a, Event>, Failure> {
+    fn translated<'a>(&self, event: &'a Event) -> Result<Cow<'a, Event>, Failure> {
         if self.own {
             return Ok(Cow::Borrowed(event));
         }
         let none = || Failure::new(Cause::Load, format!("a hook process cannot be asked about {}", event.name));
-        picoclaw::tell(event).map(Cow::Owned).ok_or_else(none)
+        picoclaw::to_request(event).map(Cow::Owned).ok_or_else(none)
     }
 
-    async fn answer(&self, event: &Event) -> Said {
-        let told = self.told(event)?;
-        if told.name == picoclaw::HELLO {
+    async fn answer(&self, event: &Event) -> HandlerResult {
+        let request = self.translated(event)?;
+        if request.name == picoclaw::HELLO {
             // decisions.md#picoclaw: "hookbox itself answers `hook.hello`: hooks never see it."
             return Ok((HookOutput::default(), Vec::new()));
         }
-        let line = told.raw.as_object().cloned().unwrap_or_default();
-        if told.kind() == EventKind::AgentEvent {
-            let note = match self.life.opened()?.tell(line) {
-                Told::Queued => None,
-                Told::Dropped => Some(Note::dropped("the queue of the process is full: this event is dropped")),
+        let line = request.raw.as_object().cloned().unwrap_or_default();
+        if request.kind() == EventKind::AgentEvent {
+            let note = match self.supervisor.opened()?.notify(line) {
+                Delivery::Queued => None,
+                Delivery::Dropped => Some(Note::dropped("the queue of the process is full: this event is dropped")),
             };
             return Ok((HookOutput::default(), note.into_iter().collect()));
         }
-        let result = self.life.connection().await?.ask(line).await?;
-        let read = if self.own { DIALECT.decode_output(event, &result) } else { picoclaw::said(event, &told, &result) };
+        let result = self.supervisor.connection().await?.ask(line).await?;
+        let read = if self.own {
+            DIALECT.decode_output(event, &result)
+        } else {
+            picoclaw::from_result(event, &request, &result)
+        };
         read.map_err(|error| Failure::new(Cause::BadOutput, format!("result: {error}")))
     }
 }
@@ -85,19 +89,19 @@ impl Process {
 #[async_trait]
 impl Handler for Process {
     async fn start(&self) -> Result<(), String> {
-        self.life.opened().map(drop).map_err(|failure| failure.message)
+        self.supervisor.opened().map(drop).map_err(|failure| failure.message)
     }
 
     async fn stop(&self, by: Instant) -> Result<(), String> {
-        self.life.stop(by).await
+        self.supervisor.stop(by).await
     }
 
     fn health(&self) -> Result<(), String> {
-        self.life.health().map_err(|failure| failure.to_string())
+        self.supervisor.health().map_err(|failure| failure.to_string())
     }
 
     fn handles(&self, kind: EventKind) -> bool {
-        self.own || picoclaw::tells(kind)
+        self.own || picoclaw::has_request(kind)
     }
 
     async fn call(&self, call: Call<'_>) -> Run {

@@ -6,7 +6,7 @@ use super::HookSet;
 use crate::{
     config::{Diagnostic, Handler, Severity},
     error::DispatchError,
-    run::{Terms, run, select},
+    run::{Conditions, run, select},
     verdict::Status,
 };
 
@@ -34,7 +34,7 @@ impl HookSet {
 
     async fn beyond(&self, event: &Event) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for selected in select(&self.hooks, event, Terms::default()).await {
+        for selected in select(&self.hooks, event, Conditions::default()).await {
             let hook = selected.hook();
             let (Some(authority), Handler::Wasm(_)) = (hook.bounds(), &hook.handler) else { continue };
             let Status::Ran(ran) = run(&self.hooks, event, selected).await.status else { continue };

@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::{Inner, Runtime};
 use crate::{
-    artifact::{Approvals, Kept, Revoked},
+    artifact::{Approvals, ComponentCache, Revoked},
     capability::{http::HttpClient, llm::Model, state::Store},
     config::HANDLER_TYPES,
     error::BuildError,
@@ -37,7 +37,7 @@ pub struct RuntimeBuilder {
     handlers: HashMap<String, HandlerFactory>,
     source: Option<Arc<dyn ComponentSource>>,
     approvals: Approvals,
-    kept: Option<Kept>,
+    kept: Option<ComponentCache>,
     revoked: Option<Revoked>,
     profile: Profile,
 }
@@ -154,7 +154,7 @@ impl RuntimeBuilder {
     }
 
     /// Sets the folder of components from registries. Default: the user's cache folder.
-    pub fn kept(mut self, kept: Kept) -> Self {
+    pub fn kept(mut self, kept: ComponentCache) -> Self {
         self.kept = Some(kept);
         self
     }
@@ -198,12 +198,12 @@ impl RuntimeBuilder {
 
 /// Size of the block that raises glibc's limits: blocks of up to 8 MiB are reused, and up to 16 MiB of free memory is
 /// kept.
-const KEPT_BYTES: usize = 8 << 20;
+const CACHE_BYTES: usize = 8 << 20;
 
 /// Makes glibc keep the memory of a large event for the next one. By default it returns large blocks to the system at
 /// once. Mapping them again costs a quarter of the time of a 1 MiB event. Freeing one large block raises that limit.
 fn keep_freed_memory() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES)));
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(CACHE_BYTES)));
 }
 
 #[cfg(feature = "http")]

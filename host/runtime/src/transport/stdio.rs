@@ -29,7 +29,7 @@ use tokio::{
 
 use self::message::{Message, RpcError};
 use crate::{
-    Dialect, ErrorKind, Host, Response,
+    Dialect, ErrorKind, HookSet, Response,
     config::Diagnostic,
     dialect,
     event::EventKind,
@@ -37,7 +37,7 @@ use crate::{
     lines, time_for_hooks,
 };
 
-pub use reload::{Broken, Load, Loading, Reloading, Source};
+pub use reload::{Load, Loading, Reloading, Source, Unavailable};
 
 /// The maximum number of requests whose hooks run concurrently, as `PicoClaw` overlaps requests. Further ones are
 /// queued.
@@ -103,13 +103,13 @@ fn kind(method: &str) -> Option<EventKind> {
 
 /// Messages for the user, on stderr and in records. They are not part of the protocol.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum Notice<'a> {
     /// The hooks have decided on an event.
     Decided {
         /// The response.
         response: &'a Response,
         /// The hook set that decided.
-        host: &'a Host,
+        host: &'a HookSet,
         /// The line of the event.
         event: &'a [u8],
     },
@@ -120,7 +120,7 @@ pub enum Told<'a> {
 }
 
 /// Passes a message to the user. It must not block, because requests wait for it.
-pub type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+pub type Reporter = Arc<dyn Fn(Notice<'_>) + Send + Sync>;
 
 /// Serves one client until it closes its end, `stop` completes, or the output is closed.
 ///
@@ -132,14 +132,14 @@ pub async fn serve<S: Source>(
     input: impl AsyncBufRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
     stop: impl Future<Output = ()>,
-    tell: Tell,
+    reporter: Reporter,
 ) -> io::Result<()> {
     let (replies, waiting) = mpsc::channel(REPLIES);
     let writer = tokio::spawn(write(waiting, output));
     let (ending, ended) = watch::channel(false);
     let (running, waiting) = (Semaphore::new(REQUESTS), Arc::new(Semaphore::new(WAITING)));
     let dropped = AtomicU64::new(0);
-    let server = Arc::new(Server { source, budget, replies, tell, dropped, ended, running, waiting });
+    let server = Arc::new(Server { source, budget, replies, reporter, dropped, ended, running, waiting });
     let mut work = JoinSet::new();
     let mut until = None;
     let read = {
@@ -180,7 +180,7 @@ struct Server<S> {
     source: Arc<S>,
     budget: Budget,
     replies: mpsc::Sender<String>,
-    tell: Tell,
+    reporter: Reporter,
     dropped: AtomicU64,
     /// True once the time of requests is up.
     ended: watch::Receiver<bool>,
@@ -244,7 +244,7 @@ async fn read<S: Source>(
                 }
                 continue;
             }
-            Message::Broken { id, method, error } => {
+            Message::Unavailable { id, method, error } => {
                 server.say(format!("a line that is not a message: {}", error.message));
                 // The hooks still decide on a request with an invalid line, even if its method is unknown.
                 let Some(id) = id else { continue };
@@ -274,7 +274,7 @@ async fn write(mut replies: mpsc::Receiver<String>, mut output: impl AsyncWrite 
 
 impl<S: Source> Server<S> {
     fn say(&self, line: impl Into<String>) {
-        (self.tell)(Told::Line(line.into()));
+        (self.reporter)(Notice::Line(line.into()));
     }
 
     async fn send(&self, reply: String) {
@@ -339,13 +339,13 @@ impl<S: Source> Server<S> {
             biased;
             current = self.source.current() => current,
             // The configuration is not known yet, so the request is blocked.
-            () = self.ending() => Err(Broken { reason: "hookbox ends before its hooks are loaded".into(), closed: true }),
+            () = self.ending() => Err(Unavailable { reason: "hookbox ends before its hooks are loaded".into(), closed: true }),
         };
         let shown = method.as_deref().unwrap_or("a request without a method");
         if let Some(method) = &method {
             // decisions.md#picoclaw: "An unknown method is an interceptor", where a hook names it.
             let named =
-                |host: &Host| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
+                |host: &HookSet| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
             if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
                 return RpcError::method(method).reply(&id).to_string();
             }
@@ -360,7 +360,7 @@ impl<S: Source> Server<S> {
         let response = match current {
             Ok(host) => {
                 let response = self.decide(&host, asked, time_for_hooks(budget), shown).await;
-                (self.tell)(Told::Decided { response: &response, host: &host, event: &line });
+                (self.reporter)(Notice::Decided { response: &response, host: &host, event: &line });
                 response
             }
             Err(broken) => {
@@ -393,7 +393,7 @@ impl<S: Source> Server<S> {
 
     /// Runs the hooks once there is a permit. They count as failed if there is no permit in time, or if the time of
     /// requests is up.
-    async fn decide(&self, host: &Host, asked: crate::Request<'_>, time: Duration, shown: &str) -> Response {
+    async fn decide(&self, host: &HookSet, asked: crate::Request<'_>, time: Duration, shown: &str) -> Response {
         let ended = *self.ended.borrow();
         let in_time = async {
             if ended {
@@ -422,7 +422,7 @@ impl<S: Source> Server<S> {
         let Ok(host) = self.source.current().await else { return };
         let asked = crate::Request::new(line).timeout(Some(self.budget.of(method)));
         let response = host.decide(asked).await;
-        (self.tell)(Told::Decided { response: &response, host: &host, event: line });
+        (self.reporter)(Notice::Decided { response: &response, host: &host, event: line });
         if let Some(failed) = response.error {
             self.say(format!("{method}: {}", failed.message));
         }

@@ -7,18 +7,18 @@ use hookbox_protocol::{Dialect, Event, event::Json};
 use crate::bindings::hookbox::hooks::types::{EventContext, ToolCall};
 
 /// An event, and the texts created for the call.
-pub(crate) struct Given<'a> {
+pub(crate) struct EventView<'a> {
     event: &'a Event,
     made: Texts,
 }
 
-impl<'a> Given<'a> {
+impl<'a> EventView<'a> {
     pub(crate) fn new(event: &'a Event) -> Self {
         Self { event, made: Texts::default() }
     }
 }
 
-impl Deref for Given<'_> {
+impl Deref for EventView<'_> {
     type Target = Event;
 
     fn deref(&self) -> &Event {
@@ -64,7 +64,7 @@ pub(crate) fn context<'a>(event: &'a Event, dialect: &'a dyn Dialect) -> EventCo
 }
 
 /// Returns the tool call of the event, with an empty name and the input `null` if the client sent none.
-pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
+pub(crate) fn tool_call<'a>(event: &'a EventView<'_>) -> ToolCall<'a> {
     let call = event.call.as_ref();
     ToolCall {
         name: call.map(|call| &*call.name).unwrap_or_default(),
@@ -75,7 +75,7 @@ pub(crate) fn tool_call<'a>(event: &'a Given<'_>) -> ToolCall<'a> {
 }
 
 /// Returns a value as JSON text: the client's own text if there is one, and `null` for a missing value.
-pub(crate) fn json<'a>(event: &'a Given<'_>, value: Option<&'a Json>) -> &'a str {
+pub(crate) fn json<'a>(event: &'a EventView<'_>, value: Option<&'a Json>) -> &'a str {
     let Some(value) = value else { return "null" };
     value.text().unwrap_or_else(|| event.made.keep(value.to_string()))
 }

@@ -60,7 +60,7 @@ macro_rules! interface {
                 let hookbox_protocol::event::Input::$kind($input) = &event.input else {
                     return Err($reader.other_event().into());
                 };
-                let given = crate::call::input::Given::new(event);
+                let given = crate::call::input::EventView::new(event);
                 let $event = &given;
                 let context = crate::call::input::context($event, $reader.dialect());
                 $(let $name: $ty = $make;)*

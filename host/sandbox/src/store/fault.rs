@@ -9,6 +9,7 @@ use wasmtime::{PoolConcurrencyLimitError, Trap, component::ResourceTableError};
 use wasmtime_wasi::I32Exit;
 
 use super::HANDLES;
+use crate::engine::ALL_IN_USE;
 
 /// A limit because of which the host stopped a call.
 #[derive(Debug, Error)]
@@ -63,10 +64,7 @@ pub(crate) fn failure(error: &wasmtime::Error, fuel: u64, output_kib: u32) -> Fa
         return trapped(*trap, fuel);
     }
     if error.is::<PoolConcurrencyLimitError>() {
-        return Failure::new(
-            Cause::Busy,
-            "all places for running components are taken; try again, or raise `maxInstances`",
-        );
+        return Failure::new(Cause::Busy, ALL_IN_USE);
     }
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
         return Failure::new(Cause::Trap, format!("ended itself with exit code {}", exit.0));

@@ -77,7 +77,7 @@ fn of_tenant(app: &App, viewer: &Viewer, tenant: &Overview, now: i64) -> Vec<Ent
     let mut entries = Vec::new();
     let about = || json!({ "tenant": tenant.name });
     if let Some(error) = &tenant.error {
-        let text = if viewer.is_operator() { &error.text } else { &error.told };
+        let text = if viewer.is_operator() { &error.text } else { &error.public_text };
         let serves = tenant.tenant.is_some();
         let urgency = if serves { Urgency::Warning } else { Urgency::Bad };
         let kept = if serves { "; the files before it go on" } else { "" };
@@ -124,9 +124,9 @@ fn of_hooks(app: &App, tenant: &Overview, now: i64) -> Vec<Entry> {
                 let text = |name: &str| failing.get(name).and_then(Value::as_str).unwrap_or_default();
                 let count = failing.get("count").and_then(Value::as_u64).unwrap_or_default();
                 let urgency = if facts.monitored { Urgency::Warning } else { Urgency::Bad };
-                let told = format!("fails ({}): {count} times: {}", text("cause"), text("message"));
+                let public_text = format!("fails ({}): {count} times: {}", text("cause"), text("message"));
                 let since = failing.get("since").and_then(Value::as_i64);
-                entries.push(Entry::new(urgency, "failing", since, told, about()));
+                entries.push(Entry::new(urgency, "failing", since, public_text, about()));
             }
             let (calls, would, asks) = (number("calls"), number("denied"), number("asked"));
             if facts.monitored && calls >= WATCHED {

@@ -19,7 +19,7 @@ pub use self::{
     file::{File, Saved},
     point::Point,
 };
-use super::outcome::Counted;
+use super::outcome::ResponseFacts;
 
 /// The maximum number of tenants with a history of their own. Events of further tenants only count for the total.
 const TENANTS: usize = 1000;
@@ -123,7 +123,7 @@ impl History {
     }
 
     /// Counts an event of a tenant.
-    pub fn count(&self, tenant: &str, counted: &Counted, now: i64) {
+    pub fn count(&self, tenant: &str, counted: &ResponseFacts, now: i64) {
         self.change(tenant, now, |point| point.count(counted), counted.problem);
     }
 

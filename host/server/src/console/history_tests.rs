@@ -1,12 +1,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::{History, STARTS, Saved, TENANTS, WINDOWS, Window};
-use crate::console::outcome::Counted;
+use crate::console::outcome::ResponseFacts;
 
 const NOW: i64 = 1_800_000_000_000;
 
-fn decided(denied: bool) -> Counted {
-    Counted { decided: true, denied, us: 100, ..Counted::default() }
+fn decided(denied: bool) -> ResponseFacts {
+    ResponseFacts { decided: true, denied, us: 100, ..ResponseFacts::default() }
 }
 
 fn started() -> History {
@@ -73,7 +73,7 @@ fn sums_and_shapes_are_those_of_the_window() {
 #[test]
 fn problems_are_counted_by_name() {
     let history = started();
-    let problem = Counted { problem: Some("over-quota"), ..Counted::default() };
+    let problem = ResponseFacts { problem: Some("over-quota"), ..ResponseFacts::default() };
     history.count("acme", &problem, NOW);
     history.count("acme", &problem, NOW + 5);
     assert_eq!(history.problems(Some("acme"))["over-quota"], (2, NOW + 5));

@@ -27,7 +27,7 @@ fn part(pointer: &str) -> Part {
     }
 }
 
-fn told(hooks: &Hooks, pointer: &str, now: i64) -> Value {
+fn latest(hooks: &Hooks, pointer: &str, now: i64) -> Value {
     hooks.json("acme", "claude", pointer, now)
 }
 
@@ -42,13 +42,13 @@ fn failures_that_follow_each_other_have_a_beginning() {
         fail(NOW + minute * 60_000);
     }
     let now = NOW + 60 * 60_000;
-    let failing = &told(&hooks, "/0", now)["failing"];
+    let failing = &latest(&hooks, "/0", now)["failing"];
     assert_eq!((&failing["since"], &failing["count"], &failing["cause"]), (&json!(NOW), &json!(60), &json!("fuel")));
     // After a pause it is not failing, and the next failure starts a new series.
-    assert!(told(&hooks, "/0", now + PAUSE)["failing"].is_null());
+    assert!(latest(&hooks, "/0", now + PAUSE)["failing"].is_null());
     fail(now + 2 * PAUSE);
-    assert_eq!(told(&hooks, "/0", now + 2 * PAUSE)["failing"]["since"], now + 2 * PAUSE);
-    assert_eq!(told(&hooks, "/0", now)["causes"], json!({ "fuel": 61 }));
+    assert_eq!(latest(&hooks, "/0", now + 2 * PAUSE)["failing"]["since"], now + 2 * PAUSE);
+    assert_eq!(latest(&hooks, "/0", now)["causes"], json!({ "fuel": 61 }));
 }
 
 #[test]
@@ -59,14 +59,14 @@ fn a_monitored_hook_has_examples() {
             Part { monitored: true, denied: n % 2 == 0, word: "deny", reason: Some("no".into()), ..part("/0") };
         hooks.count("acme", "claude", &[watched], &format!("v{n}"), &json!({ "event": "PreToolUse" }), NOW);
     }
-    let told = told(&hooks, "/0", NOW);
-    assert_eq!((&told["calls"], &told["denied"]), (&json!(20), &json!(10)));
-    let examples = told["examples"].as_array().unwrap();
+    let latest = latest(&hooks, "/0", NOW);
+    assert_eq!((&latest["calls"], &latest["denied"]), (&json!(20), &json!(10)));
+    let examples = latest["examples"].as_array().unwrap();
     assert_eq!(examples.len(), EXAMPLES);
     assert_eq!((&examples[4]["id"], &examples[4]["event"]), (&json!("v18"), &json!("PreToolUse")));
     // The counters restart when it is enforced.
     hooks.count("acme", "claude", &[part("/0")], "v", &json!({}), NOW);
-    assert_eq!(self::told(&hooks, "/0", NOW)["calls"], 1);
+    assert_eq!(self::latest(&hooks, "/0", NOW)["calls"], 1);
 }
 
 #[test]
@@ -75,14 +75,14 @@ fn hooks_are_bounded_and_go_with_their_file() {
     for n in 0..PER_TENANT + 5 {
         hooks.count("acme", "claude", &[part(&format!("/{n}"))], "v", &json!({}), NOW);
     }
-    assert!(!told(&hooks, &format!("/{}", PER_TENANT - 1), NOW).is_null());
-    assert!(told(&hooks, &format!("/{PER_TENANT}"), NOW).is_null());
+    assert!(!latest(&hooks, &format!("/{}", PER_TENANT - 1), NOW).is_null());
+    assert!(latest(&hooks, &format!("/{PER_TENANT}"), NOW).is_null());
     // Without a loaded hook set, nothing is known to be gone.
     hooks.retain(&HashMap::from([("acme".to_owned(), None)]));
-    assert!(!told(&hooks, "/0", NOW).is_null());
+    assert!(!latest(&hooks, "/0", NOW).is_null());
     let known = HashMap::from([("acme".to_owned(), Some(HashSet::from([("claude", Arc::from("/1"))])))]);
     hooks.retain(&known);
-    assert!(told(&hooks, "/0", NOW).is_null() && !told(&hooks, "/1", NOW).is_null());
+    assert!(latest(&hooks, "/0", NOW).is_null() && !latest(&hooks, "/1", NOW).is_null());
     assert_eq!(hooks.state.lock().unwrap().hooks, 1);
     assert_eq!(hooks.json("other", "claude", "/1", NOW), Value::Null);
 }
@@ -99,9 +99,9 @@ fn counters_continue_after_a_restart() {
     assert!(saved.iter().all(SavedHook::is_valid));
     let now = NOW + 60 * 60_000;
     let again = Hooks::from(saved);
-    assert_eq!(told(&again, "/0", now), told(&hooks, "/0", now));
+    assert_eq!(latest(&again, "/0", now), latest(&hooks, "/0", now));
     again.count("acme", "claude", &[failed], "w", &json!({}), now);
-    let told = told(&again, "/0", now);
+    let told = latest(&again, "/0", now);
     assert_eq!((&told["since"], &told["failing"]["since"], &told["calls"]), (&json!(NOW), &json!(NOW), &json!(61)));
 }
 
@@ -124,9 +124,9 @@ fn a_new_component_is_a_change() {
     let hooks = Hooks::default();
     hooks.count("acme", "claude", &[part("/0")], "v", &json!({}), NOW);
     hooks.count("acme", "claude", &[part("/0")], "v", &json!({}), NOW + 1);
-    assert_eq!(told(&hooks, "/0", NOW)["changed"], NOW);
+    assert_eq!(latest(&hooks, "/0", NOW)["changed"], NOW);
     let other = Part { digest: Some("bb".into()), ..part("/0") };
     hooks.count("acme", "claude", &[other], "v", &json!({}), NOW + 2);
-    assert_eq!(told(&hooks, "/0", NOW)["changed"], NOW + 2);
-    assert_eq!(told(&hooks, "/0", NOW)["day"].as_array().unwrap().len(), 96);
+    assert_eq!(latest(&hooks, "/0", NOW)["changed"], NOW + 2);
+    assert_eq!(latest(&hooks, "/0", NOW)["day"].as_array().unwrap().len(), 96);
 }

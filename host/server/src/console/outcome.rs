@@ -9,7 +9,7 @@ use crate::decide::Answer;
 /// The facts about a response for the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is counted on its own")]
-pub struct Counted {
+pub struct ResponseFacts {
     /// There is a verdict.
     pub decided: bool,
     /// The verdict blocks.
@@ -26,7 +26,7 @@ pub struct Counted {
     pub us: u64,
 }
 
-impl Counted {
+impl ResponseFacts {
     /// The facts about an answer that took this long.
     pub fn of(answer: &Answer, took: Duration) -> Self {
         let problem = answer.problem().map(crate::problem::Problem::name);

@@ -16,19 +16,19 @@ const NAMES: usize = 20;
 
 /// A verdict without an id.
 #[derive(Debug)]
-pub struct Seen {
+pub struct VerdictRow {
     pub dialect: &'static str,
     pub parts: Vec<Part>,
     /// The name of the event, the tool, and the outcome.
     pub event: Value,
     flags: Vec<&'static str>,
     explain: Vec<String>,
-    /// The row and the record, set by [`Seen::finish`].
+    /// The row and the record, set by [`VerdictRow::finish`].
     row: Map<String, Value>,
     record: Value,
 }
 
-impl Seen {
+impl VerdictRow {
     /// The parts of a response that are not in its record. `refused` is true if a problem prevented the hooks from
     /// running.
     pub fn of(set: &HookSet, response: &Response, refused: bool) -> Self {
@@ -124,10 +124,10 @@ fn shorten(value: &mut Value) {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{BYTES, Seen};
+    use super::{BYTES, VerdictRow};
 
-    fn seen(record: Value) -> Seen {
-        let seen = Seen {
+    fn seen(record: Value) -> VerdictRow {
+        let seen = VerdictRow {
             dialect: "claude",
             parts: Vec::new(),
             event: Value::Null,

@@ -19,7 +19,7 @@ use super::{
     now, stream, tenants,
     viewer::Viewer,
 };
-use crate::{app::App, bodies::FREE, idle::Line, problem::Problem, tenant::Quotas, token::Token};
+use crate::{app::App, bodies::FREE, idle::TrackedConnection, problem::Problem, tenant::Quotas, token::Token};
 
 /// The header with which a client resumes a stream.
 const LAST: HeaderName = HeaderName::from_static("last-event-id");
@@ -43,10 +43,10 @@ const FIRST_LOOK: Duration = Duration::from_secs(5);
 /// The owner of the work and memory of operators. It is not a name of a tenant.
 const OPERATORS: &str = "/operators";
 
-type Connection = Option<Extension<Arc<Line>>>;
+type Connection = Option<Extension<Arc<TrackedConnection>>>;
 
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct Filter {
     tenant: Option<String>,
     window: Option<String>,
 }
@@ -114,7 +114,7 @@ async fn me(State(app): State<Arc<App>>, line: Connection, headers: HeaderMap) -
 
 async fn numbers(
     State(app): State<Arc<App>>,
-    Query(Asked { tenant, window }): Query<Asked>,
+    Query(Filter { tenant, window }): Query<Filter>,
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {
@@ -127,7 +127,7 @@ async fn numbers(
 
 async fn attention_list(
     State(app): State<Arc<App>>,
-    query: Query<Asked>,
+    query: Query<Filter>,
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {
@@ -139,7 +139,7 @@ async fn attention_list(
 
 async fn hooks(
     State(app): State<Arc<App>>,
-    query: Query<Asked>,
+    query: Query<Filter>,
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {
@@ -151,7 +151,7 @@ async fn hooks(
 
 async fn tenant_list(
     State(app): State<Arc<App>>,
-    query: Query<Asked>,
+    query: Query<Filter>,
     line: Connection,
     headers: HeaderMap,
 ) -> Response<Body> {

@@ -44,14 +44,14 @@ pub struct Streams(Arc<Mutex<HashMap<String, usize>>>);
 
 /// The permit of one stream.
 #[derive(Debug)]
-pub struct Place {
+pub struct StreamPermit {
     all: Arc<Mutex<HashMap<String, usize>>>,
     owner: String,
 }
 
 impl Streams {
     /// Takes a place. Returns `None` if all places are taken.
-    pub fn enter(&self, viewer: &Viewer) -> Option<Place> {
+    pub fn enter(&self, viewer: &Viewer) -> Option<StreamPermit> {
         let owner = viewer.owner().unwrap_or_default().to_owned();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (used, own) = (all.values().sum::<usize>(), all.get(&owner).copied().unwrap_or_default());
@@ -61,7 +61,7 @@ impl Streams {
             return None;
         }
         *all.entry(owner.clone()).or_default() += 1;
-        Some(Place { all: Arc::clone(&self.0), owner })
+        Some(StreamPermit { all: Arc::clone(&self.0), owner })
     }
 
     /// The number of open streams.
@@ -70,7 +70,7 @@ impl Streams {
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = all.get_mut(&self.owner) {
@@ -97,11 +97,11 @@ struct Reader {
     checked: Instant,
     changes: watch::Receiver<u64>,
     phase: watch::Receiver<Phase>,
-    _place: Place,
+    _place: StreamPermit,
 }
 
 /// The stream of the verdicts that a viewer may see, after the one with this id.
-pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, place: Place) -> Option<Body> {
+pub fn body(app: Arc<App>, viewer: Viewer, token: Token, last: Option<&str>, place: StreamPermit) -> Option<Body> {
     let console = app.console.as_ref()?;
     let number = last.and_then(|id| console.feed.number(id));
     let (changes, phase, now) = (console.feed.changes(), app.phase.subscribe(), Instant::now());

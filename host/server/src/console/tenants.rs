@@ -29,7 +29,7 @@ pub async fn json(app: &App, viewer: &Viewer, scope: Option<&str>, now: i64) -> 
             if index < MEASURED { app.runtime.state_bytes(&tenant.name, by).await.ok().flatten() } else { None };
         let (waiting, judging) = load.get(&tenant.name).copied().unwrap_or_default();
         let error = tenant.error.as_ref().map(|error| {
-            let text = if viewer.is_operator() { &error.text } else { &error.told };
+            let text = if viewer.is_operator() { &error.text } else { &error.public_text };
             json!({ "text": text, "since": error.at })
         });
         let sets = tenant.tenant.iter().flat_map(|tenant| &tenant.sets);

@@ -12,8 +12,8 @@ use std::{
 };
 
 use crate::{
-    files::{Place, Stamp, stamp, stamp_of_meta},
-    tenant::Glance,
+    files::{FilePath, Stamp, stamp, stamp_of_meta},
+    tenant::FileSummary,
 };
 
 /// The maximum length of a tenant's name, in characters.
@@ -22,28 +22,28 @@ const NAME: usize = 63;
 /// The state between two reads of the folder.
 #[derive(Debug, Default)]
 pub struct Folder {
-    glances: HashMap<String, Arc<Glance>>,
+    summaries: HashMap<String, Arc<FileSummary>>,
     /// The names of files that were loaded as hooks files. They do not become tenants, whatever they contain.
     pub hooks_files: BTreeSet<String>,
 }
 
 /// The daemon's state of a tenant.
-pub struct Known {
+pub struct TenantStamps {
     pub name: String,
     /// True if its hooks were ever loaded.
     pub served: bool,
     /// The stamp of its own file when the tenant was last loaded completely. `None` while its files are invalid.
     pub loaded: Option<Stamp>,
     /// The files that it depends on, starting with its own. Empty before it was loaded.
-    pub places: Vec<Place>,
+    pub places: Vec<FilePath>,
 }
 
 /// A tenant's file, and the stamps of all the files it depends on.
 #[derive(Debug)]
-pub struct Seen {
+pub struct FoundFile {
     pub name: String,
     pub path: PathBuf,
-    pub glance: Arc<Glance>,
+    pub summary: Arc<FileSummary>,
     pub stamps: Vec<Stamp>,
     /// True if someone other than the operator may have written it.
     pub is_doubtful: bool,
@@ -63,11 +63,11 @@ impl Folder {
     ///
     /// # Errors
     /// The folder cannot be read. A missing folder is empty.
-    pub fn look(&mut self, folder: &Path, known: &[Known]) -> io::Result<Vec<Seen>> {
+    pub fn look(&mut self, folder: &Path, known: &[TenantStamps]) -> io::Result<Vec<FoundFile>> {
         let found = list(folder)?;
-        self.glances.retain(|name, glance| found.get(name).is_some_and(|(_, stamp)| *stamp == glance.stamp));
+        self.summaries.retain(|name, summary| found.get(name).is_some_and(|(_, stamp)| *stamp == summary.stamp));
         for (name, (path, stamp)) in &found {
-            self.glances.entry(name.clone()).or_insert_with(|| Arc::new(Glance::at(path, *stamp)));
+            self.summaries.entry(name.clone()).or_insert_with(|| Arc::new(FileSummary::at(path, *stamp)));
         }
         self.hooks_files.retain(|name| found.contains_key(name));
         let named = self.named(folder, &found);
@@ -81,7 +81,7 @@ impl Folder {
             self.hooks_files.extend(files.filter(|name| !served.contains(name)).cloned());
         }
         let roles = self.roles(&found, known, &named);
-        let places: HashMap<&str, &[Place]> =
+        let places: HashMap<&str, &[FilePath]> =
             known.iter().map(|tenant| (tenant.name.as_str(), tenant.places.as_slice())).collect();
         let seen = found.into_iter().filter_map(|(name, (path, stamp))| {
             let role = roles.get(&name).copied().unwrap_or(Role::Doubtful);
@@ -90,9 +90,9 @@ impl Folder {
             }
             // The first is its own file, whose stamp is known.
             let others = places.get(name.as_str()).and_then(|places| places.get(1..)).unwrap_or_default();
-            let stamps = std::iter::once(stamp).chain(others.iter().map(Place::stamp)).collect();
-            let glance = Arc::clone(self.glances.get(&name)?);
-            Some(Seen { name, path, glance, stamps, is_doubtful: role == Role::Doubtful })
+            let stamps = std::iter::once(stamp).chain(others.iter().map(FilePath::stamp)).collect();
+            let summary = Arc::clone(self.summaries.get(&name)?);
+            Some(FoundFile { name, path, summary, stamps, is_doubtful: role == Role::Doubtful })
         });
         Ok(seen.collect())
     }
@@ -106,8 +106,8 @@ impl Folder {
             }
         }
         let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (namer, glance) in &self.glances {
-            for path in &glance.hooks {
+        for (namer, summary) in &self.summaries {
+            for path in &summary.hooks {
                 // Compared by inode, so that any path or link counts.
                 let Some((dev, ino, ..)) = stamp(&folder.join(path)) else { continue };
                 for name in by_inode.get(&(dev, ino)).into_iter().flatten().filter(|name| **name != namer) {
@@ -121,7 +121,7 @@ impl Folder {
     fn roles(
         &self,
         found: &BTreeMap<String, (PathBuf, Stamp)>,
-        known: &[Known],
+        known: &[TenantStamps],
         named: &BTreeMap<String, BTreeSet<String>>,
     ) -> HashMap<String, Role> {
         let served: HashSet<&str> =
@@ -131,12 +131,12 @@ impl Folder {
             if served.contains(name.as_str()) {
                 roles.insert(name.clone(), Role::Tenant);
             } else if self.hooks_files.contains(name)
-                || self.glances.get(name).is_some_and(|glance| glance.is_hooks_file)
+                || self.summaries.get(name).is_some_and(|summary| summary.is_hooks_file)
             {
                 roles.insert(name.clone(), Role::HooksFile);
             }
         }
-        let like_a_tenant = |name: &String| self.glances.get(name).is_some_and(|glance| glance.has_tokens);
+        let like_a_tenant = |name: &String| self.summaries.get(name).is_some_and(|summary| summary.has_tokens);
         let named_role = |name: &String| if like_a_tenant(name) { Role::Doubtful } else { Role::HooksFile };
         // A file's `hooks` count once it is a tenant's file. It is one if no file whose `hooks` count names it.
         loop {
@@ -199,7 +199,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::{fs, os::unix::fs::symlink, path::Path};
 
-    use super::{Folder, Known};
+    use super::{Folder, TenantStamps};
 
     /// A tenant's file that names `hooks` as its hooks file.
     fn naming(hooks: &str) -> String {
@@ -210,8 +210,8 @@ mod tests {
     fn look(folder: &mut Folder, path: &Path, served: &[&str]) -> Vec<String> {
         let loaded = |name: &str| Some(crate::files::stamp(&path.join(format!("{name}.json"))));
         let known =
-            |name: &&str| Known { name: (*name).into(), served: true, loaded: loaded(name), places: Vec::new() };
-        let known: Vec<Known> = served.iter().map(known).collect();
+            |name: &&str| TenantStamps { name: (*name).into(), served: true, loaded: loaded(name), places: Vec::new() };
+        let known: Vec<TenantStamps> = served.iter().map(known).collect();
         let seen = folder.look(path, &known).unwrap();
         seen.iter().map(|seen| format!("{}{}", seen.name, if seen.is_doubtful { "?" } else { "" })).collect()
     }

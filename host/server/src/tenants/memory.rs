@@ -16,8 +16,8 @@ const MAX_BYTES: usize = 16 << 20;
 /// The content of the file.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Known {
-    pub tenants: BTreeMap<String, KnownTenant>,
+pub struct SavedTenants {
+    pub tenants: BTreeMap<String, SavedTenant>,
     /// The names of files that were loaded as hooks files. They do not become tenants.
     pub hooks_files: BTreeSet<String>,
 }
@@ -25,7 +25,7 @@ pub struct Known {
 /// One tenant in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct KnownTenant {
+pub struct SavedTenant {
     pub tokens: Tokens,
     /// True if failures block.
     pub closed: bool,
@@ -56,8 +56,8 @@ impl Memory {
     }
 
     /// Reads the file. Returns the default if it cannot be read.
-    pub fn read(&mut self) -> Known {
-        let Some(path) = &self.folder else { return Known::default() };
+    pub fn read(&mut self) -> SavedTenants {
+        let Some(path) = &self.folder else { return SavedTenants::default() };
         let read = Folder::open(path).and_then(|folder| {
             folder.tidy();
             let Some(file) = folder.file(&self.name)? else { return Ok(Vec::new()) };
@@ -72,7 +72,7 @@ impl Memory {
     }
 
     /// Writes the file, unless nothing has changed.
-    pub fn write(&mut self, known: &Known) {
+    pub fn write(&mut self, known: &SavedTenants) {
         let Some(path) = &self.folder else { return };
         let Ok(text) = serde_json::to_string(known) else { return };
         if text == self.written {

@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Instant};
 
-use super::{folder::Known, memory::KnownTenant};
+use super::{folder::TenantStamps, memory::SavedTenant};
 use crate::{
     files::Files,
-    tenant::{Glance, Tenant, Told, Usage},
+    tenant::{FileSummary, FileTokens, Tenant, Usage},
     token::Token,
 };
 
@@ -18,7 +18,7 @@ pub struct Slot {
     pub standing: Standing,
     /// True if its current files are invalid.
     pub is_refused: bool,
-    pub past: Past,
+    pub past: Progress,
     pub files: Files,
     pub loading: bool,
     /// True if the last load was slow.
@@ -38,14 +38,14 @@ pub struct LoadError {
     /// The text that `hookbox check` prints.
     pub text: String,
     /// The text for the tenant's owner, without the operator's file.
-    pub told: String,
+    pub public_text: String,
     /// The time of the error, as Unix time in ms.
     pub at: i64,
 }
 
 /// The most advanced state that a name ever had.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Past {
+pub enum Progress {
     /// An invalid file, which may be a hooks file.
     #[default]
     File,
@@ -70,7 +70,7 @@ pub enum Standing {
 
 /// The state of a tenant for a request.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct TenantView {
     /// Hashes of its tokens.
     pub tokens: Arc<[Token]>,
     /// True if failures block, or if that is unknown.
@@ -87,7 +87,7 @@ impl Slot {
             closed: None,
             standing: Standing::Loading,
             is_refused: false,
-            past: Past::default(),
+            past: Progress::default(),
             files: Files::default(),
             loading: false,
             is_slow: false,
@@ -99,14 +99,14 @@ impl Slot {
     }
 
     /// Creates the slot of a tenant that an earlier daemon knew.
-    pub fn known(known: KnownTenant, now: Instant) -> Self {
+    pub fn known(known: SavedTenant, now: Instant) -> Self {
         let (tokens, closed) = (Some(known.tokens.into()), Some(known.closed));
-        let past = if known.served { Past::Served } else { Past::Tenant };
+        let past = if known.served { Progress::Served } else { Progress::Tenant };
         Self { tokens, closed, past, standing: Standing::Gone(now), ..Self::new() }
     }
 
-    pub fn found(&self) -> Found {
-        Found { tokens: self.tokens(), closed: self.closed.unwrap_or(true), standing: self.standing.clone() }
+    pub fn found(&self) -> TenantView {
+        TenantView { tokens: self.tokens(), closed: self.closed.unwrap_or(true), standing: self.standing.clone() }
     }
 
     pub fn tokens(&self) -> Arc<[Token]> {
@@ -114,35 +114,40 @@ impl Slot {
     }
 
     /// The part that is persisted. `None` for a tenant whose file could never be read.
-    pub fn to_keep(&self) -> Option<KnownTenant> {
+    pub fn to_keep(&self) -> Option<SavedTenant> {
         let (tokens, closed) = (self.tokens.as_ref()?.to_vec(), self.closed?);
-        Some(KnownTenant { tokens, closed, served: self.past == Past::Served })
+        Some(SavedTenant { tokens, closed, served: self.past == Progress::Served })
     }
 
     /// The part that reading the folder needs.
-    pub fn as_known(&self, name: &str) -> Known {
+    pub fn as_known(&self, name: &str) -> TenantStamps {
         let is_loaded = matches!(self.standing, Standing::Serving(_)) && !self.is_refused;
         let loaded = is_loaded.then(|| self.files.stamps.first().copied()).flatten();
-        Known { name: name.to_owned(), served: self.past == Past::Served, loaded, places: self.files.places.clone() }
+        TenantStamps {
+            name: name.to_owned(),
+            served: self.past == Progress::Served,
+            loaded,
+            places: self.files.places.clone(),
+        }
     }
 
     /// Updates the tokens from a file. An unreadable file revokes none.
-    pub fn heed(&mut self, glance: &Glance) {
+    pub fn heed(&mut self, summary: &FileSummary) {
         let before = self.tokens();
-        if glance.file.is_ok() {
-            self.past = self.past.max(Past::Tenant);
+        if summary.file.is_ok() {
+            self.past = self.past.max(Progress::Tenant);
         }
-        match &glance.tokens {
-            Told::All(tokens) if **tokens == *before && self.tokens.is_some() => {}
-            Told::All(tokens) => self.tokens = Some(tokens.as_slice().into()),
-            Told::Some(tokens) => {
+        match &summary.tokens {
+            FileTokens::All(tokens) if **tokens == *before && self.tokens.is_some() => {}
+            FileTokens::All(tokens) => self.tokens = Some(tokens.as_slice().into()),
+            FileTokens::Some(tokens) => {
                 let more = tokens.iter().filter(|token| !before.contains(token));
                 self.tokens = Some(before.iter().chain(more).cloned().collect());
             }
-            Told::Text(tokens) if self.tokens.is_none() && !tokens.is_empty() => {
+            FileTokens::Text(tokens) if self.tokens.is_none() && !tokens.is_empty() => {
                 self.tokens = Some(tokens.as_slice().into());
             }
-            Told::Text(_) => {}
+            FileTokens::Text(_) => {}
         }
     }
 
@@ -178,14 +183,14 @@ mod tests {
     use std::fs;
 
     use super::Slot;
-    use crate::{files::stamp, tenant::Glance, token::Token};
+    use crate::{files::stamp, tenant::FileSummary, token::Token};
 
     /// The tokens of a slot after it read a file with this text.
     fn heed(slot: &mut Slot, text: &str) -> Vec<Token> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("acme.json");
         fs::write(&file, text).unwrap();
-        slot.heed(&Glance::at(&file, stamp(&file)));
+        slot.heed(&FileSummary::at(&file, stamp(&file)));
         slot.tokens().to_vec()
     }
 

@@ -67,6 +67,8 @@ pub fn validate(component: &[u8]) -> anyhow::Result<()> {
     print::err("compiling it for this machine");
     match Component::new(&Engine::new(options)?, component, &granted, Path::new(".")) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Exit::Config.advised(format!("the hook cannot be used: {error}"), &[&error.help()])),
+        Err(error) => {
+            Err(Exit::Config.advised(format!("the hook cannot be used: {error}"), &[&hookbox::remedy(&error)]))
+        }
     }
 }

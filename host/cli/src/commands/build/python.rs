@@ -176,11 +176,11 @@ fn interpreter() -> Command {
 fn manifest(project: &Project<'_>) -> anyhow::Result<Manifest> {
     let mut python = interpreter();
     python.args(["-I", "-S", "-B", "-X", "utf8", "-c", PROJECT]).arg(&project.folder);
-    let told = tool::run(&mut python, MISSING, || {
+    let versions = tool::run(&mut python, MISSING, || {
         Exit::Software.error(format!("{} cannot be built", project.folder.display()))
     })?;
-    fs::write(project.scratch()?.join(MANIFEST), &told.stdout)?;
-    Ok(serde_json::from_slice(&told.stdout)?)
+    fs::write(project.scratch()?.join(MANIFEST), &versions.stdout)?;
+    Ok(serde_json::from_slice(&versions.stdout)?)
 }
 
 fn collect(manifest: &Manifest, place: &Path, path: &[&Path]) -> anyhow::Result<Collected> {
@@ -188,9 +188,9 @@ fn collect(manifest: &Manifest, place: &Path, path: &[&Path]) -> anyhow::Result<
     fs::write(&file, COLLECT)?;
     let mut python = interpreter();
     python.args(["-I", "-S", "-B", "-X", "utf8"]).arg(file).arg(&manifest.module).arg(&manifest.root).args(path);
-    let told =
+    let versions =
         tool::run(&mut python, MISSING, || Exit::Software.error(format!("{} cannot be imported", manifest.module)))?;
-    Ok(serde_json::from_slice(&told.stdout)?)
+    Ok(serde_json::from_slice(&versions.stdout)?)
 }
 
 /// Writes the world of this hook and the contract.

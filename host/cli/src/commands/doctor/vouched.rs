@@ -9,7 +9,7 @@ use crate::{
     change,
     clients::{
         Client, Form, Scope,
-        entry::{Ours, Wiring},
+        entry::{HookboxCommand, Wiring},
         on_path, plugin,
         settings::{Found, Settings},
     },
@@ -82,7 +82,7 @@ pub fn forget(client: &'static Client, project: &Path, file: &Path, before: &str
 fn names(client: &'static Client, project: &Path, file: &Path, text: &str) -> anyhow::Result<Vec<String>> {
     if client.form == Form::Plugin {
         let config = plugin::Installed::read(text).map(|installed| project.join(installed.config));
-        let none = Ours { words: Vec::new(), config: None };
+        let none = HookboxCommand { words: Vec::new(), config: None };
         return Ok(config.map(|config| name_of(client, file, &config, &Value::Null, &none)).into_iter().collect());
     }
     let found = Settings::read(client, file, Some(text))?.found()?;
@@ -95,7 +95,7 @@ pub fn note(client: &'static Client, project: &Path, file: &Path, config: &Path)
     let Some(text) = change::read(file)? else { return Ok(()) };
     let mut names = Vec::new();
     if client.form == Form::Plugin {
-        names.push(name_of(client, file, config, &Value::Null, &Ours { words: Vec::new(), config: None }));
+        names.push(name_of(client, file, config, &Value::Null, &HookboxCommand { words: Vec::new(), config: None }));
     } else {
         let found = Settings::read(client, file, Some(&text))?.found()?;
         let own = found.iter().filter(|found| found.ours.runs(client, project, config));
@@ -119,7 +119,7 @@ fn place() -> Option<PathBuf> {
 }
 
 /// The name of a record. It includes the command line of an entry. The program of a plugin is hookbox's own code.
-fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, ours: &Ours) -> String {
+fn name_of(client: &Client, file: &Path, config: &Path, handler: &Value, ours: &HookboxCommand) -> String {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let plugin = client.form == Form::Plugin;
     let (line, words) = if plugin { (None, &[][..]) } else { (text(handler), ours.words.as_slice()) };

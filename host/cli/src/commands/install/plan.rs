@@ -14,7 +14,7 @@ use crate::{
     change::{self, Backup, Change},
     clients::{
         Form, Scope,
-        entry::{self, Ours, Wiring},
+        entry::{self, HookboxCommand, Wiring},
         plugin,
         settings::{Group, Settings},
     },
@@ -91,7 +91,7 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
             return Err(rejected(place, &why));
         }
     }
-    let same = |ours: &Ours| ours.runs(client, &place.project, config);
+    let same = |ours: &HookboxCommand| ours.runs(client, &place.project, config);
     // If the file has a hookbox entry, it is not in its original state any more.
     let installed = !settings.found()?.is_empty();
     let others = settings.found()?.into_iter().filter(|found| !same(&found.ours));
@@ -109,9 +109,9 @@ pub fn install(place: &Place, import: bool) -> anyhow::Result<Planned> {
     let after = if before.is_none() && settings.found()?.is_empty() { None } else { Some(settings.text()) };
     if client.name == "codex" {
         let was = Settings::read(client, file, before.as_deref())?;
-        let (change, told) = trust::follow(place, &was, &settings, false)?;
+        let (change, moved_notes) = trust::follow(place, &was, &settings, false)?;
         changes.extend(change);
-        notes.extend(told);
+        notes.extend(moved_notes);
     }
     changes.push(change_to(place, before, after, |_| installed)?);
     Ok(Planned { changes, notes, checked: Some((wiring.config, wiring.warnings)) })
@@ -131,7 +131,7 @@ pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
         return Ok(removal);
     }
     let settings = Settings::read(client, file, Some(&text))?;
-    let goes = |ours: &Ours| only.is_none_or(|config| ours.runs(client, &place.project, config));
+    let goes = |ours: &HookboxCommand| only.is_none_or(|config| ours.runs(client, &place.project, config));
     if !settings.found()?.iter().any(|found| goes(&found.ours)) {
         return Ok(removal);
     }
@@ -156,9 +156,9 @@ pub fn remove(place: &Place, only: Option<&Path>) -> anyhow::Result<Removal> {
     let after = restored.or_else(|| (!settings.is_empty()).then(|| settings.text()));
     if client.name == "codex" {
         let (was, now) = (Settings::read(client, file, Some(&text))?, Settings::read(client, file, after.as_deref())?);
-        let (change, told) = trust::follow(place, &was, &now, last)?;
+        let (change, moved_notes) = trust::follow(place, &was, &now, last)?;
         removal.changes.extend(change);
-        removal.notes.extend(told);
+        removal.notes.extend(moved_notes);
     }
     let backup = if last { Backup::Drop } else { Backup::Keep };
     removal.changes.push(Change { file: file.clone(), before, after, backup });

@@ -8,7 +8,7 @@ use crate::{
     clients::{
         Scope,
         codex::{self, Listed},
-        settings::{Placed, Settings},
+        settings::{PlacedHandler, Settings},
     },
     exit::Exit,
     print,
@@ -33,7 +33,7 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
         let mut settings = codex::Settings::read(&file, text.as_deref())?;
         settings.trust(&root)?;
         if !make(&file, text, settings.text(), yes, Backup::Make)? {
-            return Ok(Exit::Told(1));
+            return Ok(Exit::Code(1));
         }
         untouched = false;
     }
@@ -48,7 +48,7 @@ pub fn approve(place: &Place, yes: bool) -> anyhow::Result<Exit> {
         }
         let backup = if untouched { Backup::Make } else { Backup::Keep };
         if !make(&file, text, settings.text(), yes, backup)? {
-            return Ok(Exit::Told(1));
+            return Ok(Exit::Code(1));
         }
     }
     let codex::Answer { hooks: now, warnings } = ours(&program, place)?;
@@ -82,8 +82,9 @@ pub fn follow(
     let resolved = hooks.canonicalize().unwrap_or_else(|_| hooks.clone());
     let mut names = vec![hooks.as_path()];
     names.extend(Some(resolved.as_path()).filter(|resolved| resolved != hooks));
-    let keys =
-        |placed: &Placed| names.iter().map(|name| codex::key(name, &placed.event, placed.place)).collect::<Vec<_>>();
+    let keys = |placed: &PlacedHandler| {
+        names.iter().map(|name| codex::key(name, &placed.event, placed.place)).collect::<Vec<_>>()
+    };
     let (before, after) = (before.layout()?, after.layout()?);
     let (mut moves, mut forgotten) = (Vec::new(), Vec::new());
     let mut left = after.iter().filter(|placed| !placed.is_ours).collect::<Vec<_>>();

@@ -41,7 +41,7 @@ fn authority(event: EventKind) -> Value {
 }
 
 /// A sample event, and cases of which the first uses the same event.
-pub struct Tried {
+pub struct SampleCases {
     /// The content of `event.json`.
     pub event: String,
     /// The event's name, if the client does not send it.
@@ -51,7 +51,7 @@ pub struct Tried {
 }
 
 /// Creates the sample event and the cases.
-pub fn tried(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result<Tried> {
+pub fn tried(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result<SampleCases> {
     let mut cases = Vec::new();
     if project.event.denies() {
         cases.push(case(project, dialect, &format!("denies {}", template::REFUSED), "rm -rf /")?);
@@ -59,7 +59,7 @@ pub fn tried(project: &Project, dialect: &'static dyn Dialect) -> anyhow::Result
     cases.push(case(project, dialect, "has nothing to say", "ls")?);
     let first = cases.first().context("a case")?;
     let texts: Vec<_> = cases.iter().map(Case::to_yaml).collect();
-    Ok(Tried { event: format!("{}\n", first.event), named: first.named, cases: texts.join("\n") })
+    Ok(SampleCases { event: format!("{}\n", first.event), named: first.named, cases: texts.join("\n") })
 }
 
 struct Case {

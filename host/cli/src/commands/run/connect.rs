@@ -24,7 +24,7 @@ const PROBLEM: &str = "hookbox-problem";
 /// The time for a response after its timeout.
 const LATE: Duration = Duration::from_millis(100);
 /// The maximum length of a quoted response that is not a verdict.
-const TOLD: usize = 500;
+const MAX_TEXT: usize = 500;
 
 /// The daemon that decides.
 #[derive(Debug, Args)]
@@ -149,7 +149,7 @@ impl Said {
                 .and_then(|answer| if more { Err("it has two `Hookbox-Verdict`".to_owned()) } else { Ok(answer) })
                 .map_err(|why| Exit::Software.error(format!("its answer is not a verdict: {why}")));
         }
-        let text = hookbox::shorten(&String::from_utf8_lossy(&body), TOLD);
+        let text = hookbox::shorten(&String::from_utf8_lossy(&body), MAX_TEXT);
         let what = if status == StatusCode::OK { "which is not a verdict, " } else { "" };
         Err(Exit::Software.error(format!("it answers {status}, {what}and says: {text}")))
     }

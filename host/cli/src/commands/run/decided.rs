@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{BUG, EventText, Source, caller};
 use crate::{
-    commands::{Living, event, host, runtime},
+    commands::{RunningHost, event, host, runtime},
     exit::Exit,
     report,
 };
@@ -25,7 +25,7 @@ pub(super) struct Decided {
     /// The error, if no hooks ran.
     pub(super) error: Option<anyhow::Error>,
     /// The hook set to close.
-    pub(super) living: Option<Living>,
+    pub(super) living: Option<RunningHost>,
 }
 
 impl Decided {
@@ -93,7 +93,7 @@ fn by_configuration(source: &Source, closed: bool, recorded: bool, event: &Event
             anyhow::Ok((response, host))
         });
         match decided {
-            Ok((response, host)) => Ok((response, Living { host, runtime })),
+            Ok((response, host)) => Ok((response, RunningHost { host, runtime })),
             Err(error) => {
                 runtime.shutdown_background();
                 Err(error)

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{
     case::{self, File},
     run::run,
-    state::Stories,
+    state::CaseStates,
 };
 
 /// In the configuration of a case, this prefix and a reference name a component of [`Replaced`].
@@ -58,7 +58,7 @@ async fn passed(config: &Path, files: &[File], components: Components) -> anyhow
     let text = fs::read_to_string(config).with_context(|| config.display().to_string())?;
     let mut settings: Map<String, Value> = serde_json::from_str(&text).with_context(|| config.display().to_string())?;
     settings.values_mut().for_each(|value| replace(value, &components));
-    let stories = Stories::new()?;
+    let stories = CaseStates::new()?;
     let runtime = Runtime::builder()
         .compiler(crate::commands::compiler())
         .state(stories.clone())

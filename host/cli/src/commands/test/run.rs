@@ -11,19 +11,19 @@ use hookbox::{Config, ErrorKind, HookSet, Request, Runtime, Tenant, Verdict, con
 use super::{
     case::Case,
     expect::{Difference, Found},
-    state::Stories,
+    state::CaseStates,
     stub::Stubs,
 };
 use crate::{report, trust};
 
 /// The result of a case.
-pub struct Went {
-    pub steps: Vec<StepWent>,
+pub struct CaseResult {
+    pub steps: Vec<StepResult>,
     pub time: Duration,
 }
 
 /// The result of one event.
-pub struct StepWent {
+pub struct StepResult {
     /// The actual result. `None` for an invalid event.
     pub found: Option<Found>,
     pub differences: Vec<Difference>,
@@ -36,12 +36,12 @@ pub struct StepWent {
 /// found: without the user's trust, it starts no programs and sends no requests.
 pub async fn run(
     runtime: &Runtime,
-    stories: &Stories,
+    stories: &CaseStates,
     number: usize,
     case: &Case,
     (settings, file): (&str, &Path),
     looks: Option<&str>,
-) -> anyhow::Result<Went> {
+) -> anyhow::Result<CaseResult> {
     let begin = Instant::now();
     let tenant = format!("case-{number}");
     stories.begin(&tenant, &case.state);
@@ -68,19 +68,19 @@ pub async fn run(
                 let found = Found::new(verdict, state);
                 let mut differences = step.expect.differences(verdict, &found);
                 differences.extend(Difference::lines(stubs.wrong()));
-                StepWent { found: Some(found), differences, hooks: said(verdict) }
+                StepResult { found: Some(found), differences, hooks: said(verdict) }
             }
             (error, _) => {
                 let why = error.map_or("internal error (see above)", |error| error.message.as_str());
                 let differences = vec![Difference { lines: vec![why.to_owned()], part: None }];
-                StepWent { found: None, differences, hooks: Vec::new() }
+                StepResult { found: None, differences, hooks: Vec::new() }
             }
         });
     }
     if let Some(last) = steps.last_mut() {
         last.differences.extend(Difference::lines(stubs.left()));
     }
-    Ok(Went { steps, time: begin.elapsed() })
+    Ok(CaseResult { steps, time: begin.elapsed() })
 }
 
 fn said(verdict: &Verdict) -> Vec<String> {

@@ -19,24 +19,24 @@ const OURS: Duration = Duration::from_secs(30);
 
 /// A store for all cases of a run, removed at the end. Each case is a tenant, so cases do not share state.
 #[derive(Clone)]
-pub struct Stories(Arc<Inner>);
+pub struct CaseStates(Arc<Inner>);
 
 struct Inner {
     store: SqliteStore,
-    cases: Mutex<HashMap<String, Story>>,
+    cases: Mutex<HashMap<String, CaseState>>,
     _folder: Scratch,
 }
 
 /// The state of one case.
 #[derive(Clone, Default)]
-struct Story {
+struct CaseState {
     /// The initial content of each space.
     seed: BTreeMap<String, String>,
     /// The spaces that hooks used, the latest last.
     spaces: Vec<Space>,
 }
 
-impl Stories {
+impl CaseStates {
     pub fn new() -> anyhow::Result<Self> {
         let folder = Scratch::new("test")?;
         let store = folder.store();
@@ -45,7 +45,7 @@ impl Stories {
 
     /// Starts a case. Every space that its hooks use starts with this content.
     pub fn begin(&self, tenant: &str, seed: &BTreeMap<String, String>) {
-        self.cases().insert(tenant.to_owned(), Story { seed: seed.clone(), spaces: Vec::new() });
+        self.cases().insert(tenant.to_owned(), CaseState { seed: seed.clone(), spaces: Vec::new() });
     }
 
     /// The current content of the space that was used last. With state per session, this is the last session's.
@@ -61,7 +61,7 @@ impl Stories {
         Ok(left)
     }
 
-    fn cases(&self) -> MutexGuard<'_, HashMap<String, Story>> {
+    fn cases(&self) -> MutexGuard<'_, HashMap<String, CaseState>> {
         self.0.cases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,7 +90,7 @@ fn ours(space: &Space) -> Space {
 }
 
 #[async_trait]
-impl Store for Stories {
+impl Store for CaseStates {
     async fn get(&self, space: &Space, key: &str) -> Result<Option<String>, StateError> {
         self.at(space).await?.get(space, key).await
     }

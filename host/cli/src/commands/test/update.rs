@@ -5,7 +5,7 @@ use std::{ops::Range, slice};
 use saphyr_parser::{Event, Parser, ScanError, Span};
 use serde_json::{Map, Value};
 
-use super::{Tested, case::File, expect::Found, run::StepWent};
+use super::{Tested, case::File, expect::Found, run::StepResult};
 use crate::{commands::yaml, user_file};
 
 /// A part of a file, with its byte range.
@@ -130,7 +130,7 @@ pub fn write(files: &[File], tested: &[Tested<'_>]) -> anyhow::Result<()> {
 }
 
 /// The edits for one event.
-fn changes(text: &str, step: &Node, went: &StepWent) -> Vec<(Range<usize>, String)> {
+fn changes(text: &str, step: &Node, went: &StepResult) -> Vec<(Range<usize>, String)> {
     let Some(found) = &went.found else { return Vec::new() };
     let Some(expect) = step.get("expect") else { return vec![first(text, step, found)] };
     let Kind::Map(fields) = &expect.kind else { return Vec::new() };

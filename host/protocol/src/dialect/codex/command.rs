@@ -1,14 +1,14 @@
 //! Reads the output of a command by Codex's rules: codex.md#exit-codes.
 
 use crate::{
-    command::{Ended, Said, exited, printed, text},
+    command::{CommandOutput, HandlerResult, exited, printed, text},
     event::{Event, EventKind},
     failure::{Cause, Failure},
     output::{Decision, HookOutput},
     protocol::Dialect,
 };
 
-pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said {
+pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput) -> HandlerResult {
     match ended.code {
         Some(0) => match plain_text(event, ended.stdout) {
             Some(context) => Ok((HookOutput { context: Some(context), ..HookOutput::default() }, Vec::new())),
@@ -21,7 +21,7 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said 
 
 /// codex.md#exit-codes: "Exit code 2 with text on stderr blocks `PreToolUse`, `PermissionRequest`, `PostToolUse`,
 /// `UserPromptSubmit`, `Stop` and `SubagentStop`". These are the events that a hook can deny.
-fn blocked(dialect: &dyn Dialect, event: &Event, reason: &str) -> Said {
+fn blocked(dialect: &dyn Dialect, event: &Event, reason: &str) -> HandlerResult {
     if dialect.spec_of(event).expressible.decisions.is_empty() {
         return Err(Failure::new(Cause::Exit, format!("exit code 2, which does nothing on {}", event.name)));
     }

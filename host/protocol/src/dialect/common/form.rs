@@ -80,7 +80,7 @@ pub(crate) fn take_permission(specific: &mut FieldReader, output: &mut HookOutpu
 /// decisions.md#outputs: "A deny or ask in the form or position of another event is understood on every event".
 pub(crate) fn take_top_denial(top: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
     let strict = [("deny", Decision::Deny), ("ask", Decision::Ask)];
-    if strict.iter().any(|(word, _)| top.object.get(MARK).is_some_and(|told| told == word)) {
+    if strict.iter().any(|(word, _)| top.object.get(MARK).is_some_and(|stated| stated == word)) {
         let decision = top.take_word(MARK, &strict)?;
         decide(output, decision, top.take("permissionDecisionReason")?);
     }
@@ -89,7 +89,7 @@ pub(crate) fn take_top_denial(top: &mut FieldReader, output: &mut HookOutput) ->
 
 /// Takes a denial in the form of a permission request on any other event. An `allow` stays, as in [`take_top_denial`].
 pub(crate) fn take_permission_denial(specific: &mut FieldReader, output: &mut HookOutput) -> Result<(), DecodeError> {
-    let denies = |told: &Value| told.get("behavior").is_some_and(|behavior| behavior == "deny");
+    let denies = |stated: &Value| stated.get("behavior").is_some_and(|behavior| behavior == "deny");
     if specific.object.get(PERMISSION).is_some_and(denies)
         && let Some(fields) = specific.take_object(PERMISSION)?
     {

@@ -4,36 +4,36 @@ use serde_json::Value;
 
 use super::is_gate;
 use crate::{
-    command::{Ended, Said, exited, printed, text},
+    command::{CommandOutput, HandlerResult, exited, printed, text},
     event::{Event, EventKind},
     json::parse,
     output::{Decision, HookOutput},
     protocol::Dialect,
 };
 
-pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended<'_>) -> Said {
+pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
     let gate = is_gate(event.kind());
     match ended.code {
         Some(0) => printed(dialect, event, &without_progress(ended.stdout)),
         // "Before a tool runs every exit code but 0 denies, whatever stdout says, and so does a command that is missing or
         // was ended by a signal."
         code if gate => {
-            let why = told(ended).unwrap_or_else(|| exited(code, ended).message);
+            let why = stderr_text(ended).unwrap_or_else(|| exited(code, ended).message);
             Ok((HookOutput { decision: Some(Decision::Deny), reason: Some(why), ..HookOutput::default() }, Vec::new()))
         }
         // "On `postToolUseFailure` exit code 2 gives stderr to the model."
         Some(2) if event.kind() == EventKind::PostToolUseFailure => {
-            Ok((HookOutput { context: told(ended), ..HookOutput::default() }, Vec::new()))
+            Ok((HookOutput { context: stderr_text(ended), ..HookOutput::default() }, Vec::new()))
         }
         code => Err(exited(code, ended)),
     }
 }
 
 /// The command's stderr, without the newline of the last line.
-fn told(ended: &Ended<'_>) -> Option<String> {
+fn stderr_text(ended: &CommandOutput<'_>) -> Option<String> {
     let stderr = text(ended.stderr);
-    let told = stderr.strip_suffix('\n').unwrap_or(&stderr);
-    (!told.is_empty()).then(|| told.to_owned())
+    let stderr_text = stderr.strip_suffix('\n').unwrap_or(&stderr);
+    (!stderr_text.is_empty()).then(|| stderr_text.to_owned())
 }
 
 /// Removes progress lines. copilot.md#answers: "A line that is an object with `"type": "progress"` is taken out first."

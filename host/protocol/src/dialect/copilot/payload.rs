@@ -82,7 +82,7 @@ fn requoted(args: &Value, quoted: &Value) -> Value {
 fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
     if let Some(given) = given {
         for key in [NAME_KEY, "hookName"] {
-            check_name(&super::DIALECT, payload.find(key).and_then(|told| told.as_str()), key, Some(given))?;
+            check_name(&super::DIALECT, payload.find(key).and_then(|stated| stated.as_str()), key, Some(given))?;
         }
         return Ok(given.to_owned());
     }
@@ -95,15 +95,15 @@ fn name(payload: &Members, given: Option<&str>) -> Result<String, DecodeError> {
             None => {}
         }
     }
-    let told = TOLD_BY.iter().find(|(fields, _)| fields.iter().all(|field| payload.has(field)));
-    told.map(|(_, name)| (*name).to_owned()).ok_or_else(|| DecodeError::Missing {
+    let stated = IMPLIED_BY.iter().find(|(fields, _)| fields.iter().all(|field| payload.has(field)));
+    stated.map(|(_, name)| (*name).to_owned()).ok_or_else(|| DecodeError::Missing {
         pointer: format!("/{NAME_KEY}"),
         why: "without the event's name no hook can be chosen (or give --event NAME)".into(),
     })
 }
 
 /// The fields that identify an event in camelCase. The first entry that matches is used.
-const TOLD_BY: &[(&[&str], &str)] = &[
+const IMPLIED_BY: &[(&[&str], &str)] = &[
     (&["transformedPrompt"], "userPromptTransformed"),
     (&["toolResult"], "postToolUse"),
     (&["toolName", "error"], "postToolUseFailure"),

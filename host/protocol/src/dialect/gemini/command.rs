@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    command::{Ended, Said, bad_output, exited, text},
+    command::{CommandOutput, HandlerResult, bad_output, exited, text},
     event::Event,
     failure::{Cause, Failure},
     json::{Object, parse},
@@ -11,7 +11,7 @@ use crate::{
     protocol::Dialect,
 };
 
-pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &Ended) -> Said {
+pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput) -> HandlerResult {
     // "stdout is read as JSON; when stdout is empty, stderr is."
     let [stdout, stderr] = [ended.stdout, ended.stderr].map(|bytes| text(bytes).trim().to_owned());
     let said = if stdout.is_empty() { stderr } else { stdout };
@@ -38,7 +38,7 @@ fn answer(said: &str) -> Option<Result<Object, String>> {
 }
 
 /// Reads plain text: "What was printed is text, not JSON".
-fn plain(ended: &Ended, said: String) -> Said {
+fn plain(ended: &CommandOutput, said: String) -> HandlerResult {
     match ended.code {
         Some(0) if said.is_empty() => Ok((HookOutput::default(), Vec::new())),
         // Text that contains an object was probably meant as an answer.

@@ -38,9 +38,9 @@ pub(super) fn is_call<'w>(members: usize, member: impl Fn(&str) -> Option<&'w Va
 /// Decodes the event of a call. All of OpenCode's fields stay in [`Event::raw`].
 pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) -> Result<Event, DecodeError> {
     let (raw, payload) = (wire.raw(), wire.members);
-    let told = told(&payload);
-    check_name(dialect, told.as_deref(), "input", given)?;
-    let name = given.map(str::to_owned).or(told);
+    let implied_name = implied_name(&payload);
+    check_name(dialect, implied_name.as_deref(), "input", given)?;
+    let name = given.map(str::to_owned).or(implied_name);
     let mut flat = Members::default();
     for (pointer, name) in FIELDS {
         if !flat.has(name)
@@ -62,11 +62,11 @@ pub(super) fn decode(dialect: &OpenCode, mut wire: Wire, given: Option<&str>) ->
 }
 
 /// Returns the event's name. opencode.md#payloads: "Which event it is, its fields tell."
-fn told(payload: &Members) -> Option<String> {
+fn implied_name(payload: &Members) -> Option<String> {
     if let Some(kind) = payload.at("/input/type") {
         return kind.into_string().ok();
     }
-    let told: &[(&[&str], &str)] = &[
+    let implied_name: &[(&[&str], &str)] = &[
         (&["/input/tool", "/output/args"], "tool.execute.before"),
         (&["/input/tool"], "tool.execute.after"),
         (&["/output/parts"], "chat.message"),
@@ -74,7 +74,7 @@ fn told(payload: &Members) -> Option<String> {
         (&["/output/system"], "experimental.chat.system.transform"),
     ];
     let fits = |fields: &[&str]| fields.iter().all(|field| payload.at(field).is_some());
-    told.iter().find(|(fields, _)| fits(fields)).map(|(_, name)| (*name).to_owned())
+    implied_name.iter().find(|(fields, _)| fits(fields)).map(|(_, name)| (*name).to_owned())
 }
 
 /// Joins the texts of a message's parts.

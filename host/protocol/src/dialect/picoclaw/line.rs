@@ -28,7 +28,7 @@ pub(super) fn decode(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>) -> 
     let mut wire = parse_wire(wire)?;
     let (raw, line, mut notes) = (wire.raw(), wire.members, wire.notes);
     check_envelope(&line)?;
-    check_name(dialect, line.find("method").and_then(|told| told.as_str()), "method", name)?;
+    check_name(dialect, line.find("method").and_then(|stated| stated.as_str()), "method", name)?;
     let name = event_name(&line, "method", name)?;
     let params = match line.find("params").filter(|params| !params.is_null()) {
         None => None,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::{kept, reply, rewrite};
+use super::{protected, reply, rewrite};
 use crate::{
     dialect::common::merge_effects,
     event::{Event, EventKind, Input},
@@ -51,7 +51,7 @@ pub(super) fn merge(event: &Event, outputs: &[HookOutput]) -> Outcome {
     }
     outcome.clause = clause(event, last, &outcome.output);
     if let Input::BeforeLlm(sent) = &event.input {
-        kept::settle(event, sent, &mut outcome);
+        protected::settle(event, sent, &mut outcome);
     }
     fit(event, &mut outcome);
     outcome

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A part of a rewrite that the client could not decode.
-pub(super) struct Misfit<'a> {
+pub(super) struct WrongType<'a> {
     /// JSON pointer within the rewrite.
     pub(super) member: String,
     pub(super) expected: &'static str,
@@ -18,13 +18,13 @@ pub(super) struct Misfit<'a> {
 }
 
 /// Finds the first part of a rewrite with the wrong type. The client would drop the whole reply because of it.
-pub(super) fn misfit(kind: EventKind, updated: &Value) -> Option<Misfit<'_>> {
+pub(super) fn misfit(kind: EventKind, updated: &Value) -> Option<WrongType<'_>> {
     type Check = fn(&Value) -> bool;
     const TEXT: (Check, &str) = (Value::is_string, "a string");
     const LIST: (Check, &str) = (Value::is_array, "an array");
     const TABLE: (Check, &str) = (Value::is_object, "an object");
     if !updated.is_object() {
-        return Some(Misfit { member: String::new(), expected: TABLE.1, value: updated });
+        return Some(WrongType { member: String::new(), expected: TABLE.1, value: updated });
     }
     let members: &[(&str, (Check, &'static str))] = match kind {
         EventKind::BeforeLlm => &[("model", TEXT), ("messages", LIST), ("tools", LIST), ("options", TABLE)],
@@ -34,7 +34,7 @@ pub(super) fn misfit(kind: EventKind, updated: &Value) -> Option<Misfit<'_>> {
     };
     members.iter().find_map(|(member, (fits, expected))| {
         let value = updated.get(member).filter(|value| !value.is_null() && !fits(value))?;
-        Some(Misfit { member: format!("/{member}"), expected, value })
+        Some(WrongType { member: format!("/{member}"), expected, value })
     })
 }
 
@@ -53,7 +53,7 @@ pub(super) fn apply(event: &mut Event, output: &HookOutput) -> Result<bool, Stri
 
 fn put(event: &mut Event, updated: &Value) -> Result<bool, String> {
     let updated = match (&event.input, updated) {
-        (Input::PostToolUse(now), Value::String(text)) => tell(now.output.as_deref(), text),
+        (Input::PostToolUse(now), Value::String(text)) => with_text(now.output.as_deref(), text),
         (Input::PostToolUse(_), Value::Object(result)) => without_nulls(result.clone()),
         _ => updated.clone(),
     };
@@ -142,7 +142,7 @@ fn loses_calls(response: Option<&Value>) -> bool {
 }
 
 /// Replaces a tool's result with a text, for the model. The user gets it too if both had the same text before.
-fn tell(now: Option<&Value>, text: &str) -> Value {
+fn with_text(now: Option<&Value>, text: &str) -> Value {
     let mut result = now.and_then(Value::as_object).cloned().unwrap_or_default();
     if result.get("for_user").is_some_and(|user| Some(user) == result.get("for_llm")) {
         result.insert("for_user".into(), text.into());

@@ -95,7 +95,7 @@ impl Resolver {
 
     /// Warns about gates that open when they fail, if no failure policy is configured.
     pub(in crate::config) fn undecided_gates(&mut self) {
-        let mut told: Vec<&str> = Vec::new();
+        let mut reported: Vec<&str> = Vec::new();
         for hook in self.hooks.iter().filter(|_| self.enabled && !self.fail_closed) {
             if hook.on_failure.is_some() || hook.observe_only || hook.mode == Mode::Monitor {
                 continue;
@@ -111,10 +111,10 @@ impl Resolver {
                     && self.dialect.default_policy(kind, Cause::Trap) == FailurePolicy::Ignore
             };
             // One warning per event, for its first hook.
-            let Some(event) = hook.events.iter().find(opens).filter(|event| !told.contains(&event.as_str())) else {
+            let Some(event) = hook.events.iter().find(opens).filter(|event| !reported.contains(&event.as_str())) else {
                 continue;
             };
-            told.push(event);
+            reported.push(event);
             let message =
                 format!("nothing says what a failure counts as, so `{}` opens {event} when it fails", hook.name);
             let help =

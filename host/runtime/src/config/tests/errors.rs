@@ -45,9 +45,9 @@ fn all_errors_at_once_in_the_order_of_the_file() {
         "failclosed": true
     }"#;
     let errors = parse_as("claude", text).unwrap_err().diagnostics;
-    let told: Vec<_> = errors.iter().map(|e| (e.line.unwrap(), e.pointer.as_str())).collect();
+    let messages: Vec<_> = errors.iter().map(|e| (e.line.unwrap(), e.pointer.as_str())).collect();
     assert_eq!(
-        told,
+        messages,
         [
             (2, "/limits/fule"),
             (4, "/hooks/PreToolUse/0/hooks/0/type"),
@@ -90,7 +90,7 @@ fn errors_in_the_file() {
             "/hooks/PreToolUse/0/matcher: pattern `a(` is not a regular expression: unclosed group at character 2; -",
         ),
     ] {
-        assert_eq!(told("claude", text), [expected], "{text}");
+        assert_eq!(messages("claude", text), [expected], "{text}");
     }
 }
 
@@ -178,13 +178,13 @@ fn errors_in_a_handler() {
             "`example.com` is not an http address; it starts with `https://`",
         ),
     ] {
-        assert_eq!(told("claude", &with_handler(handler)), [format!("{HANDLER}{at}: {expected}")], "{handler}");
+        assert_eq!(messages("claude", &with_handler(handler)), [format!("{HANDLER}{at}: {expected}")], "{handler}");
     }
 }
 
 #[test]
 fn an_unknown_dialect_is_the_only_error() {
-    assert_eq!(told("claud", "{\"x\":1}"), [": unknown dialect `claud`; did you mean `claude`?"]);
+    assert_eq!(messages("claud", "{\"x\":1}"), [": unknown dialect `claud`; did you mean `claude`?"]);
     let text = r#"{"dialect":"claude2","hooks":1}"#;
     let errors = Config::parse(text, Path::new("hooks.json"), None).unwrap_err().diagnostics;
     assert_eq!((errors.len(), errors[0].pointer.as_str()), (1, "/dialect"));
@@ -319,7 +319,7 @@ fn a_policy_in_the_wrong_place_is_an_error() {
         let errors: Vec<_> = errors.iter().filter(|found| found.is_error()).map(|found| &found.pointer).collect();
         assert!(errors.iter().all(|found| *found == pointer) && !errors.is_empty(), "{dialect} {text}: {errors:?}");
     }
-    let errors = told("blade", r#"{"hooks":{"failureBehavior":"block"}}"#);
+    let errors = messages("blade", r#"{"hooks":{"failureBehavior":"block"}}"#);
     assert_eq!(errors, ["/hooks/failureBehavior: unknown word `block`; known are `ignore`, `deny`, `ask`"]);
     assert!(parse_as("blade", &format!(r#"{{"canUseTool":{hook},"hooks":{{"failureBehavior":"deny"}}}}"#)).is_ok());
     // Settings of a client that resemble no policy.

@@ -104,10 +104,10 @@ fn valid_files_deserialize() {
             for other in others.iter().map(Some).chain([None]) {
                 let mut mutant = value.clone();
                 mutate(&mut mutant, &pointer, other);
-                let told = told(dialect, &mutant.to_string());
+                let messages = messages(dialect, &mutant.to_string());
                 assert!(
-                    !told.iter().any(|line| line.contains("not understood")),
-                    "{dialect} {pointer} {other:?}: {told:?}"
+                    !messages.iter().any(|line| line.contains("not understood")),
+                    "{dialect} {pointer} {other:?}: {messages:?}"
                 );
             }
         }

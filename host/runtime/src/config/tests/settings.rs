@@ -30,8 +30,8 @@ const SETTINGS: &str = r#"{
 #[test]
 fn a_real_settings_file_loads_with_a_word_about_its_gate_alone() {
     let loaded = parse_as("claude", SETTINGS).unwrap();
-    let told: Vec<_> = loaded.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    assert!(matches!(told[..], [one] if one.starts_with("nothing says what a failure counts as")), "{told:?}");
+    let messages: Vec<_> = loaded.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert!(matches!(messages[..], [one] if one.starts_with("nothing says what a failure counts as")), "{messages:?}");
     let hooks: Vec<_> = loaded.config.hooks.iter().map(|h| (h.events[0].as_str(), h.timeout.as_millis())).collect();
     assert_eq!(
         hooks,

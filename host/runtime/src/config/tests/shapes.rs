@@ -6,8 +6,8 @@ fn summary(config: &Config) -> Vec<(String, String, Option<String>, bool)> {
     config.hooks.iter().map(row).collect()
 }
 
-fn row(pointer: &str, events: &str, matcher: Option<&str>, told: bool) -> (String, String, Option<String>, bool) {
-    (pointer.into(), events.into(), matcher.map(Into::into), told)
+fn row(pointer: &str, events: &str, matcher: Option<&str>, messages: bool) -> (String, String, Option<String>, bool) {
+    (pointer.into(), events.into(), matcher.map(Into::into), messages)
 }
 
 #[test]
@@ -43,12 +43,12 @@ fn matchers_that_look_at_the_call() {
     let config = load("blade@observed", &text(r#"{ "tools": ["Bash", "Write"], "commands": "rm.*" }"#));
     let written = r#"{"tools":["Bash","Write"],"commands":"rm.*"}"#;
     assert_eq!(summary(&config), [row("/hooks/PreToolUse/0/hooks/0", "PreToolUse", Some(written), false)]);
-    let bad = told("blade@observed", &text(r#"{ "paths": ["a", "b("] }"#));
+    let bad = messages("blade@observed", &text(r#"{ "paths": ["a", "b("] }"#));
     assert!(bad[0].starts_with("/hooks/PreToolUse/0/matcher/paths/1: "), "{bad:?}");
-    let unknown = told("blade@observed", &text(r#"{ "tool": "Bash" }"#));
+    let unknown = messages("blade@observed", &text(r#"{ "tool": "Bash" }"#));
     assert!(unknown[0].starts_with("/hooks/PreToolUse/0/matcher"), "{unknown:?}");
     let elsewhere = text(r#"{ "tools": "Bash" }"#).replace("PreToolUse", "Stop");
-    assert!(told("blade@observed", &elsewhere)[0].contains("takes no matcher for Stop"));
+    assert!(messages("blade@observed", &elsewhere)[0].contains("takes no matcher for Stop"));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn flat_or_groups() {
     let wrong = r#"{ "failClosed": true, "hooks": { "preToolUse": [{ "bash": "a", "timeoutSec": "7", "comand": "x" }],
         "stop/er": [{ "hooks": [{ "bash": 5 }] }] } }"#;
     let mut places: Vec<String> =
-        told("copilot", wrong).iter().map(|told| told.split(':').next().unwrap().to_owned()).collect();
+        messages("copilot", wrong).iter().map(|messages| messages.split(':').next().unwrap().to_owned()).collect();
     places.sort();
     assert_eq!(
         places,
@@ -102,7 +102,7 @@ fn flat() {
         ]
     );
     assert_eq!(
-        told("blade-callback", r#"{"hooks":{"PreToolUse":[{"type":"wasm","component":"a","hooks":[]}]}}"#)[0]
+        messages("blade-callback", r#"{"hooks":{"PreToolUse":[{"type":"wasm","component":"a","hooks":[]}]}}"#)[0]
             .split(';')
             .next(),
         Some("/hooks/PreToolUse/0/hooks: unknown key `hooks`")
@@ -135,7 +135,7 @@ fn named() {
 #[test]
 fn named_warnings() {
     assert_eq!(
-        told("blade", r#"{"hooks":{"PreCompact":[]}}"#),
+        messages("blade", r#"{"hooks":{"PreCompact":[]}}"#),
         ["/hooks/PreCompact: blade has no event `PreCompact`; that is claude's name; here it is `Compaction`"]
     );
 }
@@ -159,7 +159,7 @@ fn unknown_words_are_errors() {
     ] {
         let text = format!(r#"{{"hooks":{{"a":{{"type":"command","command":"x",{word}}}}}}}"#);
         assert!(parse_as("picoclaw", &text).is_err(), "{text}");
-        assert_eq!(told("picoclaw", &text), [expected], "{text}");
+        assert_eq!(messages("picoclaw", &text), [expected], "{text}");
     }
     for kind in ["tool.*", "tool|agent", "Turn_Start", ""] {
         let text = format!(r#"{{"hooks":{{"a":{{"type":"command","command":"x","observe":["{kind}"]}}}}}}"#);
@@ -189,7 +189,7 @@ fn processes_as_picoclaw_has_them() {
     let timed = config.hooks.iter().find(|hook| hook.name == "timed").unwrap();
     assert_eq!((stages(timed), timed.timeout_given), ([9_000, 9_000, 30_000], true));
     assert_eq!(
-        told("picoclaw", r#"{"hooks":{"a":{"command":[],"intercept":["before_tool"]}}}"#),
+        messages("picoclaw", r#"{"hooks":{"a":{"command":[],"intercept":["before_tool"]}}}"#),
         [
             "/hooks/a/command: expected an executable, found an empty array; name it, and its arguments after it: `[\"python3\", \"hook.py\"]`"
         ]
@@ -257,14 +257,14 @@ fn the_hooks_of_picoclaws_own_configuration_load() {
     assert_eq!(stages(&config.hooks[3]), [500, 2_500, 60_000]);
     assert_eq!(stages(&config.hooks[1]), [500, 1_000, 60_000]);
     assert!(matches!(config.hooks[2].handler, Handler::LeftOut { kind: "builtin" }));
-    let warned = told("picoclaw", text);
+    let warned = messages("picoclaw", text);
     let builtin = &warned[0];
     assert!(
         builtin.starts_with("/hooks/builtins/example_logger: handlers of type `builtin` are not run"),
         "{warned:?}"
     );
     assert!(builtin.contains("where PicoClaw itself runs it"), "{warned:?}");
-    assert!(!warned.iter().any(|told| told.contains("is not a setting")), "{warned:?}");
+    assert!(!warned.iter().any(|messages| messages.contains("is not a setting")), "{warned:?}");
 
     assert!(!load("picoclaw", r#"{"hooks":{"enabled":false,"processes":{}}}"#).enabled);
     for (hooks, expected) in [
@@ -282,7 +282,7 @@ fn the_hooks_of_picoclaws_own_configuration_load() {
             "/hooks/a: another hook here is called `a` too",
         ),
     ] {
-        let found = told("picoclaw", &format!(r#"{{"hooks":{{{hooks}}}}}"#));
+        let found = messages("picoclaw", &format!(r#"{{"hooks":{{{hooks}}}}}"#));
         assert!(found.iter().any(|found| found.starts_with(expected)), "{hooks}: {found:?}");
     }
 }

@@ -42,7 +42,7 @@ fn settings_without_effect_load_with_a_warning() {
         ),
     ] {
         assert!(parse_as("claude", &text).is_ok(), "{text}");
-        assert_eq!(told("claude", &text), [expected], "{text}");
+        assert_eq!(messages("claude", &text), [expected], "{text}");
     }
 }
 
@@ -66,7 +66,7 @@ fn events_of_real_clients_are_not_called_typos() {
     ];
     for event in events {
         let text = format!(r#"{{"hooks":{{"{event}":[{{"hooks":[{{"type":"command","command":"x"}}]}}]}}}}"#);
-        assert_eq!(told("claude", &text), [""; 0], "{event}");
+        assert_eq!(messages("claude", &text), [""; 0], "{event}");
     }
 }
 
@@ -74,7 +74,7 @@ fn events_of_real_clients_are_not_called_typos() {
 fn matchers_that_say_nothing_are_not_worth_a_warning() {
     for matcher in ["", "*"] {
         let text = format!(r#"{{"hooks":{{"Stop":[{{"matcher":"{matcher}","hooks":[]}}]}}}}"#);
-        assert_eq!(told("claude", &text), [""; 0]);
+        assert_eq!(messages("claude", &text), [""; 0]);
     }
 }
 
@@ -89,8 +89,12 @@ fn matchers_on_events_without_one_depend_on_the_dialect() {
         ("blade", "Stop", true),
         ("blade", "TaskCompleted", true),
     ] {
-        let told = told(dialect, &text(event));
-        assert_eq!(told.iter().any(|line| line.contains("takes no matcher")), warned, "{dialect} {event} {told:?}");
+        let messages = messages(dialect, &text(event));
+        assert_eq!(
+            messages.iter().any(|line| line.contains("takes no matcher")),
+            warned,
+            "{dialect} {event} {messages:?}"
+        );
     }
 }
 
@@ -158,11 +162,14 @@ fn silently_open_gates_are_reported() {
             "gemini" => matcher(pattern).replace("PreToolUse", "BeforeTool"),
             _ => matcher(pattern),
         };
-        assert_eq!(told(dialect, &text), expected, "{dialect} {pattern}");
+        assert_eq!(messages(dialect, &text), expected, "{dialect} {pattern}");
     }
     // The warning about a name without resemblance lists the known ones.
-    let told = told("gemini", &matcher("Frobnicate").replace("PreToolUse", "BeforeTool"));
-    assert!(told[0].contains("names no tool of gemini") && told[0].contains("`run_shell_command`"), "{told:?}");
+    let messages = messages("gemini", &matcher("Frobnicate").replace("PreToolUse", "BeforeTool"));
+    assert!(
+        messages[0].contains("names no tool of gemini") && messages[0].contains("`run_shell_command`"),
+        "{messages:?}"
+    );
 }
 
 #[test]
@@ -187,7 +194,7 @@ fn milliseconds_read_as_seconds_are_reported() {
         ("claude", "", r#","timeout":5000"#, None),
     ] {
         let expected: Vec<String> = place.into_iter().map(expected).collect();
-        assert_eq!(told(dialect, &text(group, handler)), expected, "{dialect} {group} {handler}");
+        assert_eq!(messages(dialect, &text(group, handler)), expected, "{dialect} {group} {handler}");
     }
 }
 
@@ -227,7 +234,7 @@ fn a_gate_without_a_failure_policy_is_reported() {
             vec![opens("/hooks/x", "hook.before_tool")],
         ),
     ] {
-        assert_eq!(told(dialect, &text), expected, "{dialect} {text}");
+        assert_eq!(messages(dialect, &text), expected, "{dialect} {text}");
     }
 }
 
@@ -235,6 +242,6 @@ fn a_gate_without_a_failure_policy_is_reported() {
 #[test]
 fn client_settings_cause_no_warning() {
     let text = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","statusMessage":"checking"}]}]}}"#;
-    assert_eq!(told("blade", text), [""; 0]);
-    assert_eq!(told("claude", text).len(), 1);
+    assert_eq!(messages("blade", text), [""; 0]);
+    assert_eq!(messages("claude", text).len(), 1);
 }

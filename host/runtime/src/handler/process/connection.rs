@@ -22,7 +22,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 
-use super::{Spec, life::Ended, log::Log, message};
+use super::{Spec, log::Log, message, supervisor::ProcessEnd};
 use crate::{
     lines,
     process::{DRAIN, Group},
@@ -56,7 +56,7 @@ pub(super) struct Connection {
 type Stop = Option<Instant>;
 
 /// The result of sending a notification.
-pub(super) enum Told {
+pub(super) enum Delivery {
     Queued,
     Dropped,
 }
@@ -65,10 +65,10 @@ pub(super) enum Told {
 struct Shared {
     log: Arc<Log>,
     open: Mutex<Open>,
-    ended: watch::Sender<Option<Ended>>,
+    ended: watch::Sender<Option<ProcessEnd>>,
     dropped: AtomicU64,
     /// Notifications sent since the last reply. The process may still be handling them.
-    told: AtomicU64,
+    unacknowledged: AtomicU64,
     /// Notifications that are not written yet.
     unread: AtomicU64,
     /// True if the process sends no more replies and is about to end.
@@ -93,7 +93,7 @@ impl Connection {
             open: Mutex::default(),
             ended: watch::Sender::new(None),
             dropped: AtomicU64::new(0),
-            told: AtomicU64::new(0),
+            unacknowledged: AtomicU64::new(0),
             unread: AtomicU64::new(0),
             leaving: AtomicBool::new(false),
         });
@@ -127,12 +127,12 @@ impl Connection {
     }
 
     /// Queues a notification. Does not wait.
-    pub(super) fn tell(&self, line: Object) -> Told {
+    pub(super) fn notify(&self, line: Object) -> Delivery {
         // Counted first, because it may be written at once.
         self.shared.unread.fetch_add(1, Ordering::Relaxed);
         if self.notifications.try_send(message(line, None)).is_ok() {
-            self.shared.told.fetch_add(1, Ordering::Relaxed);
-            return Told::Queued;
+            self.shared.unacknowledged.fetch_add(1, Ordering::Relaxed);
+            return Delivery::Queued;
         }
         self.shared.unread.fetch_sub(1, Ordering::Relaxed);
         let dropped = self.shared.dropped.fetch_add(1, Ordering::Relaxed) + 1;
@@ -141,11 +141,11 @@ impl Connection {
         if dropped.is_power_of_two() {
             self.shared.log.warn(format!("{dropped} notifications dropped so far: it is slower than its events"));
         }
-        Told::Dropped
+        Delivery::Dropped
     }
 
     /// The end of the process, if it has ended.
-    pub(super) fn ended(&self) -> Option<Ended> {
+    pub(super) fn ended(&self) -> Option<ProcessEnd> {
         self.shared.ended.borrow().clone()
     }
 
@@ -164,14 +164,14 @@ impl Connection {
     }
 
     /// The number of notifications sent since the last reply.
-    pub(super) fn told(&self) -> u64 {
-        self.shared.told.load(Ordering::Relaxed)
+    pub(super) fn unacknowledged(&self) -> u64 {
+        self.shared.unacknowledged.load(Ordering::Relaxed)
     }
 
     /// Closes the stdin of the process and waits for it to exit. Kills it at the deadline. Returns the number of
     /// notifications that were not written.
     pub(super) async fn stop(&self, by: Instant) -> u64 {
-        let idle = self.told() == 0;
+        let idle = self.unacknowledged() == 0;
         self.stop.send_replace(Some(if idle { by.min(Instant::now() + IDLE_GRACE) } else { by }));
         self.shared.gone().await;
         self.shared.unread.load(Ordering::Relaxed)
@@ -347,7 +347,7 @@ impl Shared {
     /// Marks the process as ended, and fails all pending requests.
     fn end(&self, failure: &Failure) {
         let failure = Failure::new(failure.cause, format!("the process {}", failure.message));
-        self.ended.send_replace(Some(Ended { failure: failure.clone(), at: Instant::now() }));
+        self.ended.send_replace(Some(ProcessEnd { failure: failure.clone(), at: Instant::now() }));
         for (_, waiting) in std::mem::take(&mut self.open().waiting) {
             let _ = waiting.send(Err(failure.clone()));
         }
@@ -381,7 +381,7 @@ impl Shared {
             open.answered += 1;
             // The handshake was answered before the process read any notification.
             if open.answered > 1 {
-                self.told.store(0, Ordering::Relaxed);
+                self.unacknowledged.store(0, Ordering::Relaxed);
             }
             // Fails if the caller has just abandoned the request.
             let _ = waiting.send(result);

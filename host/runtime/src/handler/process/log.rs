@@ -11,11 +11,11 @@ const BYTES: usize = 16 * 1024;
 /// The lines since the last call. The next call that ends takes them into its report. They are also logged at once.
 pub(super) struct Log {
     hook: String,
-    kept: Mutex<Kept>,
+    kept: Mutex<Buffer>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Buffer {
     lines: Vec<LogLine>,
     bytes: usize,
     /// The number of lines that did not fit.
@@ -51,7 +51,7 @@ impl Log {
 
     /// Takes all lines.
     pub(super) fn take(&self) -> Vec<LogLine> {
-        let Kept { mut lines, more, .. } =
+        let Buffer { mut lines, more, .. } =
             std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         if more > 0 {
             lines.push(LogLine { level: LogLevel::Info, message: format!("… and {more} more lines") });

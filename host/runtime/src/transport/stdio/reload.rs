@@ -9,8 +9,8 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{Tell, Told};
-use crate::{Host, loader::modes};
+use super::{Notice, Reporter};
+use crate::{HookSet, loader::modes};
 
 /// The source of the host for each request of [`super::serve`].
 #[async_trait]
@@ -18,8 +18,8 @@ pub trait Source: Send + Sync + 'static {
     /// The current host.
     ///
     /// # Errors
-    /// [`Broken`] without a usable configuration.
-    async fn current(&self) -> Result<Arc<Host>, Broken>;
+    /// [`Unavailable`] without a usable configuration.
+    async fn current(&self) -> Result<Arc<HookSet>, Unavailable>;
 
     /// The modes of `hook.hello` that the hooks serve.
     fn modes(&self) -> Vec<&'static str>;
@@ -30,7 +30,7 @@ pub trait Source: Send + Sync + 'static {
 
 /// The reason why no host is available.
 #[derive(Debug, Clone)]
-pub struct Broken {
+pub struct Unavailable {
     /// The error message.
     pub reason: String,
     /// True if requests are blocked because of it.
@@ -43,25 +43,25 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Reloads a configuration file when it changes. The new host applies from the next request. If the changed file is
 /// invalid, the previous host remains in use.
 pub struct Reloading {
-    current: RwLock<Result<Arc<Host>, Broken>>,
+    current: RwLock<Result<Arc<HookSet>, Unavailable>>,
 }
 
 /// Builds a host from the file.
 pub type Load = Box<dyn Fn() -> Loading + Send + Sync>;
 /// The future that [`Load`] returns.
-pub type Loading = Pin<Box<dyn Future<Output = Result<Host, Broken>> + Send>>;
+pub type Loading = Pin<Box<dyn Future<Output = Result<HookSet, Unavailable>> + Send>>;
 
 impl Reloading {
     /// Loads the file, and reloads it on changes until this value is dropped. `load` builds a lazy host, because the
     /// client waits for it.
-    pub async fn start(path: PathBuf, load: Load, tell: Tell) -> Arc<Self> {
+    pub async fn start(path: PathBuf, load: Load, reporter: Reporter) -> Arc<Self> {
         let stamp = stamp(&path);
         let loaded = load().await.map(Arc::new);
         if let Err(broken) = &loaded {
-            tell(Told::Line(broken.reason.clone()));
+            reporter(Notice::Line(broken.reason.clone()));
         }
         let this = Arc::new(Self { current: RwLock::new(loaded) });
-        warm(&this, &tell);
+        warm(&this, &reporter);
         let watched = Arc::downgrade(&this);
         tokio::spawn(async move {
             let mut seen = stamp;
@@ -75,35 +75,35 @@ impl Reloading {
                 seen = now;
                 match load().await {
                     Ok(host) => {
-                        tell(Told::Line(format!("{} is loaded again", path.display())));
+                        reporter(Notice::Line(format!("{} is loaded again", path.display())));
                         *this.current.write().unwrap_or_else(PoisonError::into_inner) = Ok(Arc::new(host));
-                        warm(&this, &tell);
+                        warm(&this, &reporter);
                     }
-                    Err(broken) => this.refuse(broken, &tell),
+                    Err(broken) => this.refuse(broken, &reporter),
                 }
             }
         });
         this
     }
 
-    fn refuse(&self, broken: Broken, tell: &Tell) {
-        tell(Told::Line(format!("the changed configuration is not used: {}", broken.reason)));
+    fn refuse(&self, broken: Unavailable, reporter: &Reporter) {
+        reporter(Notice::Line(format!("the changed configuration is not used: {}", broken.reason)));
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if current.is_err() {
             *current = Err(broken);
         }
     }
 
-    fn get(&self) -> Result<Arc<Host>, Broken> {
+    fn get(&self) -> Result<Arc<HookSet>, Unavailable> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// Loads all hooks in the background. Requests wait only for the hooks that they need.
-fn warm(this: &Arc<Reloading>, tell: &Tell) {
+fn warm(this: &Arc<Reloading>, reporter: &Reporter) {
     if let Ok(host) = this.get() {
-        let tell = Arc::clone(tell);
-        tokio::spawn(async move { host.check().await.into_iter().for_each(|found| tell(Told::Problem(found))) });
+        let reporter = Arc::clone(reporter);
+        tokio::spawn(async move { host.check().await.into_iter().for_each(|found| reporter(Notice::Problem(found))) });
     }
 }
 
@@ -115,7 +115,7 @@ fn stamp(path: &std::path::Path) -> Option<(SystemTime, u64)> {
 
 #[async_trait]
 impl Source for Reloading {
-    async fn current(&self) -> Result<Arc<Host>, Broken> {
+    async fn current(&self) -> Result<Arc<HookSet>, Unavailable> {
         self.get()
     }
 

@@ -89,7 +89,7 @@ mod tests {
     use super::{File, Saved, VERSION};
     use crate::console::{
         history::{History, WINDOWS},
-        outcome::Counted,
+        outcome::ResponseFacts,
     };
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         let file = File { folder: Some(folder.path().join("state")), name: "console.json".into() };
         assert_eq!(file.read(), Saved::default());
         let history = History::from(Saved::default(), 1000);
-        history.count("acme", &Counted { decided: true, us: 20, ..Counted::default() }, 2000);
+        history.count("acme", &ResponseFacts { decided: true, us: 20, ..ResponseFacts::default() }, 2000);
         let saved = Saved { version: VERSION, ..history.to_save() };
         file.write(saved.clone());
         assert_eq!(file.read(), saved);

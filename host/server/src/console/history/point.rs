@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::console::{outcome::Counted, scale::Scale};
+use crate::console::{outcome::ResponseFacts, scale::Scale};
 
 /// The counts of one step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ const fn is_zero(count: &u32) -> bool {
 
 impl Point {
     /// Counts one response.
-    pub fn count(&mut self, counted: &Counted) {
+    pub fn count(&mut self, counted: &ResponseFacts) {
         let add = |to: &mut u32, yes: bool| *to = to.saturating_add(yes.into());
         add(&mut self.decisions, counted.decided);
         add(&mut self.denied, counted.denied);

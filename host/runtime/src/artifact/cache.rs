@@ -13,14 +13,14 @@ use thiserror::Error;
 use crate::folders;
 
 /// The default size limit of the folder: 2 GiB.
-pub const KEPT_BYTES: u64 = 2 << 30;
+pub const CACHE_BYTES: u64 = 2 << 30;
 /// The largest component, in bytes.
 const MAX_COMPONENT: u64 = 256 << 20;
 
 /// A folder of components. Each is written atomically and verified whenever it is read. A file that a power failure or
 /// another program damaged counts as missing.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct ComponentCache {
     folder: PathBuf,
     most: u64,
 }
@@ -28,7 +28,7 @@ pub struct Kept {
 /// The error of storing or reading a component.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum KeepError {
+pub enum ComponentCacheError {
     /// The location of the folder is unknown.
     #[error("there is no place to keep components: HOME is not set")]
     NoPlace,
@@ -56,7 +56,7 @@ pub enum KeepError {
 
 /// A component in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptFile {
+pub struct CachedComponent {
     /// The digest in hexadecimal, which is also the file's name.
     pub digest: String,
     /// The size in bytes.
@@ -65,18 +65,18 @@ pub struct KeptFile {
     pub fetched: Option<SystemTime>,
 }
 
-impl Kept {
+impl ComponentCache {
     /// The user's folder: `components` in hookbox's cache folder.
     ///
     /// # Errors
-    /// [`KeepError::NoPlace`].
-    pub fn of_user() -> Result<Self, KeepError> {
-        folders::cache().map(|cache| Self::at(cache.join("components"))).ok_or(KeepError::NoPlace)
+    /// [`ComponentCacheError::NoPlace`].
+    pub fn of_user() -> Result<Self, ComponentCacheError> {
+        folders::cache().map(|cache| Self::at(cache.join("components"))).ok_or(ComponentCacheError::NoPlace)
     }
 
     /// A folder of the embedder. It must be private to this user. It is created on the first write.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), most: KEPT_BYTES }
+        Self { folder: folder.into(), most: CACHE_BYTES }
     }
 
     /// Sets the size limit in bytes.
@@ -94,8 +94,8 @@ impl Kept {
     /// Returns the component with this digest (in hexadecimal), if it exists and is intact.
     ///
     /// # Errors
-    /// [`KeepError::Io`], also if the folder or the file is not private to this user.
-    pub fn get(&self, digest: &str) -> Result<Option<Vec<u8>>, KeepError> {
+    /// [`ComponentCacheError::Io`], also if the folder or the file is not private to this user.
+    pub fn get(&self, digest: &str) -> Result<Option<Vec<u8>>, ComponentCacheError> {
         if !self.folder.exists() {
             return Ok(None);
         }
@@ -106,25 +106,25 @@ impl Kept {
             file.take(MAX_COMPONENT).read_to_end(&mut bytes)?;
             Ok((sha256(&bytes) == digest).then_some(bytes))
         };
-        read().map_err(|error| KeepError::Io { path, error })
+        read().map_err(|error| ComponentCacheError::Io { path, error })
     }
 
     /// Stores a component under its digest. Returns the digest.
     ///
     /// # Errors
-    /// [`KeepError::Full`], [`KeepError::Io`].
-    pub fn put(&self, bytes: &[u8]) -> Result<String, KeepError> {
+    /// [`ComponentCacheError::Full`], [`ComponentCacheError::Io`].
+    pub fn put(&self, bytes: &[u8]) -> Result<String, ComponentCacheError> {
         let digest = sha256(bytes);
         if self.get(&digest)?.is_some() {
             return Ok(digest);
         }
-        let io = |error| KeepError::Io { path: self.folder.clone(), error };
+        let io = |error| ComponentCacheError::Io { path: self.folder.clone(), error };
         let folder = Folder::open(&self.folder).map_err(io)?;
         // Writers remove stale temporary files.
         folder.tidy();
         let (used, needed) = (self.files()?.iter().map(|file| file.size).sum::<u64>(), bytes.len() as u64);
         if used.saturating_add(needed) > self.most {
-            return Err(KeepError::Full { path: self.folder.clone(), used, most: self.most, needed });
+            return Err(ComponentCacheError::Full { path: self.folder.clone(), used, most: self.most, needed });
         }
         folder.write(&name(&digest), &[bytes]).map_err(io)?;
         Ok(digest)
@@ -133,19 +133,19 @@ impl Kept {
     /// Lists the components, sorted by digest.
     ///
     /// # Errors
-    /// [`KeepError::Io`].
-    pub fn files(&self) -> Result<Vec<KeptFile>, KeepError> {
+    /// [`ComponentCacheError::Io`].
+    pub fn files(&self) -> Result<Vec<CachedComponent>, ComponentCacheError> {
         if !self.folder.exists() {
             return Ok(Vec::new());
         }
-        let io = |error| KeepError::Io { path: self.folder.clone(), error };
+        let io = |error| ComponentCacheError::Io { path: self.folder.clone(), error };
         let names = Folder::open(&self.folder).and_then(|folder| folder.names()).map_err(io)?;
-        let mut files: Vec<KeptFile> = names
+        let mut files: Vec<CachedComponent> = names
             .iter()
             .filter_map(|name| {
                 let digest = name.to_str()?.strip_suffix(".wasm")?;
                 let meta = fs::symlink_metadata(self.folder.join(name)).ok()?;
-                Some(KeptFile { digest: digest.to_owned(), size: meta.len(), fetched: meta.modified().ok() })
+                Some(CachedComponent { digest: digest.to_owned(), size: meta.len(), fetched: meta.modified().ok() })
             })
             .collect();
         files.sort_by(|a, b| a.digest.cmp(&b.digest));
@@ -155,9 +155,9 @@ impl Kept {
     /// Removes a component. Returns true if it existed.
     ///
     /// # Errors
-    /// [`KeepError::Io`].
-    pub fn remove(&self, digest: &str) -> Result<bool, KeepError> {
-        let io = |error| KeepError::Io { path: self.folder.clone(), error };
+    /// [`ComponentCacheError::Io`].
+    pub fn remove(&self, digest: &str) -> Result<bool, ComponentCacheError> {
+        let io = |error| ComponentCacheError::Io { path: self.folder.clone(), error };
         Folder::open(&self.folder).and_then(|folder| folder.remove(&name(digest))).map_err(io)
     }
 }
@@ -172,12 +172,12 @@ mod tests {
 
     use std::fs;
 
-    use super::{KeepError, Kept};
+    use super::{ComponentCache, ComponentCacheError};
 
     #[test]
     fn cached_artifacts_are_complete_or_absent() {
         let home = tempfile::tempdir().unwrap();
-        let kept = Kept::at(home.path().join("components"));
+        let kept = ComponentCache::at(home.path().join("components"));
         assert_eq!(kept.files().unwrap(), []);
         let digest = kept.put(b"component").unwrap();
         assert_eq!(kept.get(&digest).unwrap().unwrap(), b"component");
@@ -195,20 +195,20 @@ mod tests {
     #[test]
     fn a_link_in_place_of_a_component_is_not_followed() {
         let home = tempfile::tempdir().unwrap();
-        let kept = Kept::at(home.path().join("components"));
+        let kept = ComponentCache::at(home.path().join("components"));
         let digest = kept.put(b"component").unwrap();
         let (file, elsewhere) = (kept.folder().join(format!("{digest}.wasm")), home.path().join("elsewhere"));
         fs::rename(&file, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
-        assert!(matches!(kept.get(&digest), Err(KeepError::Io { .. })));
+        assert!(matches!(kept.get(&digest), Err(ComponentCacheError::Io { .. })));
     }
 
     #[test]
     fn a_full_folder_takes_no_more() {
         let home = tempfile::tempdir().unwrap();
-        let kept = Kept::at(home.path().join("components")).most(10);
+        let kept = ComponentCache::at(home.path().join("components")).most(10);
         kept.put(b"12345678").unwrap();
-        assert!(matches!(kept.put(b"123"), Err(KeepError::Full { used: 8, needed: 3, .. })));
+        assert!(matches!(kept.put(b"123"), Err(ComponentCacheError::Full { used: 8, needed: 3, .. })));
         // Storing an existing component needs no space.
         kept.put(b"12345678").unwrap();
     }

@@ -18,7 +18,7 @@ use crate::{
 
 /// Returns true if a hook process can get events of this kind. Events that can be blocked but have no request in
 /// picoclaw are left out, because a hook that only observes them is no gate.
-pub fn tells(kind: EventKind) -> bool {
+pub fn has_request(kind: EventKind) -> bool {
     !matches!(
         kind,
         EventKind::UserPromptSubmit
@@ -43,9 +43,9 @@ pub fn mode(kind: EventKind) -> &'static str {
 /// All modes, in the client's order.
 pub const MODES: [&str; 4] = ["observe", "llm", "tool", "approve"];
 
-/// Translates an event to picoclaw. `None` if picoclaw cannot send it ([`tells`]).
-pub fn tell(event: &Event) -> Option<Event> {
-    let told = match &event.input {
+/// Translates an event to picoclaw. `None` if picoclaw cannot send it ([`has_request`]).
+pub fn to_request(event: &Event) -> Option<Event> {
+    let translated = match &event.input {
         Input::PreToolUse(_) => Input::PreToolUse(PreToolUse::default()),
         Input::PermissionRequest(_) | Input::CanUseTool(_) => Input::PermissionRequest(PermissionRequest::default()),
         Input::PostToolUse(ran) => {
@@ -70,7 +70,7 @@ pub fn tell(event: &Event) -> Option<Event> {
             payload: happened.payload.clone(),
         }),
         // Events that hooks only observe.
-        _ if tells(event.kind()) => Input::AgentEvent(AgentEvent {
+        _ if has_request(event.kind()) => Input::AgentEvent(AgentEvent {
             kind: Some(snake(event.kind().name())),
             payload: Some(Value::clone(&event.raw).into()),
         }),
@@ -86,26 +86,26 @@ pub fn tell(event: &Event) -> Option<Event> {
         chat_id: event.context.chat_id.clone(),
         ..EventContext::default()
     };
-    let call = event.call.as_ref().filter(|_| told.kind().has_tool()).map(|call| {
+    let call = event.call.as_ref().filter(|_| translated.kind().has_tool()).map(|call| {
         let input = if call.input.is_null() { json!({}).into() } else { call.input.clone() };
         ToolCall::new(call.name.clone(), input)
     });
-    let mut told = Event::new(&DIALECT, context, call, told);
-    if told.call.as_ref().is_some_and(|call| call.name.is_empty()) {
+    let mut translated = Event::new(&DIALECT, context, call, translated);
+    if translated.call.as_ref().is_some_and(|call| call.name.is_empty()) {
         // picoclaw.md: `tool` is always there, even if a client left out the name.
-        told.extra.insert("tool", Value::from(""));
-        told.raw = DIALECT.encode_event(&told).into();
+        translated.extra.insert("tool", Value::from(""));
+        translated.raw = DIALECT.encode_event(&translated).into();
     }
-    Some(told)
+    Some(translated)
 }
 
-/// Translates the `result` object of a hook process to an output for `event`. `told` is the result of [`tell`] for that
+/// Translates the `result` object of a hook process to an output for `event`. `translated` is the result of [`to_request`] for that
 /// event.
 ///
 /// # Errors
 /// The errors of [`crate::Dialect::decode_output`].
-pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
-    let (mut output, mut notes) = DIALECT.decode_output(told, result)?;
+pub fn from_result(event: &Event, translated: &Event, result: &Object) -> Result<(HookOutput, Vec<Note>), DecodeError> {
+    let (mut output, mut notes) = DIALECT.decode_output(translated, result)?;
     // A `modify` repeats the parts that it does not change.
     if let Some(call) = &event.call {
         output.updated_tool.take_if(|tool| *tool == call.name);
@@ -113,7 +113,8 @@ pub fn said(event: &Event, told: &Event, result: &Object) -> Result<(HookOutput,
             output.updated.take_if(|input| call.input == *input);
         }
     }
-    if let (Input::PostToolUse(ran), Input::PostToolUse(seen), Some(new)) = (&event.input, &told.input, &output.updated)
+    if let (Input::PostToolUse(ran), Input::PostToolUse(seen), Some(new)) =
+        (&event.input, &translated.input, &output.updated)
         && ran.output != seen.output
     {
         let text = new.get("for_llm").and_then(Value::as_str);

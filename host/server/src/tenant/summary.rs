@@ -8,20 +8,20 @@ use serde_json::{Map, Value};
 
 use super::TenantFile;
 use crate::{
-    files::{Place, Stamp},
+    files::{FilePath, Stamp},
     settings::{MAX_BYTES, Tokens},
     token::Token,
 };
 
 /// The readable content of a tenant's file.
 #[derive(Debug)]
-pub struct Glance {
+pub struct FileSummary {
     /// The stamp of the file from before it was read.
     pub stamp: Stamp,
     /// The whole file, or the error. The error quotes the file, so it is only for the operator.
     pub file: Result<Arc<TenantFile>, String>,
     /// Its tokens.
-    pub tokens: Told,
+    pub tokens: FileTokens,
     /// True if failures block. `None` if that cannot be read.
     pub closed: Option<bool>,
     /// The hooks files that it names, as written.
@@ -34,7 +34,7 @@ pub struct Glance {
 
 /// The tokens of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum FileTokens {
     /// All of them.
     All(Tokens),
     /// The valid ones. Others are invalid, and may be any earlier token.
@@ -52,14 +52,14 @@ struct Parts {
     hooks: Value,
 }
 
-impl Glance {
+impl FileSummary {
     /// Reads a file. `stamp` was taken before.
     pub fn at(path: &Path, stamp: Stamp) -> Self {
-        let bytes = match Place::anywhere(path).read(MAX_BYTES) {
+        let bytes = match FilePath::anywhere(path).read(MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) => {
                 let why = format!("{}: cannot be read: {error}", path.display());
-                let (tokens, hooks) = (Told::Text(Vec::new()), Vec::new());
+                let (tokens, hooks) = (FileTokens::Text(Vec::new()), Vec::new());
                 return Self {
                     stamp,
                     file: Err(why),
@@ -75,7 +75,7 @@ impl Glance {
         match serde_json::from_slice::<TenantFile>(&bytes) {
             Ok(file) => Self {
                 stamp,
-                tokens: Told::All(file.tokens.clone()),
+                tokens: FileTokens::All(file.tokens.clone()),
                 closed: Some(file.fail_closed),
                 hooks: file.hooks.values().map(|file| file.to_string_lossy().into_owned()).collect(),
                 has_tokens: true,
@@ -87,26 +87,26 @@ impl Glance {
                 let file = Err(wrong(error));
                 let Ok(Parts { tokens, hooks }) = serde_json::from_slice::<Parts>(&bytes) else {
                     let text = String::from_utf8_lossy(&bytes);
-                    let (tokens, has_tokens) = (Told::Text(hashes(&text)), text.contains("\"tokens\""));
+                    let (tokens, has_tokens) = (FileTokens::Text(hashes(&text)), text.contains("\"tokens\""));
                     return Self { stamp, file, tokens, closed, hooks: Vec::new(), has_tokens, is_hooks_file: false };
                 };
                 let has_tokens = tokens.is_some();
                 let is_path = |value: &Value| value.is_string();
                 let are_paths = |hooks: &Map<String, Value>| !hooks.is_empty() && hooks.values().all(is_path);
                 let is_hooks_file = !has_tokens && hooks.as_object().is_some_and(|hooks| !are_paths(hooks));
-                let (tokens, hooks) = (told(tokens.as_ref(), &bytes), paths(hooks));
+                let (tokens, hooks) = (file_tokens(tokens.as_ref(), &bytes), paths(hooks));
                 Self { stamp, file, tokens, closed, hooks, has_tokens, is_hooks_file }
             }
         }
     }
 }
 
-fn told(tokens: Option<&Value>, bytes: &[u8]) -> Told {
+fn file_tokens(tokens: Option<&Value>, bytes: &[u8]) -> FileTokens {
     let Some(Value::Array(entries)) = tokens else {
-        return Told::Text(hashes(&String::from_utf8_lossy(bytes)));
+        return FileTokens::Text(hashes(&String::from_utf8_lossy(bytes)));
     };
     let read: Tokens = entries.iter().filter_map(|entry| Token::deserialize(entry).ok()).collect();
-    if read.len() == entries.len() { Told::All(read) } else { Told::Some(read) }
+    if read.len() == entries.len() { FileTokens::All(read) } else { FileTokens::Some(read) }
 }
 
 fn paths(hooks: Value) -> Vec<String> {

@@ -59,9 +59,9 @@ pub(super) fn settle(event: &Event, sent: &BeforeLlm, outcome: &mut Outcome) {
     let version = Version::of(event);
     let Some(Value::Object(request)) = &mut outcome.output.updated else { return };
     let mut notes = Vec::new();
-    let lost = if version != Version::Older && keep_system(sent, request, &mut notes) == Kept::Lost {
+    let lost = if version != Version::Older && keep_system(sent, request, &mut notes) == Fate::Lost {
         Some(("a hook rewrote a system message, which this agent cannot do", SYSTEM))
-    } else if version == Version::Newer && keep_tools(sent, request, &mut notes) == Kept::Lost {
+    } else if version == Version::Newer && keep_tools(sent, request, &mut notes) == Fate::Lost {
         Some(("a hook took away or changed a tool, which this agent cannot do", TOOLS))
     } else {
         None
@@ -79,21 +79,21 @@ pub(super) fn settle(event: &Event, sent: &BeforeLlm, outcome: &mut Outcome) {
 
 /// Fate of the client's own part of a list.
 #[derive(PartialEq, Eq)]
-enum Kept {
+enum Fate {
     Yes,
     Lost,
 }
 
-fn keep_system(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) -> Kept {
+fn keep_system(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) -> Fate {
     let (Some(old), Some(Value::Array(new))) =
         (sent.messages.as_deref().and_then(Value::as_array), request.get_mut("messages"))
     else {
-        return Kept::Yes;
+        return Fate::Yes;
     };
     let kept: Vec<&Value> = old.iter().filter(|message| is_system(message)).collect();
     let now: Vec<&Value> = new.iter().filter(|message| is_system(message)).collect();
     match compare(&kept, &now) {
-        Compared::Changed => return Kept::Lost,
+        Compared::Changed => return Fate::Lost,
         Compared::Added => {
             let mut left = kept.iter();
             let mut next = left.next();
@@ -112,18 +112,18 @@ fn keep_system(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) ->
     for (index, message) in old.iter().enumerate().filter(|(_, message)| is_system(message)) {
         match new.get_mut(index) {
             Some(place) if is_system(place) => place.clone_from(message),
-            _ => return Kept::Lost,
+            _ => return Fate::Lost,
         }
     }
-    Kept::Yes
+    Fate::Yes
 }
 
-fn keep_tools(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) -> Kept {
+fn keep_tools(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) -> Fate {
     let old = sent.tools.as_deref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let Some(Value::Array(new)) = request.get("tools") else { return Kept::Yes };
+    let Some(Value::Array(new)) = request.get("tools") else { return Fate::Yes };
     let (kept, now): (Vec<&Value>, Vec<&Value>) = (old.iter().collect(), new.iter().collect());
     match compare(&kept, &now) {
-        Compared::Changed => return Kept::Lost,
+        Compared::Changed => return Fate::Lost,
         Compared::Added => {
             notes.push(Note::dropped("no effect: PicoClaw 0.2.8 and later accept no tool from a hook"));
         }
@@ -133,7 +133,7 @@ fn keep_tools(sent: &BeforeLlm, request: &mut Object, notes: &mut Vec<Note>) -> 
         Some(tools) => request.insert("tools".into(), tools.value().clone()),
         None => request.shift_remove("tools"),
     };
-    Kept::Yes
+    Fate::Yes
 }
 
 /// Returns true if no member of the request changed.

@@ -22,25 +22,25 @@ const BACK_OFF: Duration = Duration::from_millis(200);
 const MOST: Duration = Duration::from_secs(30);
 
 /// Starts a process and restarts it. At most one instance runs.
-pub(super) struct Life {
+pub(super) struct Supervisor {
     spec: Arc<Spec>,
     log: Arc<Log>,
-    now: Mutex<Now>,
+    now: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Now {
+struct State {
     current: Option<Current>,
     /// Crashes in a row. A run counts if it ended before it replied to any request.
     crashes: u32,
     /// The last crash, from which the restart delay counts.
-    wait: Option<Ended>,
+    wait: Option<ProcessEnd>,
     closed: bool,
 }
 
 /// The end of a run: the reason and the time.
 #[derive(Debug, Clone)]
-pub(super) struct Ended {
+pub(super) struct ProcessEnd {
     pub(super) failure: Failure,
     pub(super) at: Instant,
 }
@@ -53,7 +53,7 @@ struct Current {
 }
 
 /// Completes with the handshake.
-type Ready = Shared<BoxFuture<'static, Result<(), Ended>>>;
+type Ready = Shared<BoxFuture<'static, Result<(), ProcessEnd>>>;
 
 impl Drop for Current {
     fn drop(&mut self) {
@@ -61,7 +61,7 @@ impl Drop for Current {
     }
 }
 
-impl Life {
+impl Supervisor {
     pub(super) fn new(spec: Spec, log: Arc<Log>) -> Self {
         Self { spec: Arc::new(spec), log, now: Mutex::default() }
     }
@@ -95,14 +95,18 @@ impl Life {
         let Some((connection, ready)) = current else { return Ok(()) };
         // A process reads notifications from before the end of its handshake only after it.
         let ready = tokio::time::timeout_at(by.into(), ready).await;
-        let told = connection.told();
+        let unacknowledged = connection.unacknowledged();
         let unread = connection.stop(by).await;
         match ready {
-            _ if told == 0 => Ok(()),
+            _ if unacknowledged == 0 => Ok(()),
             Ok(Ok(())) if unread == 0 => Ok(()),
-            Ok(Ok(())) => Err(format!("{unread} of {told} notifications were not written in time")),
-            Ok(Err(ended)) => Err(format!("{told} notifications were not delivered: {}", ended.failure.message)),
-            Err(_) => Err(format!("{told} notifications were not delivered: it did not answer the handshake in time")),
+            Ok(Ok(())) => Err(format!("{unread} of {unacknowledged} notifications were not written in time")),
+            Ok(Err(ended)) => {
+                Err(format!("{unacknowledged} notifications were not delivered: {}", ended.failure.message))
+            }
+            Err(_) => Err(format!(
+                "{unacknowledged} notifications were not delivered: it did not answer the handshake in time"
+            )),
         }
     }
 
@@ -116,7 +120,7 @@ impl Life {
         }
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, State> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,7 +135,7 @@ impl Life {
         }
         now.left_alone()?;
         let connection = Connection::open(&self.spec, &self.log).map(Arc::new).inspect_err(|failure| {
-            now.count(Ended { failure: failure.clone(), at: Instant::now() });
+            now.count(ProcessEnd { failure: failure.clone(), at: Instant::now() });
         })?;
         let ready = handshake(Arc::clone(&self.spec), Arc::clone(&connection)).boxed().shared();
         // Polled once now, so that no message precedes the handshake.
@@ -142,7 +146,7 @@ impl Life {
     }
 }
 
-impl Now {
+impl State {
     /// Checks if the current run has ended.
     fn notice(&mut self) {
         let Some(current) = &self.current else { return };
@@ -160,7 +164,7 @@ impl Now {
         }
     }
 
-    fn count(&mut self, ended: Ended) {
+    fn count(&mut self, ended: ProcessEnd) {
         self.crashes = self.crashes.saturating_add(1);
         self.wait = Some(ended);
     }
@@ -185,7 +189,7 @@ fn back_off(crashes: u32) -> Duration {
 }
 
 /// picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is ended."
-async fn handshake(spec: Arc<Spec>, connection: Arc<Connection>) -> Result<(), Ended> {
+async fn handshake(spec: Arc<Spec>, connection: Arc<Connection>) -> Result<(), ProcessEnd> {
     let params = json!({ "name": spec.name, "version": 1, "modes": spec.modes });
     let hello = [("jsonrpc", "2.0".into()), ("method", "hook.hello".into()), ("params", params)];
     let hello: Object = hello.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
@@ -200,7 +204,7 @@ async fn handshake(spec: Arc<Spec>, connection: Arc<Connection>) -> Result<(), E
         }
     };
     connection.kill();
-    Err(Ended { failure, at: Instant::now() })
+    Err(ProcessEnd { failure, at: Instant::now() })
 }
 
 #[cfg(test)]

@@ -1,13 +1,8 @@
-//! The shortcut for a single configuration: a [`Runtime`] with one [`HookSet`].
+//! The shortcut for a single configuration: a [`HookSet`] with a [`Runtime`] of its own.
 
-use std::{
-    future::Future,
-    ops::Deref,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use hookbox_sandbox::Profile;
-use serde_json::Value;
 
 use crate::{
     config::{Config, Diagnostic, Handler, Wasm},
@@ -17,31 +12,18 @@ use crate::{
     tenant::Tenant,
 };
 
-/// Runs the hooks of one configuration, which may also contain the operator's settings. Has all methods of [`HookSet`].
-#[derive(Debug, Clone)]
-pub struct Host {
-    hooks: HookSet,
-}
-
-impl Host {
-    /// Starts to build a host.
-    pub fn builder() -> HostBuilder {
-        HostBuilder::default()
+impl HookSet {
+    /// Starts to build a hook set with a [`Runtime`] of its own, for one configuration, which may also contain the
+    /// operator's settings.
+    pub fn standalone() -> StandaloneBuilder {
+        StandaloneBuilder::default()
     }
 }
 
-impl Deref for Host {
-    type Target = HookSet;
-
-    fn deref(&self) -> &HookSet {
-        &self.hooks
-    }
-}
-
-/// Builds a [`Host`]. Needs a configuration; everything else has a default.
+/// Builds a hook set with a runtime of its own. Needs a configuration; everything else has a default.
 #[derive(Default)]
 #[must_use]
-pub struct HostBuilder {
+pub struct StandaloneBuilder {
     config: Option<Config>,
     warnings: Vec<Diagnostic>,
     callbacks: Vec<Callback>,
@@ -51,7 +33,7 @@ pub struct HostBuilder {
     compiler: Option<PathBuf>,
 }
 
-impl HostBuilder {
+impl StandaloneBuilder {
     /// Reads the configuration from a file.
     ///
     /// # Errors
@@ -67,22 +49,8 @@ impl HostBuilder {
         self
     }
 
-    /// Adds a callback for one event, after the hooks of the configuration. Short for [`HostBuilder::hook`] with a
-    /// [`Callback`] that has this matcher.
-    pub fn callback<F, R>(self, event: &str, matcher: Option<&str>, callback: F) -> Self
-    where
-        F: Fn(Value) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Value, String>> + Send + 'static,
-    {
-        let callback = Callback::new(event, callback);
-        self.hook(match matcher {
-            Some(matcher) => callback.matcher(matcher),
-            None => callback,
-        })
-    }
-
     /// Adds a callback, after the hooks of the configuration.
-    pub fn hook(mut self, callback: Callback) -> Self {
+    pub fn callback(mut self, callback: Callback) -> Self {
         self.callbacks.push(callback);
         self
     }
@@ -113,12 +81,12 @@ impl HostBuilder {
         self
     }
 
-    /// Builds the host. Loads every hook, unless [`HostBuilder::lazy`] is set.
+    /// Builds the hook set. Loads every hook, unless [`StandaloneBuilder::lazy`] is set.
     ///
     /// # Errors
     /// Same as [`HookSet::load`] and [`RuntimeBuilder::build`](crate::RuntimeBuilder::build), and
     /// [`BuildError::NoConfig`].
-    pub async fn build(self) -> Result<Host, BuildError> {
+    pub async fn build(self) -> Result<HookSet, BuildError> {
         let config = self.config.ok_or(BuildError::NoConfig)?;
         for warning in &self.warnings {
             tracing::warn!("{warning}");
@@ -138,7 +106,7 @@ impl HostBuilder {
         if self.lazy {
             hooks = hooks.lazy();
         }
-        Ok(Host { hooks: hooks.load().await? })
+        hooks.load().await
     }
 }
 

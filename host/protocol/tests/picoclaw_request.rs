@@ -5,7 +5,7 @@ use hookbox_protocol::{
     Decision, Dialect, Event, EventContext, EventKind, HookOutput, NoteKind, ToolCall,
     dialect::{
         ALL,
-        picoclaw::{DIALECT, said, tell, tells},
+        picoclaw::{DIALECT, from_result, has_request, to_request},
     },
     event::{Input, Json},
 };
@@ -27,7 +27,7 @@ fn arrives(told: &Event) {
 }
 
 fn says(event: &Event, result: &Value) -> (HookOutput, Vec<NoteKind>) {
-    let (output, notes) = said(event, &tell(event).unwrap(), result.as_object().unwrap()).unwrap();
+    let (output, notes) = from_result(event, &to_request(event).unwrap(), result.as_object().unwrap()).unwrap();
     (output, notes.into_iter().map(|note| note.kind).collect())
 }
 
@@ -39,8 +39,8 @@ fn every_event_kind_is_sent_or_left_out() {
                 EventContext { session_id: Some("s".into()), cwd: Some("/".into()), ..EventContext::default() };
             let call = kind.has_tool().then(|| ToolCall::new("Bash", json!({ "command": "ls" })));
             let event = Event::new(*dialect, context, call, Input::empty(*kind));
-            assert_eq!(tell(&event).is_some(), tells(*kind), "{} {kind:?}", dialect.name());
-            if let Some(told) = tell(&event) {
+            assert_eq!(to_request(&event).is_some(), has_request(*kind), "{} {kind:?}", dialect.name());
+            if let Some(told) = to_request(&event) {
                 arrives(&told);
                 assert_eq!(told.context.session_id.as_deref(), Some("s"));
             }
@@ -52,7 +52,7 @@ fn every_event_kind_is_sent_or_left_out() {
 fn a_call_without_a_name_or_input_is_sent_complete() {
     let event =
         Event::new(&DIALECT, EventContext::default(), Some(ToolCall::default()), Input::empty(EventKind::PreToolUse));
-    let told = tell(&event).unwrap();
+    let told = to_request(&event).unwrap();
     assert_eq!(told.raw["params"], json!({ "tool": "", "arguments": {} }));
     arrives(&told);
 }
@@ -65,7 +65,7 @@ fn a_result_is_sent_as_text_and_restored() {
         let wire =
             json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "tool_response": output });
         let event = event("claude", &wire);
-        let told = tell(&event).unwrap();
+        let told = to_request(&event).unwrap();
         assert_eq!(told.raw["params"]["result"]["for_llm"], text);
         let rewrite = |text: &str| json!({ "action": "modify", "result": { "result": { "for_llm": text } } });
         assert_eq!(says(&event, &rewrite(text)), (HookOutput::default(), Vec::new()), "it changes nothing");
@@ -89,7 +89,7 @@ fn an_answer_in_parts_is_sent_as_text_and_restored() {
         "llm_response": response("one two", json!(["one ", { "text": "two" }])) });
     let event = event("gemini", &wire);
     let told = json!({ "role": "assistant", "content": "one two", "tool_calls": [] });
-    assert_eq!(tell(&event).unwrap().raw["params"]["response"], told);
+    assert_eq!(to_request(&event).unwrap().raw["params"]["response"], told);
     let rewrite = |response: Value| json!({ "action": "modify", "response": { "model": "m", "response": response } });
     assert_eq!(says(&event, &rewrite(told)), (HookOutput::default(), Vec::new()), "it changes nothing");
     let changed = says(&event, &rewrite(json!({ "role": "assistant", "content": "[gone]" })));
@@ -99,7 +99,7 @@ fn an_answer_in_parts_is_sent_as_text_and_restored() {
     // Such a response has no text.
     let wire = json!({ "hook_event_name": "AfterModel", "llm_response": { "choices": [] } });
     let event = self::event("gemini", &wire);
-    assert_eq!(tell(&event).unwrap().raw["params"]["response"], json!({ "choices": [] }));
+    assert_eq!(to_request(&event).unwrap().raw["params"]["response"], json!({ "choices": [] }));
 }
 
 #[test]
@@ -107,13 +107,13 @@ fn a_failure_is_sent_as_an_error_result() {
     let wire =
         json!({ "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {}, "error": "exit 1" });
     let result = json!({ "for_llm": "exit 1", "for_user": "", "silent": false, "is_error": true });
-    assert_eq!(tell(&event("claude", &wire)).unwrap().raw["params"]["result"], result);
+    assert_eq!(to_request(&event("claude", &wire)).unwrap().raw["params"]["result"], result);
 }
 
 #[test]
 fn notifications_have_the_clients_own_kinds() {
     let wire = json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
-    let told = tell(&event("claude", &wire)).unwrap();
+    let told = to_request(&event("claude", &wire)).unwrap();
     let params = json!({ "Kind": "session_start", "Payload": wire, "Meta": { "SessionKey": "s" } });
     assert_eq!(*told.raw, json!({ "jsonrpc": "2.0", "method": "hook.event", "params": params }));
 }
@@ -138,7 +138,7 @@ fn answers_mean_the_same_in_every_dialect() {
     assert_eq!(says(&asked, &json!({ "approved": true })).0.decision, Some(Decision::Allow));
     assert_eq!(says(&asked, &json!({})).0.decision, Some(Decision::Deny));
     // The answer does not follow the protocol, so the hook failed.
-    assert!(said(&call, &tell(&call).unwrap(), json!({ "action": 7 }).as_object().unwrap()).is_err());
+    assert!(from_result(&call, &to_request(&call).unwrap(), json!({ "action": 7 }).as_object().unwrap()).is_err());
 }
 
 proptest! {
@@ -167,7 +167,7 @@ proptest! {
         }
         let call = kind.has_tool().then(|| ToolCall::new(tool, input));
         let event = Event::new(&DIALECT, context, call, neutral);
-        if let Some(told) = tell(&event) {
+        if let Some(told) = to_request(&event) {
             arrives(&told);
         }
     }
