@@ -6,7 +6,7 @@
 //!
 //! A tenant becomes heavy for a while when one of its calls has run for long. Calls of heavy tenants are held while
 //! calls of other tenants begin: they run only in short grants, every few ticks. Fuel interrupts calls as well as the
-//! clock, because the clock's thread may get no processor time. See `docs/adr/0011-whose-turn-on-the-processor.md`.
+//! clock, because the clock's thread may get no processor time. See `docs/adr/0011-fair-cpu-scheduling.md`.
 
 mod call;
 mod clock;
