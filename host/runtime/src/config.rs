@@ -14,9 +14,11 @@ mod host;
 mod lines;
 mod load;
 mod misplaced;
+mod options;
 mod own_files;
 mod pointer;
 mod process;
+mod reader;
 mod resolve;
 mod schema;
 mod validate;
@@ -46,8 +48,10 @@ pub(crate) use ceiling::CeilingEntry;
 pub use diagnostic::{ConfigErrors, Diagnostic, Severity, nearest};
 pub use hints::{Hints, dialect_hint, fail_closed_hint, file_hints, hints};
 pub use host::HostSettings;
-pub use load::{Loaded, Reader, find};
+
+pub use load::Loaded;
 pub use process::Process;
+pub use reader::{Reader, find};
 pub use resolve::events::{Misnamed, misnamed};
 #[cfg(feature = "schema")]
 pub use schema::generated;
@@ -113,7 +117,7 @@ impl Config {
 
     /// An error at a place in the file that is found only when a hook is loaded.
     pub(crate) fn error_at(&self, pointer: &str, message: String, help: Option<String>) -> Diagnostic {
-        let text = load::regular(&self.file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let text = reader::regular(&self.file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         let text = text.unwrap_or_default();
         Diagnostic {
             severity: Severity::Error,

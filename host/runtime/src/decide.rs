@@ -10,11 +10,12 @@ use hookbox_protocol::{Cause, Failure, FailurePolicy};
 
 use crate::{
     config::Mode,
+    count::policy,
     hooks::Hooks,
     pipeline::dispatch_event,
     request::Request,
     response::{ErrorKind, Response, ResponseError},
-    run::{Conditions, policy},
+    select::Conditions,
     verdict::Verdict,
 };
 
@@ -36,10 +37,10 @@ async fn decide_event(hooks: &Hooks, request: &Request<'_>) -> Response {
             None => return nameless(hooks, request, ErrorKind::Event, &failure),
         },
     };
-    let terms = Conditions { unread: unread.as_ref(), due: request.due(hooks, &event) };
-    let verdict = dispatch_event(hooks, &mut event, terms).await;
-    let mut response = settle(hooks, request, verdict, terms.unread);
-    response.due = terms.due;
+    let conditions = Conditions { unread: unread.as_ref(), due: request.due(hooks, &event) };
+    let verdict = dispatch_event(hooks, &mut event, conditions).await;
+    let mut response = settle(hooks, request, verdict, conditions.unread);
+    response.due = conditions.due;
     response
 }
 

@@ -26,8 +26,8 @@ use crate::{
     pipeline,
     request::Request,
     response::Response,
-    run::Conditions,
     runtime::Runtime,
+    select::Conditions,
     tenant::Tenant,
     verdict::Verdict,
 };

@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use crate::{
     clock::unix_ms,
-    config::Mode,
-    hook_set::HookSet,
+    config::{Config, Mode},
     verdict::{HookReport, Status, Verdict},
 };
 
@@ -138,15 +137,15 @@ pub struct Report {
 
 impl Record {
     /// The record of an event that no hook could be asked about. `output` is the response to the client.
-    pub(crate) fn of_nameless(hooks: &HookSet, event: &[u8], output: Option<Value>) -> Self {
+    pub(crate) fn of_nameless(config: &Config, event: &[u8], output: Option<Value>) -> Self {
         Self {
             version: RECORD_VERSION,
             at: unix_ms(),
             event: String::new(),
             tool: None,
-            dialect: hooks.dialect().name().into(),
+            dialect: config.dialect.name().into(),
             event_digest: sha256(event),
-            config_digest: hooks.config().digest.clone(),
+            config_digest: config.digest.clone(),
             hooks: Vec::new(),
             verdict: "failed".into(),
             would_be: None,
@@ -175,8 +174,8 @@ impl Verdict {
         }
     }
 
-    /// The record of this verdict under its hook set. `event` is the event's JSON.
-    pub fn record(&self, hooks: &HookSet, event: &[u8]) -> Record {
+    /// The record of this verdict under its configuration. `event` is the event's JSON.
+    pub fn record(&self, config: &Config, event: &[u8]) -> Record {
         Record {
             version: RECORD_VERSION,
             at: unix_ms(),
@@ -184,7 +183,7 @@ impl Verdict {
             tool: self.tool.clone(),
             dialect: self.dialect.into(),
             event_digest: sha256(event),
-            config_digest: hooks.config().digest.clone(),
+            config_digest: config.digest.clone(),
             hooks: self.hooks.iter().map(HookReport::record).collect(),
             verdict: self.outcome.output.word().into(),
             would_be: self.would_be.as_ref().map(|outcome| outcome.output.word().into()),

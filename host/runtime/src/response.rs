@@ -1,15 +1,21 @@
 //! The response to one event: everything that a front end prints.
 
+mod detail;
+mod error;
+
 use std::{borrow::Cow, time::Instant};
 
 use hookbox_protocol::{
     Cause, Dialect, Event, Failure, FailurePolicy, Fallback, authority::express, failure::failed_output,
 };
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use detail::Detail;
+pub use error::{ErrorKind, ResponseError};
+
 use crate::{
-    hook_set::HookSet,
+    config::Config,
     record::{Record, Report},
     request::Request,
     verdict::{Verdict, text_of},
@@ -60,84 +66,6 @@ pub struct Response {
     pub due: Option<Instant>,
     #[serde(rename = "report", default)]
     detail: Detail,
-}
-
-/// The details of a response, for people and monitoring.
-#[derive(Debug, Clone, Default)]
-enum Detail {
-    Verdict(Box<Verdict>),
-    Report(Box<Report>),
-    /// No hook ran.
-    #[default]
-    None,
-}
-
-impl Serialize for Detail {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.report().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Detail {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let report = Option::<Report>::deserialize(deserializer)?;
-        Ok(report.map_or(Self::None, |report| Self::Report(Box::new(report))))
-    }
-}
-
-impl Detail {
-    fn report(&self) -> Option<Cow<'_, Report>> {
-        match self {
-            Self::Verdict(verdict) => Some(Cow::Owned(verdict.report())),
-            Self::Report(report) => Some(Cow::Borrowed(report)),
-            Self::None => None,
-        }
-    }
-
-    /// The details for a response that replaces the verdict's own JSON by `wire`.
-    fn of(verdict: Option<Verdict>, wire: Option<Value>) -> Self {
-        verdict.map_or(Self::None, |verdict| Self::Verdict(Box::new(Verdict { wire, ..verdict })))
-    }
-}
-
-/// An error of hookbox itself or of the request. Errors of hooks are in the [`Verdict`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ResponseError {
-    /// The part that failed.
-    pub kind: ErrorKind,
-    /// The error message.
-    pub message: String,
-}
-
-impl ResponseError {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
-    }
-}
-
-/// The part that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The event is invalid. Exit code 65.
-    Event,
-    /// The configuration, or one of its hooks, is invalid or cannot be loaded. Exit code 78.
-    Config,
-    /// hookbox itself failed: a file, a process, an internal error. Exit code 70.
-    Internal,
-}
-
-impl ErrorKind {
-    /// The exit code of an error that does not block. A dialect's own code overrides it.
-    pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::Event => 65,
-            Self::Config => 78,
-            Self::Internal => 70,
-        }
-    }
 }
 
 /// The reason of a block by exit code if stdout cannot be written and no other reason is known.
@@ -321,11 +249,11 @@ impl Response {
         self.detail.report()
     }
 
-    /// The record of this response under the hook set that decided. `event` is the event's JSON.
-    pub fn record(&self, hooks: &HookSet, event: &[u8]) -> Record {
+    /// The record of this response under the configuration of the hook set that decided. `event` is the event's JSON.
+    pub fn record(&self, config: &Config, event: &[u8]) -> Record {
         match self.verdict() {
-            Some(verdict) => verdict.record(hooks, event),
-            None => Record::of_nameless(hooks, event, (!self.stdout.is_empty()).then(|| self.stdout.clone().into())),
+            Some(verdict) => verdict.record(config, event),
+            None => Record::of_nameless(config, event, (!self.stdout.is_empty()).then(|| self.stdout.clone().into())),
         }
     }
 }

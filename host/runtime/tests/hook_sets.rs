@@ -576,7 +576,7 @@ async fn a_monitored_hook_is_recorded_and_decides_nothing() {
         let verdict = bash(&acme).await;
         let found = verdict.would_be.as_ref().map(|outcome| outcome.output.word());
         assert_eq!((verdict.output().word(), found), (decides, would_be), "{config}");
-        let record = serde_json::to_value(verdict.record(&acme, b"{}")).unwrap();
+        let record = serde_json::to_value(verdict.record(acme.config(), b"{}")).unwrap();
         assert_eq!((&record["version"], &record["verdict"]), (&json!(1), &json!(decides)));
         assert_eq!(record.get("wouldBe"), would_be.map(|word| json!(word)).as_ref());
         for (hook, part) in verdict.hooks.iter().zip(record["hooks"].as_array().unwrap()) {

@@ -44,7 +44,7 @@ async fn a_pool_that_is_used_up_is_a_failure_that_passes() {
 
     let verdict = host.dispatch(EVENT).await.unwrap();
     assert_eq!(causes(&verdict), [Some(Cause::Timeout), Some(Cause::Busy)]);
-    let record = json!(verdict.record(&host, EVENT.as_bytes()));
+    let record = json!(verdict.record(host.config(), EVENT.as_bytes()));
     assert_eq!(record.pointer("/hooks/1/cause"), Some(&json!("busy")));
     assert_eq!(
         record.pointer("/hooks/1/message"),

@@ -173,7 +173,7 @@ async fn work(set: &HookSet, asked: &TenantEvent, problem: Option<Problem>, want
     let response = set.decide(request).await;
     let hooks = response.verdict().into_iter().flat_map(|verdict| &verdict.hooks);
     let fuel = hooks.filter_map(HookReport::fuel).sum();
-    let record = (wanted.line || wanted.page).then(|| response.record(set, &asked.wire));
+    let record = (wanted.line || wanted.page).then(|| response.record(set.config(), &asked.wire));
     let seen = wanted.page.then(|| VerdictRow::of(set, &response, problem.is_some()));
     let answer = Answer::of(response, problem);
     let record = wanted.entry(tenant, seen, || {

@@ -91,7 +91,7 @@ impl Stdio {
                 Notice::Decided { response, host, event } => {
                     response.verdict().into_iter().for_each(|verdict| diagnostics.report(verdict));
                     if let Some(recorder) = &recording {
-                        recorder.add(response.record(host, event));
+                        recorder.add(response.record(host.config(), event));
                     }
                 }
                 Notice::Line(line) => print::err(format!("hookbox: {line}")),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookbox_protocol::{Dialect, dialect};
 
-use super::{diagnostic::nearest, load::beginning};
+use super::{diagnostic::nearest, reader::beginning};
 
 /// The settings recognised in a file that is not a valid configuration.
 #[derive(Clone, Copy, Default)]

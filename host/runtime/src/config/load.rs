@@ -1,22 +1,20 @@
-//! Reads a configuration: parse strictly → validate → resolve. Each step reports all its findings.
+//! Turns the text of a configuration into hooks: parse strictly → validate → resolve. Each step reports all its findings.
 
-use std::{
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use hookbox_protocol::{
     DecodeError, Dialect,
     dialect::{self, ConfigShape, is_same_client},
     json::{self, Object, describe, token},
 };
-use hookbox_sandbox::{private::open_regular, sha256};
+use hookbox_sandbox::sha256;
 use serde_json::{Number, Value};
 
 use super::{
     Config, ConfigErrors, Diagnostic, Handler, HostSettings, clients,
     diagnostic::{Finding, Severity, nearest, suggestion},
     flat, lines, misplaced,
+    options::ReadOptions,
     resolve::Resolver,
     schema::{DEFAULT_DIALECT, Part},
     validate,
@@ -31,134 +29,10 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Config {
-    /// Reads and checks a configuration file, and logs its warnings. Components are read only when their hooks are
-    /// loaded.
-    ///
-    /// # Errors
-    /// All errors of the file, at once.
-    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigErrors> {
-        let Loaded { config, warnings } = Reader::new().file(path.as_ref())?;
-        for warning in warnings {
-            tracing::warn!("{warning}");
-        }
-        Ok(config)
-    }
-
-    /// Like [`Config::from_file`], with a dialect that overrides the one in the file.
-    ///
-    /// # Errors
-    /// Same as [`Config::from_file`].
-    pub fn load(path: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
-        Reader { dialect: dialect.map(str::to_owned), ..Reader::new() }.file(path)
-    }
-
-    /// Like [`Config::load`], with the text of a file.
-    ///
-    /// # Errors
-    /// All errors of the text, at once.
-    pub fn parse(text: &str, file: &Path, dialect: Option<&str>) -> Result<Loaded, ConfigErrors> {
-        Reader { dialect: dialect.map(str::to_owned), ..Reader::new() }.text(text, file)
-    }
-
-    /// Like [`Config::parse`], with the embedder's own dialect. It overrides the dialect in the text, and its
-    /// [`Dialect::shape`] determines the form of `hooks`. Pass the result to
-    /// [`StandaloneBuilder::config`](crate::StandaloneBuilder::config).
-    ///
-    /// # Errors
-    /// Same as [`Config::parse`].
-    pub fn parse_for(text: &str, file: &Path, dialect: &'static dyn Dialect) -> Result<Loaded, ConfigErrors> {
-        parse(text, file, &Reader::new(), |_, _| Some(dialect))
-    }
-}
-
-/// Reads configurations, with options.
-#[derive(Debug, Clone, Default)]
-#[must_use]
-pub struct Reader {
-    dialect: Option<String>,
-    pub(super) handlers: Vec<String>,
-    pub(super) fail_closed: bool,
-    files: bool,
-    pub(super) matcher_bytes: Option<usize>,
-}
-
-impl Reader {
-    /// Creates a reader with default options.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets a dialect that overrides the one in the file.
-    pub fn dialect(mut self, name: impl Into<String>) -> Self {
-        self.dialect = Some(name.into());
-        self
-    }
-
-    /// Adds a type of handlers that files may use. [`Runtime::reader`](crate::Runtime::reader) includes those of its
-    /// runtime.
-    pub fn handler(mut self, kind: impl Into<String>) -> Self {
-        self.handlers.push(kind.into());
-        self
-    }
-
-    /// Also reports missing component files if the configuration has other errors. Without errors, loading the hooks
-    /// reports them.
-    pub fn with_files(mut self) -> Self {
-        self.files = true;
-        self
-    }
-
-    /// Sets whether failures block even if the file does not contain `"failClosed": true`.
-    pub fn fail_closed(mut self, closed: bool) -> Self {
-        self.fail_closed = closed;
-        self
-    }
-
-    /// Sets the memory for compiled matchers, for files that share a budget of 32 MiB. See [`Config::matcher_bytes`].
-    pub fn matcher_bytes(mut self, limit: usize) -> Self {
-        self.matcher_bytes = Some(limit);
-        self
-    }
-
-    /// Reads and checks a file.
-    ///
-    /// # Errors
-    /// All errors of the file, at once.
-    pub fn file(&self, path: &Path) -> Result<Loaded, ConfigErrors> {
-        let bytes = regular(path).map_err(|error| {
-            let finding = Finding::error("", format!("the configuration cannot be read: {error}"));
-            located(
-                path,
-                None,
-                vec![match error.kind() {
-                    io::ErrorKind::NotFound => finding.help("create the file, or name another one"),
-                    _ => finding,
-                }],
-            )
-        })?;
-        match String::from_utf8(bytes) {
-            Ok(text) => self.text(&text, path),
-            Err(error) => {
-                let place = DecodeError::Utf8(error.utf8_error().valid_up_to());
-                Err(located(path, None, vec![Finding::error("", place.to_string())]))
-            }
-        }
-    }
-
-    /// Reads and checks the text of a file.
-    ///
-    /// # Errors
-    /// All errors of the text, at once.
-    pub fn text(&self, text: &str, file: &Path) -> Result<Loaded, ConfigErrors> {
-        parse(text, file, self, |object, found| choose_dialect(object, self.dialect.as_deref(), found))
-    }
-}
-
-fn parse(
+pub(super) fn parse(
     text: &str,
     file: &Path,
-    reader: &Reader,
+    options: &ReadOptions,
     choose: impl FnOnce(&Object, &mut Vec<Finding>) -> Option<&'static dyn Dialect>,
 ) -> Result<Loaded, ConfigErrors> {
     // Editors on Windows start files with a byte order mark.
@@ -173,9 +47,9 @@ fn parse(
     let Some(dialect) = choose(&object, &mut found) else {
         return Err(located(file, Some(text), found));
     };
-    let config = read(object, file, dialect, text, reader, &mut found);
+    let config = read(object, file, dialect, text, options, &mut found);
     let is_wrong = found.iter().any(|finding| finding.severity == Severity::Error);
-    if is_wrong && reader.files {
+    if is_wrong && options.files {
         found.extend(missing(&config));
     }
     let diagnostics = located(file, Some(text), found).diagnostics;
@@ -211,31 +85,11 @@ fn plain_numbers(value: &mut Value) {
     }
 }
 
-/// Finds the configuration file of a project: `hooks.json`, or else the settings of Claude Code.
-pub fn find(dir: &Path) -> Option<PathBuf> {
-    ["hooks.json", ".claude/settings.json"].iter().map(|name| dir.join(name)).find(|path| path.is_file())
-}
-
-/// The largest configuration in bytes, which bounds the time and memory of reading it.
-const MAX_BYTES: u64 = 16 << 20;
-
-/// The bytes of a regular file, cut just above [`MAX_BYTES`]. Does not block if the path is a pipe.
-pub(super) fn beginning(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_regular(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// The bytes of a regular file. An error if it is too large.
-pub(super) fn regular(path: &Path) -> io::Result<Vec<u8>> {
-    let bytes = beginning(path)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
-    }
-    Ok(bytes)
-}
-
-fn choose_dialect(object: &Object, given: Option<&str>, found: &mut Vec<Finding>) -> Option<&'static dyn Dialect> {
+pub(super) fn choose_dialect(
+    object: &Object,
+    given: Option<&str>,
+    found: &mut Vec<Finding>,
+) -> Option<&'static dyn Dialect> {
     let written = object.get("dialect").and_then(Value::as_str);
     let name = given.or(written).unwrap_or(DEFAULT_DIALECT);
     let chosen = dialect::by_name(name);
@@ -253,7 +107,7 @@ fn read(
     file: &Path,
     dialect: &'static dyn Dialect,
     text: &str,
-    reader: &Reader,
+    options: &ReadOptions,
     found: &mut Vec<Finding>,
 ) -> Config {
     let shape = dialect.shape();
@@ -277,11 +131,11 @@ fn read(
         let key = finding.pointer.rsplit('/').next().unwrap_or_default();
         finding.severity == Severity::Warning && dialect.usage().own_keys.contains(&key)
     };
-    found.extend(validate::check(schema, &reader.handlers, &value).into_iter().filter(|finding| !own(finding)));
+    found.extend(validate::check(schema, &options.handlers, &value).into_iter().filter(|finding| !own(finding)));
 
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let base = absolute.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut resolver = Resolver::new(dialect, base, reader);
+    let mut resolver = Resolver::new(dialect, base, options);
     let settings = match shape {
         ConfigShape::Groups => resolver.file(value, Resolver::groups),
         ConfigShape::Flat => resolver.file(value, Resolver::flat),
@@ -385,7 +239,7 @@ fn syntax_error(file: &Path, error: &DecodeError) -> ConfigErrors {
 }
 
 /// Adds the file and line to findings. Errors come first, each group in the order of the file.
-fn located(file: &Path, text: Option<&str>, found: Vec<Finding>) -> ConfigErrors {
+pub(super) fn located(file: &Path, text: Option<&str>, found: Vec<Finding>) -> ConfigErrors {
     let mut diagnostics: Vec<Diagnostic> = found
         .into_iter()
         .map(|Finding { severity, pointer, message, help }| {

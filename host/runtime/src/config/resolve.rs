@@ -26,7 +26,7 @@ use super::{
     CAN_USE_TOOL, Handler, Hook, HostSettings, Mode,
     diagnostic::Finding,
     file::{BuiltinEntry, Checked, File, Flat, FlatEntry, Group, Groups, Named, NamedEntry, Options, Runs, StageTimes},
-    load::Reader,
+    options::ReadOptions,
     process::Stages,
 };
 
@@ -78,20 +78,20 @@ struct Location {
 }
 
 impl Resolver {
-    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf, reader: &Reader) -> Self {
+    pub(super) fn new(dialect: &'static dyn Dialect, base: PathBuf, options: &ReadOptions) -> Self {
         Self {
             dialect,
             base,
-            handlers: reader.handlers.clone(),
+            handlers: options.handlers.clone(),
             limits: Limits::default(),
             limits_given: BTreeMap::new(),
             mode: Mode::default(),
-            fail_closed: reader.fail_closed,
+            fail_closed: options.fail_closed,
             defaults: Defaults::default(),
             enabled: true,
             max_concurrent: None,
             hooks: Vec::new(),
-            patterns: reader.matcher_bytes.map_or_else(Budget::default, Budget::with),
+            patterns: options.matcher_bytes.map_or_else(Budget::default, Budget::with),
             found: Vec::new(),
             misspelt: Vec::new(),
             unheard: Vec::new(),

@@ -6,7 +6,8 @@ use super::HookSet;
 use crate::{
     config::{Diagnostic, Handler, Severity},
     error::DispatchError,
-    run::{Conditions, run, select},
+    run::run,
+    select::{Conditions, select},
     verdict::Status,
 };
 

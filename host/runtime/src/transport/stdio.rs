@@ -7,36 +7,33 @@
 //!                          └ notification ─(bounded, may be dropped)→ hook set
 //! ```
 
+mod budget;
 mod message;
 mod reload;
+mod reply;
+mod server;
 
 use std::{
     io,
     pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufRead, AsyncWrite, AsyncWriteExt},
     sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
 
-use self::message::{Message, RpcError};
-use crate::{
-    Dialect, ErrorKind, HookSet, Response,
-    config::Diagnostic,
-    dialect,
-    event::EventKind,
-    json::{Object, shorten},
-    lines, time_for_hooks,
+use self::{
+    budget::kind,
+    message::Message,
+    server::{Incomplete, Request, Server},
 };
+use crate::{HookSet, Response, config::Diagnostic, event::EventKind, lines};
 
+pub use budget::Budget;
 pub use reload::{Load, Loading, Reloading, Source, Unavailable};
 
 /// The maximum number of requests whose hooks run concurrently, as `PicoClaw` overlaps requests. Further ones are
@@ -63,43 +60,6 @@ const DRAIN: Duration = Duration::from_millis(350);
 const SETTLE: Duration = Duration::from_millis(1200);
 /// The time for the client to read the last replies, and for hook processes to end.
 const REST: Duration = Duration::from_millis(250);
-
-/// The client's timeouts by type of message. The default is `PicoClaw`'s own defaults.
-#[derive(Debug, Clone, Copy)]
-pub struct Budget {
-    /// Observers: `hook.event`, `hook.runtime_event`. 0.5 s.
-    pub observer: Duration,
-    /// Interceptors: `hook.before_llm`, `hook.after_llm`, `hook.before_tool`, `hook.after_tool`. 5 s.
-    pub interceptor: Duration,
-    /// `hook.approve_tool`. 60 s.
-    pub approval: Duration,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self {
-            observer: Duration::from_millis(500),
-            interceptor: Duration::from_secs(5),
-            approval: Duration::from_mins(1),
-        }
-    }
-}
-
-impl Budget {
-    /// The client's timeout for this method.
-    fn of(self, method: &str) -> Duration {
-        match kind(method) {
-            Some(EventKind::AgentEvent) => self.observer,
-            Some(EventKind::PermissionRequest) => self.approval,
-            _ => self.interceptor,
-        }
-    }
-}
-
-/// The event kind of a method. `None` for an unknown method.
-fn kind(method: &str) -> Option<EventKind> {
-    dialect::picoclaw::DIALECT.spec_by_name(method).map(|spec| spec.kind)
-}
 
 /// Messages for the user, on stderr and in records. They are not part of the protocol.
 #[derive(Debug)]
@@ -176,32 +136,6 @@ pub async fn serve<S: Source>(
     read
 }
 
-struct Server<S> {
-    source: Arc<S>,
-    budget: Budget,
-    replies: mpsc::Sender<String>,
-    reporter: Reporter,
-    dropped: AtomicU64,
-    /// True once the time of requests is up.
-    ended: watch::Receiver<bool>,
-    /// Permits of requests whose hooks run.
-    running: Semaphore,
-    /// Permits of requests that are not answered yet.
-    waiting: Arc<Semaphore>,
-}
-
-/// A request with those fields that could be read from its line.
-struct Request {
-    id: Value,
-    /// The method. `None` if the line is invalid before its method.
-    method: Option<String>,
-    line: Vec<u8>,
-    /// The time at which its line had been read.
-    since: Instant,
-    /// The error, if the line is invalid.
-    broken: Option<Incomplete>,
-}
-
 /// Reads lines until the input ends. Waits for permits before it reads on, so that a client that sends too fast is
 /// slowed down instead of buffered.
 async fn read<S: Source>(
@@ -244,7 +178,7 @@ async fn read<S: Source>(
                 }
                 continue;
             }
-            Message::Unavailable { id, method, error } => {
+            Message::Invalid { id, method, error } => {
                 server.say(format!("a line that is not a message: {}", error.message));
                 // The hooks still decide on a request with an invalid line, even if its method is unknown.
                 let Some(id) = id else { continue };
@@ -270,202 +204,4 @@ async fn write(mut replies: mpsc::Receiver<String>, mut output: impl AsyncWrite 
             return;
         }
     }
-}
-
-impl<S: Source> Server<S> {
-    fn say(&self, line: impl Into<String>) {
-        (self.reporter)(Notice::Line(line.into()));
-    }
-
-    async fn send(&self, reply: String) {
-        // Fails if the client has gone away, which `serve` notices.
-        let _ = self.replies.send(reply).await;
-    }
-
-    /// picoclaw.md#hookhello: "The handshake has to be completed at start; otherwise the hook process is ended." So the
-    /// reply does not wait for hooks to compile. Unsupported versions and modes are warnings in the reply.
-    fn hello(&self, id: &Value, line: &[u8]) -> Value {
-        let line: Value = serde_json::from_slice(line).unwrap_or_default();
-        let params = line.get("params").unwrap_or(&Value::Null);
-        let mut warnings = Vec::new();
-        for key in ["version", "protocol_version"] {
-            match params.get(key) {
-                None | Some(Value::Null) => {}
-                Some(version) if version.as_f64() == Some(1.0) => {}
-                Some(other) => {
-                    warnings.push(format!("`{key}` is {}, this hook speaks 1", shorten(&other.to_string(), 40)));
-                }
-            }
-        }
-        if let Some(modes) = params.get("modes").and_then(Value::as_array) {
-            let served = self.source.modes();
-            let unserved = modes.iter().filter_map(Value::as_str).filter(|mode| !served.contains(mode));
-            warnings.extend(unserved.map(|mode| format!("no hook here serves the mode `{}`", shorten(mode, 40))));
-        }
-        for warning in &warnings {
-            self.say(format!("hook.hello: {warning}"));
-        }
-        let mut result = Object::from_iter([("ok".to_owned(), true.into())]);
-        if let Some(name) = params.get("name").and_then(Value::as_str) {
-            result.insert("name".into(), shorten(name, 200).into());
-        }
-        if !warnings.is_empty() {
-            result.insert("warnings".into(), warnings.into());
-        }
-        json!({ "jsonrpc": "2.0", "id": id, "result": result })
-    }
-
-    fn is_idle(&self) -> bool {
-        self.waiting.available_permits() == WAITING
-    }
-
-    async fn answer(&self, request: Request) {
-        let reply = self.request(request).await;
-        self.send(reply).await;
-    }
-
-    /// Waits until the time of requests is up.
-    async fn ending(&self) {
-        let mut ended = self.ended.clone();
-        if ended.wait_for(|ended| *ended).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    /// The reply to a request, within the client's timeout.
-    async fn request(&self, request: Request) -> String {
-        let Request { id, method, line, since, broken } = request;
-        let current = tokio::select! {
-            biased;
-            current = self.source.current() => current,
-            // The configuration is not known yet, so the request is blocked.
-            () = self.ending() => Err(Unavailable { reason: "hookbox ends before its hooks are loaded".into(), closed: true }),
-        };
-        let shown = method.as_deref().unwrap_or("a request without a method");
-        if let Some(method) = &method {
-            // decisions.md#picoclaw: "An unknown method is an interceptor", where a hook names it.
-            let named =
-                |host: &HookSet| host.config().hooks.iter().any(|hook| hook.events.iter().any(|event| event == method));
-            if kind(method).is_none() && !current.as_ref().is_ok_and(|host| named(host)) {
-                return RpcError::method(method).reply(&id).to_string();
-            }
-        }
-        let budget = method.as_deref().map_or(self.budget.interceptor, |method| self.budget.of(method));
-        let asked = crate::Request::new(&line).received_at(since).timeout(Some(budget));
-        let asked = match &broken {
-            Some(Incomplete { error, too_large: true }) => asked.too_large(&error.message),
-            Some(Incomplete { error, .. }) => asked.incomplete(Some(&error.message)),
-            None => asked,
-        };
-        let response = match current {
-            Ok(host) => {
-                let response = self.decide(&host, asked, time_for_hooks(budget), shown).await;
-                (self.reporter)(Notice::Decided { response: &response, host: &host, event: &line });
-                response
-            }
-            Err(broken) => {
-                let client = Some(&dialect::picoclaw::DIALECT as &dyn Dialect);
-                Response::without_hooks(&asked, client, broken.closed, ErrorKind::Internal, &broken.reason)
-            }
-        };
-        if let Some(failed) = &response.error {
-            self.say(format!("{shown}: {}", failed.message));
-        }
-        if !response.stdout.is_empty() {
-            return response.stdout;
-        }
-        let Some(failed) = response.error else {
-            return RpcError::ours("there is no answer to this").reply(&id).to_string();
-        };
-        let error = match (broken, failed.kind) {
-            (Some(broken), _) => broken.error,
-            (None, ErrorKind::Event) => RpcError::params(&failed.message),
-            (None, _) => RpcError::ours(&failed.message),
-        };
-        if response.blocks {
-            let reason = response.undelivered.as_deref().unwrap_or(&failed.message);
-            block(&id, method.as_deref(), &line, reason).to_string()
-        } else {
-            // An error that does not block. The client ignores it.
-            refusal(&id, method.as_deref(), &error).to_string()
-        }
-    }
-
-    /// Runs the hooks once there is a permit. They count as failed if there is no permit in time, or if the time of
-    /// requests is up.
-    async fn decide(&self, host: &HookSet, asked: crate::Request<'_>, time: Duration, shown: &str) -> Response {
-        let ended = *self.ended.borrow();
-        let in_time = async {
-            if ended {
-                return std::future::pending().await;
-            }
-            let place = tokio::time::timeout(time, self.running.acquire()).await;
-            let response = host.decide(asked).await;
-            drop(place);
-            response
-        };
-        tokio::select! {
-            biased;
-            response = in_time => response,
-            () = self.ending() => {
-                self.say(format!("{shown}: answered before its hooks were done, because hookbox ends"));
-                host.decide(asked.timeout(Some(Duration::ZERO))).await
-            }
-        }
-    }
-
-    async fn notification(&self, method: &str, line: &[u8]) {
-        if kind(method).is_none() {
-            self.say(format!("unexpected reply to `{}`: ignored", shorten(method, 60)));
-            return;
-        }
-        let Ok(host) = self.source.current().await else { return };
-        let asked = crate::Request::new(line).timeout(Some(self.budget.of(method)));
-        let response = host.decide(asked).await;
-        (self.reporter)(Notice::Decided { response: &response, host: &host, event: line });
-        if let Some(failed) = response.error {
-            self.say(format!("{method}: {}", failed.message));
-        }
-    }
-
-    fn count_dropped(&self) {
-        let dropped = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
-        metrics::counter!("hookbox_notifications_dropped_total").increment(1);
-        if dropped.is_power_of_two() {
-            self.say(format!("{dropped} notifications dropped so far: observers are slower than the client"));
-        }
-    }
-}
-
-/// The error of a request with an invalid line.
-struct Incomplete {
-    error: RpcError,
-    /// True if the line exceeds the length limit.
-    too_large: bool,
-}
-
-/// A block in the words of the method. For an unknown method, in words that every possible method accepts; `line` may
-/// show that the request is about a tool.
-fn block(id: &Value, method: Option<&str>, line: &[u8], why: &str) -> Value {
-    let reason = shorten(why, 4096);
-    let seen = |name| dialect::picoclaw::DIALECT.glimpse(line, name);
-    let tool = || seen(None).or_else(|| seen(Some("hook.before_tool"))).and_then(|seen| seen.tool);
-    let result = match method.map(kind) {
-        Some(Some(EventKind::PermissionRequest)) => json!({ "approved": false, "reason": reason }),
-        Some(Some(EventKind::PreToolUse)) => json!({ "action": "deny_tool", "reason": reason }),
-        Some(_) => json!({ "action": "abort_turn", "reason": reason }),
-        None if tool().is_some() => json!({ "action": "deny_tool", "approved": false, "reason": reason }),
-        None => json!({ "action": "abort_turn", "approved": false, "reason": reason }),
-    };
-    json!({ "jsonrpc": "2.0", "id": id, "result": result })
-}
-
-/// An error reply. decisions.md#the-real-picoclaw: "`approve_tool` answered with `{}` or an action means *denied*". An
-/// error means the same, but a refusal includes the reason.
-fn refusal(id: &Value, method: Option<&str>, error: &RpcError) -> Value {
-    if method == Some("hook.approve_tool") {
-        let reason = shorten(&error.message, 4096);
-        return json!({ "jsonrpc": "2.0", "id": id, "result": { "approved": false, "reason": reason } });
-    }
-    error.reply(id)
 }

@@ -102,7 +102,8 @@ fn by_configuration(source: &Source, closed: bool, recorded: bool, event: &Event
     });
     match decided {
         Ok((response, living)) => {
-            let record = (recorded && response.verdict().is_some()).then(|| response.record(&living.host, &event.read));
+            let record =
+                (recorded && response.verdict().is_some()).then(|| response.record(living.host.config(), &event.read));
             Decided { response, dialect: Some(dialect), record, error: None, living: Some(living) }
         }
         Err(error) => without(error, Some(dialect), closed),

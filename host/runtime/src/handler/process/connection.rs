@@ -1,48 +1,35 @@
 //! One run of a process: writes requests and notifications, and assigns replies to requests by id.
 
+mod shared;
+
 use std::{
-    collections::{HashMap, VecDeque},
     io,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use hookbox_protocol::{
-    Cause, Failure,
-    glimpse::number,
-    json::{self, Object, shorten},
-};
-use serde_json::Value;
+use hookbox_protocol::{Cause, Failure, json::Object};
+use shared::Shared;
 use tokio::{
-    io::{AsyncWriteExt, BufReader},
+    io::AsyncWriteExt,
     process::{ChildStderr, ChildStdin, ChildStdout, Command},
-    sync::{mpsc, oneshot, watch},
+    sync::{mpsc, watch},
 };
 
 use super::{Spec, log::Log, message, supervisor::ProcessEnd};
-use crate::{
-    lines,
-    process::{DRAIN, Group},
-};
+use crate::process::{DRAIN, Group};
 
 /// The capacity of the request queue. Further callers wait.
 const REQUESTS: usize = 16;
 /// The capacity of the notification queue. Further notifications are dropped, because no caller waits for them.
 const NOTIFICATIONS: usize = 64;
-/// The longest reply line in bytes, as in the client's reader. decisions.md#the-real-picoclaw: "A reply line of 1 MiB
-/// or more kills the client's reader for good".
-const REPLY_LIMIT: usize = 1024 * 1024 - 1;
-/// The maximum length of a stderr line in the log, in bytes.
-const STDERR_LIMIT: usize = 4096;
 /// The time that a dropped process has to exit after its stdin closes. As in `PicoClaw`.
 const GRACE: Duration = Duration::from_secs(2);
 /// The time that a process without pending notifications has to exit.
 const IDLE_GRACE: Duration = Duration::from_millis(500);
-/// The number of abandoned requests that are remembered, to recognise late replies.
-const GIVEN_UP: usize = 256;
 
 /// A connection to a process that runs or has ended. Dropping it ends the process.
 pub(super) struct Connection {
@@ -59,29 +46,6 @@ type Stop = Option<Instant>;
 pub(super) enum Delivery {
     Queued,
     Dropped,
-}
-
-/// The state that calls share with the task of the process.
-struct Shared {
-    log: Arc<Log>,
-    open: Mutex<Open>,
-    ended: watch::Sender<Option<ProcessEnd>>,
-    dropped: AtomicU64,
-    /// Notifications sent since the last reply. The process may still be handling them.
-    unacknowledged: AtomicU64,
-    /// Notifications that are not written yet.
-    unread: AtomicU64,
-    /// True if the process sends no more replies and is about to end.
-    leaving: AtomicBool,
-}
-
-#[derive(Default)]
-struct Open {
-    /// The id of the last request.
-    last_id: u64,
-    answered: u64,
-    waiting: HashMap<u64, oneshot::Sender<Result<Object, Failure>>>,
-    given_up: VecDeque<u64>,
 }
 
 impl Connection {
@@ -299,128 +263,4 @@ async fn live(
 async fn stopped(stop: &mut watch::Receiver<Stop>) -> Instant {
     let by = stop.wait_for(Option::is_some).await;
     by.ok().and_then(|by| *by).unwrap_or_else(|| Instant::now() + GRACE)
-}
-
-/// A request whose caller waits for the reply.
-struct Waiting<'a> {
-    id: u64,
-    shared: &'a Shared,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        let mut open = self.shared.open();
-        if open.waiting.remove(&self.id).is_some() {
-            open.given_up.push_back(self.id);
-            if open.given_up.len() > GIVEN_UP {
-                open.given_up.pop_front();
-            }
-        }
-    }
-}
-
-impl Shared {
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn expect(&self) -> (Waiting<'_>, oneshot::Receiver<Result<Object, Failure>>) {
-        let (sender, answer) = oneshot::channel();
-        let mut open = self.open();
-        open.last_id += 1;
-        let id = open.last_id;
-        open.waiting.insert(id, sender);
-        (Waiting { id, shared: self }, answer)
-    }
-
-    fn failure(&self) -> Failure {
-        let ended = self.ended.borrow().as_ref().map(|ended| ended.failure.clone());
-        ended.unwrap_or_else(|| Failure::new(Cause::Exit, "ended"))
-    }
-
-    /// Waits until the process has ended.
-    async fn gone(&self) {
-        // This cannot fail, because `self` owns the sender.
-        let _ = self.ended.subscribe().wait_for(Option::is_some).await;
-    }
-
-    /// Marks the process as ended, and fails all pending requests.
-    fn end(&self, failure: &Failure) {
-        let failure = Failure::new(failure.cause, format!("the process {}", failure.message));
-        self.ended.send_replace(Some(ProcessEnd { failure: failure.clone(), at: Instant::now() }));
-        for (_, waiting) in std::mem::take(&mut self.open().waiting) {
-            let _ = waiting.send(Err(failure.clone()));
-        }
-    }
-
-    /// Reads replies until the end of stdout.
-    async fn read(&self, stdout: ChildStdout) -> Result<(), Failure> {
-        let mut stdout = BufReader::new(stdout);
-        while let Ok(Some(line)) = lines::next(&mut stdout, REPLY_LIMIT).await {
-            if line.cut {
-                self.leaving.store(true, Ordering::Release);
-                return Err(Failure::new(Cause::OutputTooLarge, "wrote a line of 1 MiB or more"));
-            }
-            if !line.bytes.trim_ascii().is_empty() {
-                self.reply(&line.bytes);
-            }
-        }
-        self.leaving.store(true, Ordering::Release);
-        Ok(())
-    }
-
-    /// Delivers a reply to its request. Logs and drops a reply that matches no pending request.
-    fn reply(&self, line: &[u8]) {
-        let (id, result) = match json::parse_object(line) {
-            Ok(mut reply) => (reply.get("id").and_then(Value::as_u64), read_reply(&mut reply)),
-            Err(error) => (number("id", line), Err(Failure::new(Cause::BadOutput, format!("its reply is {error}")))),
-        };
-        let mut open = self.open();
-        let waiting = id.and_then(|id| open.waiting.remove(&id));
-        if let Some(waiting) = waiting {
-            open.answered += 1;
-            // The handshake was answered before the process read any notification.
-            if open.answered > 1 {
-                self.unacknowledged.store(0, Ordering::Relaxed);
-            }
-            // Fails if the caller has just abandoned the request.
-            let _ = waiting.send(result);
-            return;
-        }
-        let what = match id {
-            None => "a line that is not a reply",
-            Some(id) if open.given_up.contains(&id) => {
-                open.given_up.retain(|given_up| *given_up != id);
-                "a reply after its time"
-            }
-            Some(id) if (1..=open.last_id).contains(&id) => "a second reply to one request",
-            Some(_) => "a reply to no request",
-        };
-        drop(open);
-        self.log.warn(format!("{what}, not read: {}", shorten(&String::from_utf8_lossy(line), 200)));
-    }
-
-    async fn log(&self, stderr: ChildStderr) {
-        let mut stderr = BufReader::new(stderr);
-        while let Ok(Some(line)) = lines::next(&mut stderr, STDERR_LIMIT).await {
-            self.log.line(String::from_utf8_lossy(&line.bytes).trim_end_matches('\r'));
-            if line.cut && lines::skip(&mut stderr).await.is_err() {
-                return;
-            }
-        }
-    }
-}
-
-/// Reads the `result` or the `error` of a reply, see picoclaw.md#what-it-is.
-fn read_reply(reply: &mut Object) -> Result<Object, Failure> {
-    let bad = |why: &str| Err(Failure::new(Cause::BadOutput, format!("its reply has {why}")));
-    match (reply.shift_remove("error").filter(|error| !error.is_null()), reply.shift_remove("result")) {
-        (Some(error), _) => {
-            let message = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
-            Err(Failure::new(Cause::Guest, shorten(&message, 4096)))
-        }
-        (None, Some(Value::Object(result))) => Ok(result),
-        (None, Some(_)) => bad("a `result` that is not an object"),
-        (None, None) => bad("neither `result` nor `error`"),
-    }
 }

@@ -21,7 +21,7 @@ pub(super) enum Message {
         method: String,
     },
     /// A line that is not a valid message.
-    Unavailable {
+    Invalid {
         /// The id of the reply, if it could be read.
         id: Option<Value>,
         /// The method, if it could be read.
@@ -82,7 +82,7 @@ impl Message {
         // picoclaw.md#hookevent: "`id` is 0 or absent."
         let is_request = id.as_ref().is_some_and(|id| id.as_u64() != Some(0));
         let method = method.and_then(|method| method.as_str().map(str::to_owned));
-        let broken = |error| Self::Unavailable { id: id.clone().filter(|_| is_request), method: method.clone(), error };
+        let broken = |error| Self::Invalid { id: id.clone().filter(|_| is_request), method: method.clone(), error };
         if let Err(error) = read {
             return broken(if error.is_data() { RpcError::request(error.to_string()) } else { RpcError::parse(error) });
         }
@@ -177,7 +177,7 @@ mod tests {
 
     fn code(line: &str) -> (Option<Value>, i32) {
         match Message::read(line.as_bytes()) {
-            Message::Unavailable { id, error, .. } => (id, error.code),
+            Message::Invalid { id, error, .. } => (id, error.code),
             other => panic!("{line}: {other:?}"),
         }
     }
