@@ -1,11 +1,9 @@
 //! The output of a command that ran as a hook: its exit code and its texts.
 
 use crate::{
-    event::Event,
     failure::{Cause, Failure},
-    json::{DecodeError, parse_object},
+    json::DecodeError,
     output::{Decision, HookOutput, Note},
-    protocol::Dialect,
 };
 
 /// A command that ended.
@@ -22,13 +20,13 @@ pub struct CommandOutput<'a> {
 /// A hook's output with its notes, or the hook's failure.
 pub type HandlerResult = Result<(HookOutput, Vec<Note>), Failure>;
 
-/// Reads a command's output in the way of most clients.
+/// Reads a command's output in the way of most clients. `read_stdout` decodes the stdout of exit code 0.
 ///
 /// decisions.md#exit-codes: "Command handlers have the exit codes of the blade specification in every dialect (0 =
 /// JSON, 2 = block with stderr as the reason, others = non-blocking failure)."
-pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ended: &CommandOutput) -> HandlerResult {
+pub(crate) fn by_exit_code(ended: &CommandOutput, read_stdout: impl FnOnce(&[u8]) -> HandlerResult) -> HandlerResult {
     match ended.code {
-        Some(0) => printed(dialect, event, ended.stdout),
+        Some(0) => read_stdout(ended.stdout),
         // decisions.md#exit-codes: "The newline at the end of the stderr of exit 2 is removed; the rest is the reason
         // verbatim."
         Some(2) => {
@@ -39,23 +37,6 @@ pub(crate) fn by_exit_code<D: Dialect + ?Sized>(dialect: &D, event: &Event, ende
         }
         code => Err(exited(code, ended)),
     }
-}
-
-/// Decodes the stdout of a handler that speaks the dialect's JSON: one object, or nothing.
-///
-/// # Errors [`Cause::BadOutput`]. decisions.md#outputs: "An output is exactly one JSON object without duplicate keys,
-/// with optional white space around it. Anything else is an invalid output: the handler has failed."
-pub fn printed<D: Dialect + ?Sized>(dialect: &D, event: &Event, stdout: &[u8]) -> HandlerResult {
-    let trimmed = stdout.trim_ascii();
-    if trimmed.is_empty() {
-        return Ok((HookOutput::default(), Vec::new()));
-    }
-    let plain = std::str::from_utf8(stdout).ok().filter(|_| !trimmed.starts_with(b"{"));
-    if let Some(output) = plain.and_then(|text| dialect.decode_text(event, text)) {
-        return Ok((output, Vec::new()));
-    }
-    let object = parse_object(stdout).map_err(|error| bad_output(&error))?;
-    dialect.decode_output(event, &object).map_err(|error| bad_output(&error))
 }
 
 /// The failure of a command that ended by a signal or with an exit code that reports an error.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     output::{Decision, DecisionKind, HookOutput, Note},
-    protocol::EventSpec,
+    protocol::spec::EventSpec,
 };
 
 /// The failure of a hook.

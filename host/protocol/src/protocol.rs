@@ -1,7 +1,7 @@
 //! The [`Dialect`] trait, which describes a hook protocol. All dialects: [`crate::dialect`].
 
 mod marks;
-mod spec;
+pub(crate) mod spec;
 mod usage;
 
 use core::time::Duration;
@@ -13,11 +13,11 @@ pub use spec::{ConfigShape, EventSpec, Expressible, Flow, TimeUnit};
 pub use usage::Usage;
 
 use crate::{
-    command::{CommandOutput, HandlerResult, by_exit_code},
+    command::{CommandOutput, HandlerResult, bad_output, by_exit_code},
     event::{Event, EventKind, Raw},
     failure::{Cause, FailurePolicy, Fallback},
     glimpse::{self, Glimpse, Places},
-    json::{DecodeError, Object},
+    json::{DecodeError, Object, parse_object},
     matcher::MatchStyle,
     output::{HookOutput, Note},
 };
@@ -163,7 +163,25 @@ pub trait Dialect: Send + Sync + 'static {
     /// # Errors
     /// [`crate::Failure`]: the command gave no valid output.
     fn read_command(&self, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
-        by_exit_code(self, event, ended)
+        by_exit_code(ended, |stdout| self.read_stdout(event, stdout))
+    }
+
+    /// Decodes the stdout of a handler that speaks the dialect's JSON: one object, or nothing.
+    ///
+    /// # Errors
+    /// [`Cause::BadOutput`]. decisions.md#outputs: "An output is exactly one JSON object without duplicate keys, with
+    /// optional white space around it. Anything else is an invalid output: the handler has failed."
+    fn read_stdout(&self, event: &Event, stdout: &[u8]) -> HandlerResult {
+        let trimmed = stdout.trim_ascii();
+        if trimmed.is_empty() {
+            return Ok((HookOutput::default(), Vec::new()));
+        }
+        let plain = std::str::from_utf8(stdout).ok().filter(|_| !trimmed.starts_with(b"{"));
+        if let Some(output) = plain.and_then(|text| self.decode_text(event, text)) {
+            return Ok((output, Vec::new()));
+        }
+        let object = parse_object(stdout).map_err(|error| bad_output(&error))?;
+        self.decode_output(event, &object).map_err(|error| bad_output(&error))
     }
 
     /// Reads output that is not a JSON object, for clients that accept plain text.

@@ -111,7 +111,7 @@ pub(crate) type HandlerFactory = Arc<dyn Fn(&HandlerEntry<'_>) -> Result<SharedH
 
 /// Reads the output of a handler in the dialect's JSON: one object, or nothing.
 pub(crate) fn read_output(call: &Call<'_>, output: &[u8]) -> Result<(HookOutput, Vec<Note>), Failure> {
-    hookbox_protocol::command::printed(call.dialect, call.event, output)
+    call.dialect.read_stdout(call.event, output)
 }
 
 /// Converts KiB to bytes.

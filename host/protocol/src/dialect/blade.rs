@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::common;
 use crate::protocol::{ConfigShape, Dialect, EventSpec, Flow, Marks, Outcome, Usage};
 use crate::{
-    command::{CommandOutput, HandlerResult, by_exit_code, printed},
+    command::{CommandOutput, HandlerResult, by_exit_code},
     event::{Event, EventKind, wire::parse_wire},
     failure::Fallback,
     glimpse::Places,
@@ -131,9 +131,9 @@ impl Dialect for Blade {
         let object = ended.stdout.trim_ascii_start().starts_with(b"{");
         let beside = ended.code.is_some_and(|code| !matches!(code, 0 | 2));
         if self.observed && object && beside {
-            return printed(self, event, ended.stdout);
+            return self.read_stdout(event, ended.stdout);
         }
-        let (mut output, notes) = by_exit_code(self, event, ended)?;
+        let (mut output, notes) = by_exit_code(ended, |stdout| self.read_stdout(event, stdout))?;
         let spec = self.spec_of(event);
         if !self.observed && ended.code == Some(2) && !spec.blockable && !spec.expressible.context {
             output.feedback.clone_from(&output.reason);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Field, UntypedFields};
+use super::untyped::{Field, UntypedFields};
 use crate::{
     json::{DecodeError, Json, Object, describe},
     output::Note,
@@ -98,8 +98,8 @@ macro_rules! wire_struct {
             #[allow(unused_variables, clippy::unnecessary_wraps)]
             pub(crate) fn take(
                 &mut self,
-                field: &mut $crate::event::Field<'_>,
-                rest: &mut $crate::event::UntypedFields<'_>,
+                field: &mut $crate::event::untyped::Field<'_>,
+                rest: &mut $crate::event::untyped::UntypedFields<'_>,
             ) -> Result<bool, $crate::json::DecodeError> {
                 match field.ours {
                     $(stringify!($field) => self.$field = rest.read(field)?,)*

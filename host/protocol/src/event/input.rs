@@ -1,7 +1,11 @@
 //! The fields of each event. The WIT interface of the same name (`wit/<event>.wit`) documents them and lists the
 //! dialects that give them.
 
-use super::{EventKind, Field, UntypedFields, fields::wire_struct};
+use super::{
+    fields::wire_struct,
+    kind::EventKind,
+    untyped::{Field, UntypedFields},
+};
 use crate::json::{DecodeError, Fields, Json, Object};
 
 macro_rules! inputs {

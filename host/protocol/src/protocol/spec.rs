@@ -1,7 +1,7 @@
 //! The event specs of a dialect: a row for each event, with the outputs that it can express.
 
 use crate::{
-    event::EventKind,
+    event::kind::EventKind,
     output::{DecisionKind, Scope},
 };
 

@@ -1,7 +1,7 @@
 //! Reads the output of a command by Codex's rules: codex.md#exit-codes.
 
 use crate::{
-    command::{CommandOutput, HandlerResult, exited, printed, text},
+    command::{CommandOutput, HandlerResult, exited, text},
     event::{Event, EventKind},
     failure::{Cause, Failure},
     output::{Decision, HookOutput},
@@ -12,7 +12,7 @@ pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput) 
     match ended.code {
         Some(0) => match plain_text(event, ended.stdout) {
             Some(context) => Ok((HookOutput { context: Some(context), ..HookOutput::default() }, Vec::new())),
-            None => printed(dialect, event, ended.stdout),
+            None => dialect.read_stdout(event, ended.stdout),
         },
         Some(2) => blocked(dialect, event, text(ended.stderr).trim()),
         code => Err(exited(code, ended)),

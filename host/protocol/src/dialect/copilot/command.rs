@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::is_gate;
 use crate::{
-    command::{CommandOutput, HandlerResult, exited, printed, text},
+    command::{CommandOutput, HandlerResult, exited, text},
     event::{Event, EventKind},
     json::parse,
     output::{Decision, HookOutput},
@@ -14,7 +14,7 @@ use crate::{
 pub(super) fn read(dialect: &dyn Dialect, event: &Event, ended: &CommandOutput<'_>) -> HandlerResult {
     let gate = is_gate(event.kind());
     match ended.code {
-        Some(0) => printed(dialect, event, &without_progress(ended.stdout)),
+        Some(0) => dialect.read_stdout(event, &without_progress(ended.stdout)),
         // "Before a tool runs every exit code but 0 denies, whatever stdout says, and so does a command that is missing or
         // was ended by a signal."
         code if gate => {

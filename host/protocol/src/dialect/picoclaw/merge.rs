@@ -4,7 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::{protected, reply, rewrite};
+use super::{
+    protected,
+    reply::{self, REASON_LIMIT},
+    rewrite,
+};
 use crate::{
     dialect::common::merge_effects,
     event::{Event, EventKind, Input},
@@ -142,9 +146,6 @@ fn withhold(kind: EventKind, output: &mut HookOutput) -> &'static str {
         }
     }
 }
-
-/// Length of a reason that was cut, in characters.
-pub(super) const REASON_LIMIT: usize = 4096;
 
 fn clause(event: &Event, last: Option<&HookOutput>, output: &HookOutput) -> &'static str {
     match (event.kind(), last) {

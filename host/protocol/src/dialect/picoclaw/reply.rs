@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{events, merge::REASON_LIMIT, output::rewrite_key};
+use super::{events, output::rewrite_key};
 use crate::{
     Dialect,
     dialect::common::{put_extra, put_text},
@@ -12,6 +12,8 @@ use crate::{
     output::{Decision, HookOutput, Scope},
 };
 
+/// Length of a reason that was cut, in characters.
+pub(super) const REASON_LIMIT: usize = 4096;
 /// The id of a request that never came over a wire. The client counts from 1, and 0 is its id of notifications.
 pub(super) const FIRST_ID: u64 = 1;
 
