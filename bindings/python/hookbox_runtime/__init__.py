@@ -9,6 +9,7 @@
 Every method that waits has a twin that ends in ``_sync``. None of them holds the GIL while hooks run.
 """
 
+from . import _interpreter as _  # Before the native part, which a subinterpreter must not load.
 from ._errors import Code, HookboxError
 from ._hook import Hook, HookFunction, hook
 from ._native import Response

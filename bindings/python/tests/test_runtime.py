@@ -54,7 +54,7 @@ class Decides(Folder):
         self.assertEqual((0, None, None), (response.exit_code, response.error, response.stderr))
         self.assertFalse((await hooks.decide({**EVENT, "tool_input": {"command": "ls"}})).blocks)
         assert response.report is not None
-        self.assertGreater(response.report["hooks"][0]["fuel"], 0)
+        self.assertGreater(response.report["hooks"][0].get("fuel", 0), 0)
         self.assertEqual(json.loads(response.to_json())["outcome"], "deny")
         self.assertEqual("Response(outcome='deny', blocks=True)", repr(response))
 
@@ -338,6 +338,24 @@ if __name__ == "__main__":
         file = self.folder / "program.py"
         file.write_text(program.replace("FILE", repr(str(self.file))).replace("EVENT", repr(EVENT)))
         self.assertEqual(0, subprocess.run([sys.executable, file], timeout=60).returncode)
+
+    def test_a_subinterpreter_cannot_import_the_package(self) -> None:
+        program = """
+import sys
+try:
+    import _interpreters as interpreters
+    kinds, run = ["isolated", "legacy"], interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    kinds, run = [True, False], lambda own, code: interpreters.run_string(own, code)
+IN_IT = f"import sys; sys.path[:] = {sys.path!r}\\ntry:\\n    import hookbox_runtime\\nexcept ImportError:\\n    pass\\nelse:\\n    raise SystemError"
+for kind in kinds:
+    own = interpreters.create(kind) if isinstance(kind, str) else interpreters.create(isolated=kind)
+    assert run(own, IN_IT) is None
+import hookbox_runtime
+sys.exit(42)
+"""
+        self.assertEqual(42, run(program))
 
     async def test_other_child_processes_keep_their_exit_codes(self) -> None:
         hooks = await self.runtime.load(BLOCKS)
