@@ -10,9 +10,9 @@ export declare class NativeHookSet {
   get events(): Array<string>
   /** Warnings about the configuration, as JSON. */
   get warnings(): string
-  /** Decides on an event; the response as JSON. */
+  /** Decides on an event; the response as JSON, and its report on a second line. */
   decide(call: number, event: string | Uint8Array, request: NativeRequest): NativeTask
-  /** Decides on an event while this thread waits; the response as JSON. */
+  /** Decides on an event while this thread waits; the response as [`NativeHookSet::decide`] has it. */
   decideSync(event: string | Uint8Array, request: NativeRequest): string
   /** Explains an event; the report as JSON. */
   explain(call: number, event: string | Uint8Array, request: NativeRequest): NativeTask

@@ -14,7 +14,7 @@ mod options;
 mod runtime;
 
 pub use check::check;
-pub use effect::{Effect, Replacement, to_json};
+pub use effect::{Effect, Replacement, to_json, to_lines};
 pub use error::{Code, Error};
 pub use executor::Task;
 pub use finding::Finding;

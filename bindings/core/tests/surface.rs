@@ -5,6 +5,7 @@ use std::{path::PathBuf, sync::mpsc::channel, time::Duration};
 
 use hookbox_embed::{
     Code, Effect, Error, HookSet, HostHook, LoadOptions, Replacement, Request, Runtime, RuntimeOptions, Source, check,
+    to_json, to_lines,
 };
 use hookbox_testing::guest;
 use serde_json::{Value, json};
@@ -203,4 +204,21 @@ fn codes_are_words_of_their_own() {
     words.sort_unstable();
     words.dedup();
     assert_eq!(words.len(), Code::ALL.len());
+}
+
+#[test]
+fn two_lines_of_json_have_every_field() {
+    let runtime = open();
+    let rewrite = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"pwd"}}}'"#;
+    for script in ["echo not here >&2; exit 2", "exit 0", rewrite] {
+        let hooks = load(&runtime, &command(script), "", Vec::new()).unwrap();
+        for event in [EVENT, b"{"] {
+            let response = runtime.block_on(hooks.decide(event, &Request::default())).unwrap().unwrap();
+            let lines = to_lines(&response).unwrap();
+            let (first, report) = lines.split_once('\n').unwrap();
+            let mut whole: Value = serde_json::from_str(first).unwrap();
+            whole["report"] = serde_json::from_str(report).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&to_json(&response).unwrap()).unwrap(), whole);
+        }
+    }
 }

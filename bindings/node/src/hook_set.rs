@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookbox_embed::{Code, Error, Request, to_json};
+use hookbox_embed::{Code, Error, Request, to_lines};
 use napi::{
     Either,
     bindgen_prelude::{Result, Uint8Array},
@@ -98,19 +98,19 @@ impl NativeHookSet {
         written(&self.hooks.warnings()).map_err(thrown)
     }
 
-    /// Decides on an event; the response as JSON.
+    /// Decides on an event; the response as JSON, and its report on a second line.
     #[napi]
     pub fn decide(&self, call: u32, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<NativeTask> {
         let (hooks, event) = (self.hooks.clone(), bytes(event));
         let request = Request::try_from(request).map_err(thrown)?;
-        self.calls.start(call, async move { to_json(&hooks.decide(&event, &request).await?) })
+        self.calls.start(call, async move { to_lines(&hooks.decide(&event, &request).await?) })
     }
 
-    /// Decides on an event while this thread waits; the response as JSON.
+    /// Decides on an event while this thread waits; the response as [`NativeHookSet::decide`] has it.
     #[napi]
     pub fn decide_sync(&self, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<String> {
         let (event, request) = (bytes(event), Request::try_from(request).map_err(thrown)?);
-        self.wait(async { to_json(&self.hooks.decide(&event, &request).await?) })
+        self.wait(async { to_lines(&self.hooks.decide(&event, &request).await?) })
     }
 
     /// Explains an event; the report as JSON.

@@ -13,7 +13,6 @@ interface Fields {
   refusal: string | null;
   replacement: { value: unknown } | null;
   error: { kind: "event" | "config" | "internal"; message: string } | null;
-  report: Report | null;
 }
 
 /** The response to one event, also after a failure. */
@@ -45,10 +44,11 @@ export class Response implements Fields {
   readonly replacement: { readonly value: unknown } | null;
   /** The error of hookbox itself, if the client gets that instead of a verdict. */
   readonly error: Fields["error"];
-  /** Each hook's part and the sentence that decided; `null`: no hook ran. */
-  readonly report: Report | null;
+  /** The report, as JSON until it is read. */
+  #report: string | Report | null;
 
-  private constructor(fields: Fields) {
+  private constructor(fields: Fields, report: string) {
+    this.#report = report;
     this.stdout = fields.stdout;
     this.isText = fields.isText;
     this.stderr = fields.stderr;
@@ -61,12 +61,23 @@ export class Response implements Fields {
     this.refusal = fields.refusal;
     this.replacement = fields.replacement;
     this.error = fields.error;
-    this.report = fields.report;
   }
 
   /** Reads a response as the addon writes it. @internal */
-  static read(text: string): Response {
-    return new Response(JSON.parse(text) as Fields);
+  static read(lines: string): Response {
+    const end = lines.indexOf("\n");
+    return new Response(JSON.parse(lines.slice(0, end)) as Fields, lines.slice(end + 1));
+  }
+
+  /** Each hook's part and the sentence that decided; `null`: no hook ran. */
+  get report(): Report | null {
+    if (typeof this.#report === "string") this.#report = JSON.parse(this.#report) as Report | null;
+    return this.#report;
+  }
+
+  /** All fields, for `JSON.stringify`. */
+  toJSON(): Fields & { report: Report | null } {
+    return { ...(this as Fields), report: this.report };
   }
 
   /** The text as a value: JSON read, plain text as a string, nothing as `null`. */
