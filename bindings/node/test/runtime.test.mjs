@@ -44,6 +44,8 @@ test("a component denies a tool call", async () => {
     assert.equal(/** @type {any} */ (response.output).hookSpecificOutput.permissionDecision, "deny");
     assert.deepEqual([response.exitCode, response.error, response.stderr], [0, null, null]);
     assert(/** @type {number} */ (response.report?.hooks[0]?.fuel) > 0);
+    const { outcome, report } = JSON.parse(JSON.stringify(response));
+    assert.deepEqual([outcome, report], ["deny", response.report]);
   }
   assert.equal((await hooks.decide(HARMLESS)).blocks, false);
   assert.equal((await (await runtime.load(pathToFileURL(file))).decide(EVENT)).blocks, true);
@@ -184,6 +186,19 @@ test("thousands at once", async () => {
   const hooks = await runtime.load(file);
   const responses = await Promise.all(Array.from({ length: 2000 }, () => hooks.decide(EVENT)));
   assert(responses.every((response) => response.blocks));
+});
+
+test("timers and sockets have their turn between decisions", async () => {
+  const [hooks, many, inOneTurn] = [await runtime.load({}), 3200, 32];
+  let [turns, ended] = [0, false];
+  const turn = () => {
+    turns++;
+    if (!ended) setImmediate(turn);
+  };
+  turn();
+  await Promise.all(Array.from({ length: many }, () => hooks.decide(EVENT)));
+  ended = true;
+  assert(turns >= many / inOneTurn, `${turns} turns`);
 });
 
 test("the classes of require and import are the same", () => {

@@ -12,6 +12,11 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+type Message = [number: number, kind: number, of: number, text: string];
+
+/** Messages that are received in one turn of the event loop, so that timers and sockets wait less than a millisecond. */
+const AT_ONCE = 32;
+
 /** The longest that a timer waits. */
 const FOR_GOOD = 2 ** 31 - 1;
 
@@ -24,6 +29,8 @@ export class Calls {
   readonly #waiting = new Map<number, Waiting>();
   readonly #functions = new Map<number, Hook["run"]>();
   readonly #asked = new Map<number, AbortController>();
+  /** Messages in the order in which the addon sent them. */
+  #messages: Message[] = [];
   #nextCall = 0;
   #nextFunction = 0;
   #alive: NodeJS.Timeout | undefined;
@@ -31,9 +38,9 @@ export class Calls {
   constructor(options: RuntimeOptions) {
     // Weak, because the addon holds what it posts to, and this holds the addon.
     const self = new WeakRef(this);
-    const post = (number: number, kind: number, of: number, text: string) => {
+    const post = (...message: Message) => {
       const calls = self.deref();
-      if (calls) calls.#receive(number, kind, of, text);
+      if (calls) calls.#queue(message);
     };
     this.native = plain(() => addon.NativeRuntime.open(JSON.stringify(options), compiler, post));
   }
@@ -86,7 +93,21 @@ export class Calls {
     return waiting;
   }
 
-  #receive(number: number, kind: number, of: number, text: string): void {
+  /**
+   * Queues a message for the next turn of the loop. The addon delivers up to 1000 messages in a turn, also those that the callers cause
+   * which continue in it.
+   */
+  #queue(message: Message): void {
+    if (this.#messages.push(message) === 1) setImmediate(() => this.#receiveSome());
+  }
+
+  #receiveSome(): void {
+    const messages = this.#messages.splice(0, AT_ONCE);
+    if (this.#messages.length > 0) setImmediate(() => this.#receiveSome());
+    for (const message of messages) this.#receive(message);
+  }
+
+  #receive([number, kind, of, text]: Message): void {
     switch (kind) {
       case Kind.done:
         return this.#end(number)?.resolve(text);
