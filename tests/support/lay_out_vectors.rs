@@ -1,10 +1,11 @@
 //! `lay-out-vectors FOLDER`: writes every vector with its configuration and commands into a folder of its own, and
-//! `vectors.json` with all there is to check, for front ends in other languages.
+//! `vectors.json` with all there is to check, for front ends in other languages. `endless.wasm` is a component that never
+//! answers.
 #![allow(clippy::expect_used, clippy::indexing_slicing)]
 
 use std::{fs, path::Path};
 
-use hookbox_testing::vectors;
+use hookbox_testing::{guest, vectors};
 use serde_json::json;
 
 fn main() {
@@ -30,5 +31,7 @@ fn main() {
             }));
         }
     }
+    let endless = guest::encode(&guest::gate("(loop $again (br $again))", ""), guest::GATE, "");
+    fs::write(folder.join("endless.wasm"), endless).expect("writable");
     fs::write(folder.join("vectors.json"), json!(list).to_string()).expect("writable");
 }
