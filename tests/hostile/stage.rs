@@ -15,6 +15,7 @@ use hookbox_sandbox::{
 };
 
 use hookbox_testing::guest;
+use serde_json::json;
 
 /// One engine for all guests, so that harm to it also harms the neighbour.
 static ENGINE: LazyLock<Engine> = LazyLock::new(guest::engine);
@@ -140,8 +141,35 @@ pub enum End {
     Answers(fn(&Run) -> bool),
 }
 
-/// Runs a guest and asserts its end, the time it took and the neighbour's health.
+/// Writes a guest into a folder, with a table of what the packages for other languages must find. Leaves out guests that need
+/// grants or an event of another kind.
+fn lay_out(guest: &Guest, end: &End, folder: &Path) {
+    if guest.kind != EventKind::PreToolUse || guest.permissions != Permissions::default() {
+        return;
+    }
+    let thread = std::thread::current();
+    let name = thread.name().unwrap().replace("::", "-");
+    let cause = match end {
+        End::Fails(cause, _) => Some(cause.word()),
+        End::Refused(..) | End::Answers(_) => None,
+    };
+    let about = json!({
+        "limits": guest.limits,
+        "timeout": guest.timeout.as_secs_f64(),
+        "cause": cause,
+        "loads": !matches!(end, End::Refused(..)),
+    });
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(folder.join(format!("{name}.wasm")), &guest.bytes).unwrap();
+    std::fs::write(folder.join(format!("{name}.json")), about.to_string()).unwrap();
+}
+
+/// Runs a guest and asserts its end, the time it took and the neighbour's health. With `HOSTILE_GUESTS`, writes it into that
+/// folder instead.
 pub async fn judge(guest: Guest, end: End) {
+    if let Some(folder) = std::env::var_os("HOSTILE_GUESTS") {
+        return lay_out(&guest, &end, Path::new(&folder));
+    }
     LazyLock::force(&AT_FIRST_KIB);
     let begin = Instant::now();
     match (guest.run().await, end) {
