@@ -39,13 +39,13 @@ clients: build
     for client in clients/*/; do \
         npm ci --ignore-scripts --no-audit --no-fund --prefix "$client" && HOOKBOX={{hookbox}} npm test --prefix "$client"; done
 
-# The packages for other languages, packed, installed into empty folders and used: every vector, their types, and failures of all kinds
+# The packages for Node.js and Python, packed, installed into empty folders and used: every vector, their types, and failures of all kinds
 bindings-test: bindings-installed
     # With the features that `test` has, as `build`.
     cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node -p hookbox-embed -p hookbox-python --lib --bins --examples
     {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
-    bindings/stage {{target}} {{target}}/debug
-    bindings/pack {{target}} "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
+    bindings/stage {{target}}/bindings {{target}}/debug
+    bindings/pack {{target}}/bindings "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
     TOOLS={{bindings_tools}} GUARD={{target}}/bench-guard.wasm bindings/test {{target}}
 
 # The types of the addon for Node.js, written by its build
@@ -53,18 +53,44 @@ bindings-types:
     cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node --lib --bins --examples
     node bindings/node/types.mjs {{target}}/debug/node-types/hookbox-node > bindings/node/native.d.ts
 
-# Adapters in real agents of the Claude Agent SDK, the OpenAI Agents SDK, the Vercel AI SDK, the Microsoft Agent Framework and Pydantic AI;
-# downloads them (1 GB), needs no account
+# Adapters in real agents of the Claude Agent SDK, the OpenAI Agents SDK, the Vercel AI SDK, the Microsoft Agent Framework and Pydantic AI,
+# and their types by mypy, pyright and tsc; downloads them (1 GB), needs no account
 bindings-agents: bindings-test
     [ -d "{{bindings_tools}}-agents/pydantic_ai" ] || python3 -m pip install --quiet --only-binary :all: --upgrade \
         --target "{{bindings_tools}}-agents" -r bindings/agents/requirements.txt
     TOOLS={{bindings_tools}}-agents GUARD={{target}}/bench-guard.wasm bindings/test-agents {{target}}
 
-# A million decisions through each package, in the memory that the first took
-bindings-soak times="1000000": bindings-test
-    cp bindings/bench/* {{target}}/bindings/node
-    cp {{target}}/bench-guard.wasm {{target}}/bindings/node/guard.wasm
-    cd {{target}}/bindings/node && PYTHONPATH={{target}}/bindings/python python3 soak.py . {{times}} && node --expose-gc soak.mjs . {{times}}
+# The hostile guests that need no grants, through both published packages
+bindings-hostile: build bindings-release
+    rm -rf {{target}}/bindings/hostile
+    HOSTILE_GUESTS={{target}}/bindings/hostile cargo test --quiet --workspace --test hostile
+    bindings/test-hostile {{target}}/bindings-release/packages {{target}}/bindings/hostile
+
+# The packages under every CPython that is here, under Node.js 22, 24 and 26 and under Bun, which are downloaded (350 MB)
+bindings-interpreters: bindings-test
+    TOOLS={{bindings_tools}} GUARD={{target}}/bench-guard.wasm bindings/test-interpreters {{target}}
+
+# The package for Python under PYTHON, a CPython without the GIL, for which its extension module is built
+bindings-free-threaded python: bindings-test
+    PYO3_PYTHON={{python}} cargo build -p hookbox-cli -p hookbox-guest -p hookbox-node -p hookbox-python --lib
+    GUARD={{target}}/bench-guard.wasm bindings/test-free-threaded {{target}} {{python}}
+
+# The packages as they are published: optimised, for every Linux with this glibc or a later one; prints their sizes
+bindings-release glibc="2.28": zig-installed
+    [ -d "{{target}}/tools/zigbuild/auditwheel" ] || python3 -m pip install --quiet --require-hashes --only-binary :all: --no-deps \
+        --target "{{target}}/tools/zigbuild" -r bindings/requirements-release.txt
+    bindings/release {{target}} {{glibc}}
+
+# The published packages beside the Rust library, both optimised: a decision, many at once, the delay of event loops, the speed-up of
+# threads. Prints each figure beside its bound and fails if one is missed
+bindings-bench: build bindings-release
+    {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
+    bindings/bench/run bench {{target}} {{target}}/{{arch()}}-unknown-linux-gnu/release/hookbox-measure
+
+# A million decisions through each published package, in the memory that the first took
+bindings-soak times="1000000": build bindings-release
+    {{hookbox}} build guest-examples/command-guard --profile guest -o {{target}}/bench-guard.wasm
+    bindings/bench/run soak {{target}} {{times}}
 
 # The daemon, with a tenant of one hook and a page to watch it on: what it prints says how to ask it
 serve: build
