@@ -11,15 +11,15 @@ export declare class NativeHookSet {
   /** Warnings about the configuration, as JSON. */
   get warnings(): string
   /** Decides on an event; the response as JSON, and its report on a second line. */
-  decide(call: number, event: string | Uint8Array, request: NativeRequest): NativeTask
+  decide(call: number, event: string | Uint8Array, request: NativeRequest): void
   /** Decides on an event while this thread waits; the response as [`NativeHookSet::decide`] has it. */
   decideSync(event: string | Uint8Array, request: NativeRequest): string
   /** Explains an event; the report as JSON. */
-  explain(call: number, event: string | Uint8Array, request: NativeRequest): NativeTask
+  explain(call: number, event: string | Uint8Array, request: NativeRequest): void
   /** Checks every hook; findings as JSON. */
-  check(call: number): NativeTask
+  check(call: number): void
   /** Ends the work of the hooks, in at most this many milliseconds. */
-  close(call: number, grace: number): NativeTask
+  close(call: number, grace: number): void
 }
 
 /** The parts that all hook sets of a process share. */
@@ -27,23 +27,19 @@ export declare class NativeRuntime {
   /** Opens a runtime with options as JSON and the program that compiles components. `post` receives every message. */
   static open(options: string, compiler: string | undefined | null, post: (arg0: number, arg1: number, arg2: number, arg3: string) => void): NativeRuntime
   /** Loads a hook set. [`NativeRuntime::take`] returns it after the call. */
-  load(call: number, source: NativeSource, options: string, hooks: Array<NativeHook>): NativeTask
+  load(call: number, source: NativeSource, options: string, hooks: Array<NativeHook>): void
   /** Takes the hook set that a call has loaded. */
   take(call: number): NativeHookSet | null
   /** Checks a configuration; findings as JSON. */
-  check(call: number, source: NativeSource, options: string): NativeTask
+  check(call: number, source: NativeSource, options: string): void
+  /** Ends a call. No message about it follows. */
+  cancel(call: number): void
   /** Answers a question with the output's JSON. */
   answer(question: number, output: string): void
   /** Gives the reason why a question has no answer. */
   refuse(question: number, why: string): void
   /** Refuses later calls. */
   close(): void
-}
-
-/** A call that has not ended. */
-export declare class NativeTask {
-  /** Ends the call. No message about it follows. */
-  cancel(): void
 }
 
 /** A hook of the host: its description as JSON, and the number of its function. */

@@ -10,7 +10,7 @@ use napi::{
 use napi_derive::napi;
 
 use crate::{
-    calls::{Calls, NativeTask},
+    calls::Calls,
     post::{thrown, written},
 };
 
@@ -100,7 +100,7 @@ impl NativeHookSet {
 
     /// Decides on an event; the response as JSON, and its report on a second line.
     #[napi]
-    pub fn decide(&self, call: u32, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<NativeTask> {
+    pub fn decide(&self, call: u32, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<()> {
         let (hooks, event) = (self.hooks.clone(), bytes(event));
         let request = Request::try_from(request).map_err(thrown)?;
         self.calls.start(call, async move { to_lines(&hooks.decide(&event, &request).await?) })
@@ -115,7 +115,7 @@ impl NativeHookSet {
 
     /// Explains an event; the report as JSON.
     #[napi]
-    pub fn explain(&self, call: u32, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<NativeTask> {
+    pub fn explain(&self, call: u32, event: Either<String, Uint8Array>, request: NativeRequest) -> Result<()> {
         let (hooks, event) = (self.hooks.clone(), bytes(event));
         let request = Request::try_from(request).map_err(thrown)?;
         self.calls.start(call, async move { Ok(hooks.explain(&event, &request).await?.to_string()) })
@@ -123,14 +123,14 @@ impl NativeHookSet {
 
     /// Checks every hook; findings as JSON.
     #[napi]
-    pub fn check(&self, call: u32) -> Result<NativeTask> {
+    pub fn check(&self, call: u32) -> Result<()> {
         let hooks = self.hooks.clone();
         self.calls.start(call, async move { written(&hooks.check().await?) })
     }
 
     /// Ends the work of the hooks, in at most this many milliseconds.
     #[napi]
-    pub fn close(&self, call: u32, grace: f64) -> Result<NativeTask> {
+    pub fn close(&self, call: u32, grace: f64) -> Result<()> {
         let (hooks, grace) = (self.hooks.clone(), milliseconds("grace", grace).map_err(thrown)?);
         self.calls.start(call, async move {
             hooks.close(grace).await;

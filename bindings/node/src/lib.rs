@@ -11,6 +11,5 @@ mod hook_set;
 mod post;
 mod runtime;
 
-pub use calls::NativeTask;
 pub use hook_set::NativeHookSet;
 pub use runtime::{NativeHook, NativeRuntime};

@@ -11,7 +11,7 @@ use napi::bindgen_prelude::{FnArgs, Function, Result};
 use napi_derive::napi;
 
 use crate::{
-    calls::{Calls, NativeTask},
+    calls::Calls,
     hook::Questions,
     hook_set::NativeHookSet,
     post::{Post, thrown, written},
@@ -68,12 +68,12 @@ impl NativeRuntime {
         let runtime = hookbox_embed::Runtime::open(options, compiler.map(Into::into)).map_err(thrown)?;
         let post = Post::new(&post)?;
         let questions = Questions::new(post.clone());
-        Ok(Self { calls: Calls { runtime, post }, questions, loaded: Arc::default() })
+        Ok(Self { calls: Calls::new(runtime, post), questions, loaded: Arc::default() })
     }
 
     /// Loads a hook set. [`NativeRuntime::take`] returns it after the call.
     #[napi]
-    pub fn load(&self, call: u32, source: NativeSource, options: String, hooks: Vec<NativeHook>) -> Result<NativeTask> {
+    pub fn load(&self, call: u32, source: NativeSource, options: String, hooks: Vec<NativeHook>) -> Result<()> {
         let options = LoadOptions::parse(&options).map_err(thrown)?;
         let hooks: std::result::Result<Vec<HostHook>, Error> =
             hooks.iter().map(|hook| self.questions.hook(&hook.entry, hook.function)).collect();
@@ -94,10 +94,16 @@ impl NativeRuntime {
 
     /// Checks a configuration; findings as JSON.
     #[napi]
-    pub fn check(&self, call: u32, source: NativeSource, options: String) -> Result<NativeTask> {
+    pub fn check(&self, call: u32, source: NativeSource, options: String) -> Result<()> {
         let options = LoadOptions::parse(&options).map_err(thrown)?;
         let runtime = self.calls.runtime.clone();
         self.calls.start(call, async move { written(&hookbox_embed::check(&runtime, source.into(), options).await?) })
+    }
+
+    /// Ends a call. No message about it follows.
+    #[napi]
+    pub fn cancel(&self, call: u32) {
+        self.calls.end(call);
     }
 
     /// Answers a question with the output's JSON.

@@ -1,5 +1,5 @@
 // Between the promises of JavaScript and the messages of the addon.
-import type { NativeHook, NativeRuntime, NativeTask } from "../native";
+import type { NativeHook, NativeRuntime } from "../native";
 import { addon, compiler } from "./addon";
 import { HookboxError } from "./errors";
 import type { Hook, RuntimeOptions } from "./types";
@@ -46,14 +46,14 @@ export class Calls {
   }
 
   /** Starts a call, and waits for its result. */
-  call(start: (number: number) => NativeTask, signal?: AbortSignal): Promise<{ number: number; text: string }> {
+  call(start: (number: number) => void, signal?: AbortSignal): Promise<{ number: number; text: string }> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const number = this.#nextCall;
       this.#nextCall = (number + 1) >>> 0;
-      const task = plain(() => start(number));
+      plain(() => start(number));
       const abort = () => {
-        task.cancel();
+        this.native.cancel(number);
         this.#end(number)?.reject(signal?.reason);
       };
       const settled = () => signal?.removeEventListener("abort", abort);
