@@ -19,11 +19,7 @@ use serde_json::Value;
 pub(crate) use codec::decode_members;
 pub use codec::{decode_fields, encode_fields};
 pub use fields::{EventContext, ToolCall};
-pub use input::{
-    AfterLlm, AgentEvent, BeforeLlm, CanUseTool, Input, Notification, OtherEvent, PermissionRequest, PostToolUse,
-    PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop,
-    TaskCompleted, UserPromptSubmit,
-};
+pub use input::*;
 pub use kind::EventKind;
 pub use raw::Raw;
 pub use stage::OriginalEvent;
