@@ -16,7 +16,7 @@ use crate::{
 /// [`Code::Options`](crate::Code::Options), [`Code::Closed`](crate::Code::Closed)
 pub async fn check(runtime: &Runtime, source: Source, options: LoadOptions) -> Result<Vec<Finding>, Error> {
     runtime.is_open()?;
-    let Loaded { config, warnings } = match options.read(&source, runtime.inner()) {
+    let Loaded { config, warnings, .. } = match options.read(&source, runtime.inner()) {
         Ok(loaded) => loaded,
         Err(error) => return findings_of(error),
     };

@@ -61,7 +61,7 @@ impl HookSet {
         hooks: Vec<HostHook>,
     ) -> Result<Self, Error> {
         runtime.is_open()?;
-        let Loaded { config, warnings } = options.read(&source, runtime.inner())?;
+        let Loaded { config, warnings, .. } = options.read(&source, runtime.inner())?;
         Self::of_config(runtime, config, options, hooks, &warnings).await
     }
 

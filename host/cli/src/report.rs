@@ -85,7 +85,7 @@ pub fn show_warnings(when: ShowWarnings) {
 /// Prints the warnings about a configuration.
 pub fn warnings(loaded: &Loaded) {
     let when = *WHEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let Loaded { config, warnings } = loaded;
+    let Loaded { config, warnings, .. } = loaded;
     if !warnings.is_empty() && (when == ShowWarnings::Always || when == ShowWarnings::Once && warned::first(config)) {
         warnings.iter().for_each(problem);
     }

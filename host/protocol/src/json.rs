@@ -27,6 +27,7 @@ pub type Object = Map<String, Value>;
 
 /// An error in a text that should be an event or an output of a dialect. The message names the place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// The text is not JSON, or repeats a key.
     #[error("not valid JSON: {0}")]

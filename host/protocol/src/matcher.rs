@@ -26,6 +26,7 @@ pub enum MatchStyle {
 
 /// An invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum MatchError {
     /// The pattern is not a regular expression.
     #[error("pattern `{pattern}` is not a regular expression: {problem} at character {position}")]

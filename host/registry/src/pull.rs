@@ -12,6 +12,7 @@ use crate::{
 
 /// An artifact, as far as its manifest tells.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ManifestInfo {
     /// The digest of its manifest, with `sha256:` before it.
     pub digest: String,
@@ -25,6 +26,7 @@ pub struct ManifestInfo {
 
 /// An artifact with its component.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Pulled {
     /// Its manifest.
     pub seen: ManifestInfo,

@@ -21,6 +21,7 @@ use crate::{
 
 /// An artifact that was pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pushed {
     /// The digest of its manifest, with `sha256:` before it.
     pub digest: String,

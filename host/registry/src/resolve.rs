@@ -14,6 +14,7 @@ use crate::{
 
 /// A reference that was resolved, with the component that it led to.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Resolved {
     /// The entry of the lock.
     pub locked: Locked,

@@ -59,6 +59,7 @@ pub use schema::{DEFAULT_DIALECT, schema};
 
 /// A loaded configuration. Its hooks are in the order in which the dialect merges them.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Config {
     /// The file, for messages. Relative paths are relative to its folder.
     pub file: PathBuf,
@@ -138,6 +139,7 @@ impl fmt::Debug for Config {
 
 /// One hook of a configuration.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Hook {
     /// The name for diagnostics, records and metrics. Default: the file name of the component or command, or the host
     /// of the URL. Never a whole command line or URL, which may contain secrets.
@@ -314,6 +316,7 @@ pub enum Mode {
 
 /// A component and its permissions.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Wasm {
     /// The component's path or name, as written.
     pub name: String,

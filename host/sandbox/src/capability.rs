@@ -54,6 +54,7 @@ pub struct Scope {
 
 /// Budget that one call has used so far.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct CallUsage {
     /// Number of requests to the model.
     pub llm_calls: AtomicU32,

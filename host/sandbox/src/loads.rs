@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of components loaded so far, by the source of their code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loads {
     /// Shared with another hook that had it in memory.
     pub memory: u64,

@@ -23,6 +23,7 @@ pub(crate) const MAX_BYTES: u64 = 1 << 20;
 /// Settings of the daemon. Relative paths are relative to their file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Settings {
     /// The addresses to listen on: `IP:PORT` or `unix:PATH`, one or several. Port 0 selects a free port.
     #[serde(deserialize_with = "one_or_many")]

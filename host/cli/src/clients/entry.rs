@@ -37,7 +37,7 @@ pub struct Wiring {
 /// A file in the client's own dialect is read unchanged. A file in another dialect of the same form is read in the
 /// client's dialect. Any other file is read in its own dialect, and each event is called by the name that it has there.
 pub fn wire(client: &Client, text: &str, file: &Path) -> Result<Wiring, hookbox::config::ConfigErrors> {
-    let Loaded { config: named, warnings } = Config::parse(text, file, None)?;
+    let Loaded { config: named, warnings, .. } = Config::parse(text, file, None)?;
     let unknown = unknown(&named);
     let own = dialect::by_name(client.dialect).unwrap_or(named.dialect);
     let base = |dialect: &dyn Dialect| dialect.name().trim_end_matches("@observed").to_owned();

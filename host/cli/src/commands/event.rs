@@ -49,7 +49,7 @@ fn is_path(value: &str) -> bool {
 /// The name is unknown in all dialects and resembles one of the dialect's events.
 pub fn check(dialect: &dyn Dialect, name: Option<&str>) -> anyhow::Result<()> {
     match name.and_then(|name| misnamed(dialect, name)) {
-        Some(Misnamed { name, near }) => {
+        Some(Misnamed { name, near, .. }) => {
             Err(Exit::Data.error(format!("unknown event `{name}` (did you mean `{near}`?)")))
         }
         None => Ok(()),

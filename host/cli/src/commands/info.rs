@@ -53,7 +53,7 @@ impl Info {
         };
         locks::show(&reference, &resolved.locked, true);
         print::out(format_args!("  manifest    {}", seen.digest));
-        if let Some(Provenance { builder, source, workflow }) = &resolved.provenance {
+        if let Some(Provenance { builder, source, workflow, .. }) = &resolved.provenance {
             let source = source.as_deref().map_or_else(|| "an unknown source".into(), print::quoted);
             let workflow = workflow.as_deref().map(|file| format!(", {}", print::name(file))).unwrap_or_default();
             print::out(format_args!("  built from  {source}{workflow}"));

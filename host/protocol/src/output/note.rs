@@ -2,6 +2,7 @@
 
 /// Something that people should know about a verdict. Never part of the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Note {
     /// The kind of note.
     pub kind: NoteKind,

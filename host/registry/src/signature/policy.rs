@@ -37,6 +37,7 @@ pub struct Policy {
 /// A policy as it is written in a file of settings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Publisher {
     /// A repository with its host, or all below a beginning: `registry.example/acme/*`.
     pub references: String,

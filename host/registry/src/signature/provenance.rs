@@ -6,6 +6,7 @@ use super::bundle::{PROVENANCE, parsed};
 
 /// The origin of a component, as the builder that signed it says.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Provenance {
     /// The builder.
     pub builder: String,

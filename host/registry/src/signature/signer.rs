@@ -16,6 +16,7 @@ pub enum Signer {
 
 /// A publisher whose signature was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Verified {
     /// The publisher: `key:sha256:…`.
     pub publisher: String,

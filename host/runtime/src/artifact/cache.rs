@@ -56,6 +56,7 @@ pub enum ComponentCacheError {
 
 /// A component in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CachedComponent {
     /// The digest in hexadecimal, which is also the file's name.
     pub digest: String,

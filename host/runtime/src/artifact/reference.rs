@@ -24,6 +24,7 @@ pub struct Reference {
 /// The error of an invalid reference.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("invalid reference `{text}`: {why}")]
+#[non_exhaustive]
 pub struct ReferenceError {
     /// The text.
     pub text: String,

@@ -18,6 +18,7 @@ const MOST: usize = 100;
 
 /// A damage of a chain, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The file's name.
     pub file: String,

@@ -13,6 +13,7 @@ pub enum Severity {
 
 /// An error or warning about a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The severity.
     pub severity: Severity,
@@ -57,6 +58,7 @@ impl fmt::Display for Diagnostic {
 
 /// The diagnostics of a configuration that cannot be loaded: at least one error, and the warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConfigErrors {
     /// The diagnostics, errors first.
     pub diagnostics: Vec<Diagnostic>,

@@ -9,6 +9,7 @@ use super::{diagnostic::nearest, reader::beginning};
 
 /// The settings recognised in a file that is not a valid configuration.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Hints {
     /// True if failures block.
     pub fail_closed: bool,

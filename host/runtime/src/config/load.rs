@@ -22,6 +22,7 @@ use super::{
 
 /// A configuration and its warnings.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The configuration.
     pub config: Config,

@@ -7,6 +7,7 @@ use hookbox_protocol::EventKind;
 /// A process that speaks `PicoClaw`'s JSON-RPC, with its timeouts. Entries with the same name and an equal `Process`
 /// share one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Process {
     /// The executable and its arguments.
     pub command: Vec<String>,

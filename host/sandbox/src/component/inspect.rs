@@ -14,6 +14,7 @@ use crate::{
 
 /// Properties of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Inspection {
     /// Size in bytes.
     pub size: usize,
@@ -37,6 +38,7 @@ pub struct Inspection {
 
 /// A line of the producers section.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Producer {
     /// `language`, `processed-by` or `sdk`.
     pub field: String,

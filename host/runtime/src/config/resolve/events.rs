@@ -22,6 +22,7 @@ const SHORTEST: usize = 6;
 
 /// An event name that is probably misspelt.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Misnamed {
     /// The name as written.
     pub name: String,
