@@ -90,6 +90,75 @@ async fn a_name_that_contradicts_the_event_is_refused() {
     }
 }
 
+/// A tenant `claw` with hooks of picoclaw that fail closed.
+fn files_of_picoclaw(daemon: &crate::daemon::Daemon) {
+    let gate = json!({ "type": "wasm", "component": "guard.wasm", "intercept": ["before_tool"] });
+    let file = json!({ "dialect": "picoclaw", "failClosed": true, "hooks": { "gate": gate } });
+    daemon.files.write("tenants/claw-hooks.json", &file);
+    let mut tenant = crate::daemon::tenant("claw");
+    tenant["hooks"] = json!({ "picoclaw": "claw-hooks.json" });
+    daemon.files.write("tenants/claw.json", &tenant);
+}
+
+/// An event whose name is unknown may be one that a gate would have blocked. Clients let a tool through on a status that
+/// is not 200.
+#[tokio::test]
+async fn an_event_without_a_certain_name_is_blocked_where_failures_block() {
+    let files = Files::new();
+    let mut by_hook = hooks("guard.wasm");
+    by_hook["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"] = "block".into();
+    files.write("tenants/acme-hooks.json", &closed(hooks("guard.wasm")));
+    files.write("tenants/other.json", &crate::daemon::tenant("other"));
+    files.write("tenants/other-hooks.json", &by_hook);
+    let daemon = files.start();
+    for tenant in ["acme", "other"] {
+        let call = bash("ls").to_string();
+        for (query, body) in [
+            ("?event=Stop", call.as_str()),
+            ("?event=Notification", &call),
+            ("?event=NoSuchEvent", &call),
+            ("", ""),
+            ("", "{"),
+            ("", "[]"),
+            ("", "\u{feff}"),
+            ("", r#"{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}"#),
+            ("", r#"{"hook_event_name":1,"tool_name":"Bash"}"#),
+            ("", r#"{"hook_event_name":"PreToolUse","hook_event_name":"Stop","tool_name":"Bash"}"#),
+        ] {
+            let post = daemon.post(&format!("/v1/{tenant}/claude{query}")).bearer_auth(token(tenant));
+            let response = post.body(body.to_owned()).send().await.unwrap();
+            let told = format!("{tenant} {query} {body}: {response:?}");
+            assert_eq!(response.status(), 200, "{told}");
+            assert_eq!(response.headers()["hookbox-verdict"], "deny", "{told}");
+            assert_eq!(response.headers()["hookbox-problem"], "invalid-event", "{told}");
+            let output = read(response).await;
+            let blocks = denies(&output) || output["decision"] == "block" && output["continue"] == false;
+            assert!(blocks, "{told}: {output}");
+        }
+    }
+    files_of_picoclaw(&daemon);
+    daemon.until("loaded", async || daemon.log().contains(r#"tenant="claw""#)).await;
+    for (query, body) in [
+        ("", r#"{"jsonrpc":"2.0","id":7,"method":["hook.before_tool"],"params":{"tool":"exec"}}"#),
+        ("", r#"{"jsonrpc":"2.0","id":7,"params":{"tool":"exec"}}"#),
+        ("?event=hook.event", r#"{"jsonrpc":"2.0","id":7,"method":"hook.before_tool","params":{"tool":"exec"}}"#),
+    ] {
+        let post = daemon.post(&format!("/v1/claw/picoclaw{query}")).bearer_auth(token("claw")).body(body);
+        let response = post.send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["hookbox-verdict"]),
+            (200, &"deny".parse().unwrap())
+        );
+        let output = read(response).await;
+        let action = output["result"]["action"].as_str().unwrap();
+        assert!(["abort_turn", "deny_tool"].contains(&action) && output["id"] == 7, "{output}");
+    }
+    let events = json!([bash("ls"), { "no": "name" }]);
+    let batch = daemon.post("/v1/acme/claude/batch").bearer_auth(token("acme")).body(events.to_string());
+    let answers = read(batch.send().await.unwrap()).await;
+    assert_eq!((&answers[1]["status"], &answers[1]["verdict"]), (&json!(200), &json!("deny")), "{answers}");
+}
+
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused() {
     let files = Files::new();
@@ -196,8 +265,9 @@ async fn internal_errors_block_if_the_tenant_fails_closed() {
         assert!(denies(&output) && reason.contains("endless.wasm failed (timeout"), "{output}");
     }
     assert_eq!(problems, [None, Some("deadline".to_owned())]);
-    // A request without an event name has nothing to block.
-    assert_eq!(problem(ask(json!({}), "1").await.unwrap()).await, (400, "invalid-event".into()));
+    // A request without an event name may be of an event that can be blocked.
+    let nameless = ask(json!({}), "1").await.unwrap();
+    assert_eq!((nameless.status().as_u16(), &nameless.headers()["hookbox-verdict"]), (200, &"deny".parse().unwrap()));
 }
 
 /// The header has the verdict too, for notifications and for clients that use exit codes.

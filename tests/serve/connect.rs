@@ -58,6 +58,24 @@ fn instead(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
     (address, asked)
 }
 
+/// The daemon's tenant fails closed, and the client has no `--fail-closed` of its own.
+#[test]
+fn an_event_without_a_certain_name_is_blocked_where_the_tenant_fails_closed() {
+    let files = Files::new();
+    files.write("tenants/acme-hooks.json", &crate::daemon::closed(crate::daemon::hooks("guard.wasm")));
+    let daemon = Daemon::start(files);
+    let address = format!("http://{}", daemon.addresses[0]);
+    for (event, more) in [
+        (bash("ls"), &["--event", "Stop"][..]),
+        (json!({ "tool_name": "Bash", "tool_input": {} }), &[]),
+        (json!([]), &[]),
+    ] {
+        let output = run(&address, &event, more);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{event} {more:?}: {output:?}");
+        assert!(!output.stderr.is_empty(), "{output:?}");
+    }
+}
+
 /// Only a daemon can give a verdict, and its deadline is shorter than the client's timeout.
 #[test]
 fn only_a_daemons_response_is_a_verdict() {
@@ -257,6 +275,11 @@ fn header_and_body_have_to_say_the_same() {
         (&["deny"], json, twice.as_bytes()),
         (&["deny"], json, br#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}}"#),
         (&["deny"], json, br#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":1}}"#),
+        // The client would reject these as a whole, and run the tool.
+        (&["deny"], json, br#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#),
+        (&["deny"], json, br#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":null}}"#),
+        (&["deny"], json, br#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"},"systemMessage":null}"#),
+        (&["nothing"], json, br#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","PermissionDecision":"deny"}}"#),
         (&["deny"], json, allow.as_bytes()),
         (&["deny"], json, ask.as_bytes()),
         (&["deny"], "content-encoding: gzip\r\n", &gzip),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hookbox_protocol::{Cause, Dialect, Event, Failure, json::DecodeError};
+use hookbox_protocol::{Cause, Dialect, Event, Failure, Glimpse, json::DecodeError};
 
 use crate::hooks::Hooks;
 
@@ -100,6 +100,15 @@ impl<'a> Request<'a> {
             let cause = if matches!(error, DecodeError::Limit(_)) { Cause::EventTooLarge } else { Cause::Event };
             Failure::new(cause, error.to_string())
         })
+    }
+
+    /// The event that a request with two contradicting names could be: the first of its own name and the given one that
+    /// can be blocked.
+    pub(crate) fn possible_event(&self, dialect: &dyn Dialect) -> Option<Event> {
+        let own = dialect.glimpse(self.event, None);
+        let given = self.name.map(|name| Glimpse { name: name.to_owned(), tool: None });
+        let events = own.into_iter().chain(given).map(|seen| Event::glimpsed(dialect, seen));
+        events.into_iter().find(|event| dialect.spec_of(event).blockable)
     }
 
     /// The event with those fields that can be read even if its JSON is invalid.

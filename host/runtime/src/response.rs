@@ -6,10 +6,11 @@ mod error;
 use std::{borrow::Cow, time::Instant};
 
 use hookbox_protocol::{
-    Cause, Dialect, Event, Failure, FailurePolicy, Fallback, authority::express, failure::failed_output,
+    Cause, Dialect, Event, Failure, FailurePolicy, Fallback, authority::express, dialect::ConfigShape,
+    failure::failed_output,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use detail::Detail;
 pub use error::{ErrorKind, ResponseError};
@@ -160,14 +161,10 @@ impl Response {
         reason: String,
         verdict: Option<Verdict>,
     ) -> Self {
-        let event = || {
-            dialect
-                .and_then(|dialect| Some((dialect, request.decode(dialect).ok().or_else(|| request.glimpse(dialect))?)))
-        };
         let (word, wire, fallback) = if request.body_only {
-            // No dialect can block an event without a name in the body.
-            let Some((dialect, event)) = event() else { return Self::passing(dialect, error, verdict) };
-            let (word, wire) = block_in_body(dialect, &event, &reason);
+            let Some((word, wire)) = dialect.and_then(|dialect| block_in_body(dialect, request, &reason)) else {
+                return Self::passing(dialect, error, verdict);
+            };
             (word, wire, Fallback::block(None))
         } else {
             let said = |dialect: &dyn Dialect| dialect.fail_closed(request.event, request.name, &reason);
@@ -258,8 +255,21 @@ impl Response {
     }
 }
 
-/// A block of this event: the outcome in one word, and the dialect's JSON.
-fn block_in_body(dialect: &dyn Dialect, event: &Event, reason: &str) -> (&'static str, Option<Value>) {
+/// A block of this request: the outcome in one word, and the dialect's JSON. `None`: the client takes no answer.
+fn block_in_body(dialect: &dyn Dialect, request: &Request<'_>, reason: &str) -> Option<(&'static str, Option<Value>)> {
+    let own = dialect.fail_closed(request.event, request.name, reason).stdout;
+    // A reply to a JSON-RPC message needs its id, which the event of an invalid text does not have.
+    if let Some(reply) = own.clone().filter(|_| dialect.shape() == ConfigShape::Named) {
+        return Some(("deny", Some(reply)));
+    }
+    let event = request.decode(dialect).ok().or_else(|| request.glimpse(dialect));
+    match event.or_else(|| request.possible_event(dialect)) {
+        Some(event) => Some(block_of_event(dialect, &event, reason)),
+        None => Some(("deny", Some(own.or_else(|| block_of_nameless(dialect, reason))?))),
+    }
+}
+
+fn block_of_event(dialect: &dyn Dialect, event: &Event, reason: &str) -> (&'static str, Option<Value>) {
     let failure = Failure::new(Cause::Event, reason);
     let (mut output, _) = failed_output(dialect.spec_of(event), "hookbox", &failure, FailurePolicy::Deny);
     if output.reason.is_some() {
@@ -267,4 +277,13 @@ fn block_in_body(dialect: &dyn Dialect, event: &Event, reason: &str) -> (&'stati
     }
     express(dialect, event, None, &mut output);
     (output.word(), dialect.encode_outcome(event, &output))
+}
+
+/// A block of an event whose name is unknown, in the form that a client's events have in common. `None` for JSON-RPC:
+/// without an id, a message has no reply.
+///
+/// decisions.md#failures: "An event without a name is blocked in the body too".
+fn block_of_nameless(dialect: &dyn Dialect, reason: &str) -> Option<Value> {
+    let common = json!({ "continue": false, "stopReason": reason, "decision": "block", "reason": reason });
+    (dialect.shape() != ConfigShape::Named).then_some(common)
 }

@@ -71,8 +71,19 @@ pub fn agree(
         (Some(Value::String(text.clone())), HookOutput { context: Some(text), ..HookOutput::default() })
     } else {
         let object = parse_object(body).map_err(|error| format!("the body is not a JSON object: {error}"))?;
-        let (output, _) =
-            dialect.decode_output(&event, output(dialect, &object)).map_err(|error| format!("the body: {error}"))?;
+        let said = output(dialect, &object);
+        let (output, notes) = dialect.decode_output(&event, said).map_err(|error| format!("the body: {error}"))?;
+        // A client rejects such an output as a whole, and runs the tool.
+        if let Some(place) = null_in(said) {
+            return Err(format!("the body: {place} is null"));
+        }
+        let unnamed = said.get("hookSpecificOutput").is_some_and(|specific| specific.get("hookEventName").is_none());
+        if unnamed {
+            return Err("the body: hookSpecificOutput has no hookEventName".to_owned());
+        }
+        if let Some(note) = notes.iter().find(|note| note.misfit) {
+            return Err(format!("the body: {}", note.text));
+        }
         (Some(Value::Object(object)), output)
     };
     let effect = Effect::of(&output);
@@ -107,6 +118,16 @@ fn with_word(output: HookOutput, said: Effect, word: &str) -> HookOutput {
         return HookOutput { halt: Some(Halt { scope: Scope::Turn, reason: None }), decision: None, ..output };
     }
     HookOutput { decision, halt: None, ..output }
+}
+
+/// The place of a null in an output. A rewritten value may contain one.
+fn null_in(output: &Object) -> Option<String> {
+    let nulls = |at: &str, of: &Object| {
+        let null = of.iter().find(|(_, value)| value.is_null());
+        null.map(|(key, _)| format!("{at}/{key}"))
+    };
+    let specific = output.get("hookSpecificOutput").and_then(Value::as_object);
+    nulls("", output).or_else(|| nulls("/hookSpecificOutput", specific?))
 }
 
 /// The output in a body. In a JSON-RPC message, it is the `result`.

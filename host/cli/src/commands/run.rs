@@ -145,7 +145,7 @@ impl Run {
     /// The response of the daemon or of the local configuration.
     fn respond(&self, event: &EventText, request: Request<'_>) -> Decided {
         let here = || decided::decide(&self.source, self.fail_closed, self.record.is_some(), event, request);
-        match self.daemon.ask(&self.source, event, self.deadline, self.fail_closed) {
+        match self.daemon.ask(&self.source, event, self.deadline, self.fail_closed, request) {
             None => here(),
             Some(Ok(decided)) => decided,
             Some(Err(error)) if self.source.config.is_none() => {

@@ -49,13 +49,20 @@ impl Daemon {
         event: &EventText,
         client: Option<Duration>,
         closed: bool,
+        request: Request<'_>,
     ) -> Option<anyhow::Result<Decided>> {
         let (address, tenant) = (self.connect.as_deref()?, self.tenant.as_deref()?);
         let asked = self.request(address, tenant, source, event, client);
         let asked = asked.and_then(Asking::send).and_then(|said| said.verdict(source, event));
-        let decided = asked.map(|answer| Decided {
-            dialect: hookbox::dialect::by_name(dialect(source)),
-            ..Decided::without_hooks(Response::of_words(answer.body, answer.is_text, answer.verdict, closed), None)
+        let known = hookbox::dialect::by_name(dialect(source));
+        let decided = asked.map(|answer| match answer {
+            Answer::Verdict { verdict, body, is_text } => Decided {
+                dialect: known,
+                ..Decided::without_hooks(Response::of_words(body, is_text, verdict, closed), None)
+            },
+            Answer::Nameless(reason) => {
+                Decided::without_hooks(Response::block(&request, known, ErrorKind::Event, &reason), None)
+            }
         });
         Some(decided.with_context(|| format!("the daemon at {address} gives no verdict")))
     }
@@ -155,11 +162,13 @@ impl Said {
     }
 }
 
-/// A daemon's response whose header and body are consistent.
-struct Answer {
-    verdict: String,
-    body: String,
-    is_text: bool,
+/// A daemon's answer.
+enum Answer {
+    /// A response whose header and body are consistent.
+    Verdict { verdict: String, body: String, is_text: bool },
+    /// A block of an event whose name is unknown, with its reason. Its body has no form of an event, so it cannot be
+    /// checked, and the client gets the form of an internal error.
+    Nameless(String),
 }
 
 /// Checks that the header and the body of a response are consistent, and that its form was requested.
@@ -181,9 +190,15 @@ fn checked(
     if headers.contains_key(PROBLEM) && ["nothing", "none", "allow"].contains(&verdict.as_str()) {
         return Err(format!("it has a problem, and `Hookbox-Verdict` is `{verdict}`"));
     }
+    let blocks = ["deny", "skip", "respond", "stop"].contains(&verdict.as_str());
+    if blocks && known.glimpse_spec(&event.read, source.event.as_deref()).is_none() {
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+        let reason = body.get("reason").and_then(serde_json::Value::as_str);
+        return Ok(Answer::Nameless(reason.unwrap_or("the daemon blocks an event whose name is unknown").to_owned()));
+    }
     hookbox_server::agree(known, &event.read, source.event.as_deref(), &verdict, &body, is_text)?;
     let body = String::from_utf8(body).map_err(|_| "the body is not UTF-8".to_owned())?;
-    Ok(Answer { verdict, body, is_text })
+    Ok(Answer::Verdict { verdict, body, is_text })
 }
 
 /// Reads the whole response. An error if it is larger than the largest event.

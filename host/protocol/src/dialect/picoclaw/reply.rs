@@ -141,8 +141,11 @@ pub(super) fn without_raw(event: &Event) -> Event {
 /// the names, so that other faults of the line do not matter.
 pub(super) fn refusal(dialect: &dyn Dialect, wire: &[u8], name: Option<&str>, reason: &str) -> Option<Value> {
     let id = number("id", wire).filter(|id| *id != 0)?;
-    let spec = dialect.glimpse_spec(wire, name)?;
     let reason = shorten(reason, REASON_LIMIT);
+    let Some(spec) = dialect.glimpse_spec(wire, name) else {
+        // An unknown method reads its own field and ignores the other.
+        return Some(response(id, json!({ "action": "abort_turn", "approved": false, "reason": reason })));
+    };
     let result = match spec.kind {
         EventKind::PermissionRequest => json!({ "approved": false, "reason": reason }),
         EventKind::PreToolUse => json!({ "action": "deny_tool", "reason": reason }),
