@@ -137,6 +137,31 @@ async fn unauthenticated_requests_create_no_series_or_log_lines() {
     assert!(log.len() < 20_000 && !log.contains("oddity"), "{}", beginning(&log));
 }
 
+/// Also the requests that reach no tenant.
+#[tokio::test]
+async fn every_refusal_is_counted() {
+    let files = Files::new();
+    files.settings(json!({ "listen": ["127.0.0.1:0"], "admin": "127.0.0.1:0", "operators": [hash("operator")] }));
+    let daemon = files.start();
+    let (listener, admin) = (daemon.addresses[0].clone(), daemon.addresses[1].clone());
+    let ask = |address: &str, request: &str| {
+        let first = raw(address, &format!("{request} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"));
+        first.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(ask(&listener, "POST /v2"), "404");
+    assert_eq!(ask(&listener, "POST /v1/%ff/claude"), "404");
+    assert_eq!(ask(&listener, "POST /v1/%ff/claude/batch"), "404");
+    assert_eq!(ask(&listener, "GET /v1/acme/claude"), "405");
+    assert_eq!(ask(&admin, "GET /elsewhere"), "404");
+    assert_eq!(ask(&admin, "DELETE /metrics"), "405");
+    assert!(get(&listener, "/ui", "host: evil.example\r\n").starts_with("HTTP/1.1 421"));
+    let text = raw(&admin, "GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
+    for (outcome, count) in [("not-found", 4), ("method", 2), ("unknown-host", 1)] {
+        let series = format!(r#"hookbox_requests_total{{tenant="",outcome="{outcome}"}} {count}"#);
+        assert!(text.contains(&series), "{series}: {text}");
+    }
+}
+
 fn beginning(text: &str) -> String {
     text.chars().take(2000).collect()
 }

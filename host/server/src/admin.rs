@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     app::{App, Phase},
     problem::Problem,
+    routes::{method, refuse},
 };
 
 /// The reason in `/readyz` for a tenant whose files are invalid.
@@ -27,9 +28,9 @@ pub fn routes() -> Router<Arc<App>> {
 
 /// The router for a listener of its own.
 pub fn alone() -> Router<Arc<App>> {
-    routes()
-        .method_not_allowed_fallback(|| async { Problem::Method })
-        .fallback(|| async { Problem::Unknown("here are /metrics, /healthz and /readyz".into()) })
+    routes().method_not_allowed_fallback(method).fallback(|app, request| {
+        refuse(app, request, Problem::Unknown("here are /metrics, /healthz and /readyz".into()))
+    })
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {

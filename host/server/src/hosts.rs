@@ -9,10 +9,10 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, Uri, header, uri::Authority},
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::Response,
 };
 
-use crate::{app::App, problem::Problem};
+use crate::{app::App, problem::Problem, routes::refuse};
 
 /// The paths of tenants. They need a token, which other sites do not have. Rejecting a request here would let a tool
 /// call pass.
@@ -30,7 +30,7 @@ pub async fn known(State(app): State<Arc<App>>, request: Request, next: Next) ->
     if tenants || is_known(request.headers(), request.uri(), &app.settings.hosts, verified) {
         next.run(request).await
     } else {
-        Problem::Host.into_response()
+        refuse(State(app), request, Problem::Host).await
     }
 }
 

@@ -12,7 +12,10 @@ use std::{
 use axum::{
     Router,
     body::{Body, Bytes},
-    extract::{Path, Query, Request, State},
+    extract::{
+        Path, Query, Request, State,
+        rejection::{PathRejection, QueryRejection},
+    },
     http::{Extensions, HeaderMap, HeaderName, Response, header, request::Parts},
     response::IntoResponse,
     routing::post,
@@ -52,8 +55,26 @@ pub fn api() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/{tenant}/{dialect}", post(one))
         .route("/v1/{tenant}/{dialect}/batch", post(batch))
-        .method_not_allowed_fallback(|| async { Problem::Method })
-        .fallback(|| async { Problem::Unknown("there is no such path: POST to /v1/TENANT/DIALECT".into()) })
+        .method_not_allowed_fallback(method)
+        .fallback(|app, request| refuse(app, request, Problem::Unknown(PATH.into())))
+}
+
+/// The detail of a 404 for a path.
+const PATH: &str = "there is no such path: POST to /v1/TENANT/DIALECT";
+
+/// Rejects a request whose path has no such method.
+pub async fn method(app: State<Arc<App>>, request: Request) -> Response<Body> {
+    refuse(app, request, Problem::Method).await
+}
+
+/// Rejects a request for which there is no tenant, and counts it.
+pub async fn refuse(State(app): State<Arc<App>>, request: Request, problem: Problem) -> Response<Body> {
+    let began = Instant::now();
+    let (Parts { headers, extensions, .. }, _) = request.into_parts();
+    pace(&app, &headers, &extensions, began).await;
+    let answer = Answer::Problem(problem);
+    answered("", began, &answer);
+    answer.into_response()
 }
 
 /// The query parameters.
@@ -64,14 +85,18 @@ pub struct QueryParameters {
     event: Option<String>,
 }
 
-type Names = Path<(String, String)>;
+/// The tenant and the dialect in the path. An error if it is not UTF-8.
+type Names = Result<Path<(String, String)>, PathRejection>;
 
 async fn one(
     State(app): State<Arc<App>>,
-    Path(names): Names,
-    query: Result<Query<QueryParameters>, axum::extract::rejection::QueryRejection>,
+    names: Names,
+    query: Result<Query<QueryParameters>, QueryRejection>,
     request: Request,
 ) -> Response<Body> {
+    let Ok(Path(names)) = names else {
+        return refuse(State(app), request, Problem::Unknown(PATH.into())).await;
+    };
     let began = Instant::now();
     let (Parts { headers, extensions, .. }, body) = request.into_parts();
     let found = Hooks::find(&app, &names, &headers, began).await;
@@ -114,7 +139,10 @@ async fn one(
     }
 }
 
-async fn batch(State(app): State<Arc<App>>, Path(names): Names, request: Request) -> Response<Body> {
+async fn batch(State(app): State<Arc<App>>, names: Names, request: Request) -> Response<Body> {
+    let Ok(Path(names)) = names else {
+        return refuse(State(app), request, Problem::Unknown(PATH.into())).await;
+    };
     let began = Instant::now();
     let (Parts { headers, extensions, .. }, body) = request.into_parts();
     let refused = AtomicBool::new(false);
