@@ -141,6 +141,25 @@ async fn an_unloaded_tenant_blocks_if_any_file_fails_closed() {
     }
 }
 
+/// decisions.md#failures: "If its configuration says `ignore`, a hook that cannot be loaded counts as no output."
+#[tokio::test]
+async fn an_ignored_hook_that_cannot_be_loaded_leaves_the_tenant_its_others() {
+    for fail_closed in [false, true] {
+        let files = Files::new();
+        let mut file = hooks("guard.wasm");
+        let gone = json!({ "type": "wasm", "component": "gone.wasm", "onFailure": "ignore" });
+        file["hooks"]["PreToolUse"][0]["hooks"].as_array_mut().unwrap().insert(0, gone);
+        files.write("tenants/acme-hooks.json", &if fail_closed { closed(file) } else { file });
+        let daemon = files.start();
+        assert!(denies(&daemon.verdict("acme", bash("rm -rf /")).await));
+        assert_eq!(daemon.verdict("acme", bash("ls")).await, json!({}));
+        daemon.until("logged", async || daemon.log().contains("gone.wasm")).await;
+        // The file is watched although it was not there.
+        daemon.files.component("gone.wasm", "command-guard");
+        daemon.until("reloaded", async || daemon.log().matches("is loaded").count() == 2).await;
+    }
+}
+
 #[test]
 fn a_new_token_comes_with_its_hash() {
     let hookbox = || std::process::Command::new(env!("CARGO_BIN_EXE_hookbox"));

@@ -55,7 +55,8 @@ impl HookSet {
     ///
     /// # Errors
     /// [`BuildError::Config`] lists every setting that exceeds the tenant's ceiling. [`BuildError::Hook`] names the
-    /// first hook that cannot be loaded.
+    /// first hook that cannot be loaded. A hook with `onFailure: ignore` that cannot be loaded is no error: it counts as
+    /// one without output.
     pub async fn load(runtime: &Runtime, tenant: Tenant, config: Config) -> Result<Self, BuildError> {
         Self::builder(runtime, tenant, config).load().await
     }
@@ -137,7 +138,10 @@ impl HookSet {
         let mut found = Vec::new();
         for entry in self.hooks.entries() {
             match self.hooks.handler(entry).await {
-                Ok(handler) => found.extend(self.not_handled(&entry.hook, &handler)),
+                Ok(handler) => match handler.unusable() {
+                    Some(unusable) => found.push(unusable.clone()),
+                    None => found.extend(self.not_handled(&entry.hook, &handler)),
+                },
                 Err(error) => found.push(error.0),
             }
         }
@@ -211,7 +215,7 @@ impl HookSetBuilder {
         let hooks = Hooks::new(self.config, Loader::new(self.runtime, self.tenant, self.client), callbacks);
         if !self.lazy {
             for entry in hooks.entries() {
-                hooks.handler(entry).await?;
+                hooks.load(entry).await?;
             }
         }
         Ok(HookSet { hooks: Arc::new(hooks) })

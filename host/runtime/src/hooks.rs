@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hookbox_protocol::{Dialect, authority::Authority};
+use hookbox_protocol::{Dialect, FailurePolicy, authority::Authority};
 use metrics::Key;
 use tokio::sync::OnceCell;
 
 use crate::{
     config::{self, CAN_USE_TOOL, Config},
     error::HookError,
-    handler::SharedHandler,
+    handler::{Failed, SharedHandler},
     loader::Loader,
     series::{Series, label},
 };
@@ -74,6 +74,22 @@ impl Hooks {
     /// The handler of a hook. Loads it if necessary.
     pub(crate) async fn handler(&self, entry: &Entry) -> Result<SharedHandler, HookError> {
         entry.handler.get_or_try_init(|| self.loader.load(&self.config, &entry.hook)).await.map(Arc::clone)
+    }
+
+    /// Loads the handler of a hook. If the hook's own policy is `ignore`, an error becomes a handler that fails.
+    ///
+    /// decisions.md#failures: "If its configuration says `ignore`, a hook that cannot be loaded counts as no output."
+    pub(crate) async fn load(&self, entry: &Entry) -> Result<(), HookError> {
+        let ignored = entry.hook.on_failure == Some(FailurePolicy::Ignore);
+        match self.handler(entry).await {
+            Err(error) if ignored => {
+                tracing::warn!(tenant = self.tenant(), "ignored because of `onFailure`: {error}");
+                // Already set only if another caller loaded it meanwhile.
+                let _ = entry.handler.set(Arc::new(Failed::to_load(error.0)));
+                Ok(())
+            }
+            loaded => loaded.map(drop),
+        }
     }
 
     /// The loaded hooks with their handlers.

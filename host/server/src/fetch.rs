@@ -10,12 +10,13 @@ use std::{
 };
 
 use hookbox::{
+    FailurePolicy,
     artifact::{
         Approval, ApprovalStore, ComponentCache, ComponentCacheError, Lock, LockError, Locked, Reference, Revoked,
         lock_file,
     },
     capability::http::ReqwestClient,
-    config::Config,
+    config::{Config, Handler, Hook},
     folders,
     sandbox::beneath::Beneath,
     sha256,
@@ -179,24 +180,42 @@ impl Fetcher {
         verified.components.retain(|name, _| lock.components.contains_key(name));
         let registry = self.registry(credentials);
         for reference in &config.references {
-            let name = reference.to_string();
-            let locked = lock.components.get(&name).ok_or_else(|| FetchError::Absent(name.clone()))?;
-            let digests = [locked.digest.as_str(), locked.manifest.as_str()];
-            if let Some(what) = self.trust.revoked.find(digests, locked.publisher.as_deref()) {
-                return Err(FetchError::Revoked(name, what.to_owned()));
+            match self.component(&registry, &kept, &lock, &verified, reference).await {
+                Ok(None) => {}
+                Ok(Some(entry)) => drop(verified.components.insert(reference.to_string(), entry)),
+                Err(error) if is_ignored(config, reference) => {
+                    tracing::warn!(tenant, "ignored because of `onFailure`: {error}");
+                }
+                Err(error) => return Err(error),
             }
-            if self.has(&kept, &verified, reference, locked).await? {
-                continue;
-            }
-            let publisher = self.one(&registry, &kept, &lock, reference, locked).await?;
-            let entry = Locked { attested: publisher.is_some(), publisher, ..locked.clone() };
-            verified.components.insert(name, entry);
         }
         let publishers = verified.components.iter();
         let publishers = publishers.filter_map(|(name, entry)| Some((name.clone(), entry.publisher.clone()?)));
         let publishers = publishers.collect();
         blocking(move || store.put(&verified)).await.map_err(FetchError::Verified)?;
         Ok((kept, publishers))
+    }
+
+    /// Fetches the component of a reference if the tenant does not have it yet. Returns its verified entry then.
+    async fn component(
+        &self,
+        registry: &Registry,
+        kept: &ComponentCache,
+        lock: &Lock,
+        verified: &Approval,
+        reference: &Reference,
+    ) -> Result<Option<Locked>, FetchError> {
+        let name = reference.to_string();
+        let locked = lock.components.get(&name).ok_or_else(|| FetchError::Absent(name.clone()))?;
+        let digests = [locked.digest.as_str(), locked.manifest.as_str()];
+        if let Some(what) = self.trust.revoked.find(digests, locked.publisher.as_deref()) {
+            return Err(FetchError::Revoked(name, what.to_owned()));
+        }
+        if self.has(kept, verified, reference, locked).await? {
+            return Ok(None);
+        }
+        let publisher = self.one(registry, kept, lock, reference, locked).await?;
+        Ok(Some(Locked { attested: publisher.is_some(), publisher, ..locked.clone() }))
     }
 
     /// Returns true if a component is there, and what was verified of it is enough for the policies of today.
@@ -259,6 +278,13 @@ impl Fetcher {
         };
         registry.bounds(self.bounds)
     }
+}
+
+/// Returns true if every hook with this reference has `ignore` as its own failure policy.
+fn is_ignored(config: &Config, reference: &Reference) -> bool {
+    let named =
+        |hook: &&Hook| matches!(&hook.handler, Handler::Wasm(wasm) if wasm.reference.as_ref() == Some(reference));
+    config.hooks.iter().filter(named).all(|hook| hook.on_failure == Some(FailurePolicy::Ignore))
 }
 
 /// The credentials in a tenant's file, which is read like its hooks files.
