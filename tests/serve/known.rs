@@ -1,11 +1,13 @@
 //! Tenants that are not loaded: around a start, after an error, and while the file is missing.
 
 use std::{
+    collections::BTreeSet,
     fs,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    thread::JoinHandle,
     time::Duration,
 };
 
@@ -30,14 +32,18 @@ fn slow(files: &Files, name: &str, number: usize, fail_closed: bool) {
     files.write(&format!("tenants/{name}.json"), &tenant(name));
 }
 
-/// Stops all compilers of a daemon until this value is dropped. They never finish and use no processor time.
-struct Stopped(Arc<AtomicBool>);
+/// Stops all compilers of a daemon until this value is dropped, which kills them. Meanwhile they use no processor time.
+struct Stopped {
+    ended: Arc<AtomicBool>,
+    watcher: Option<JoinHandle<BTreeSet<i32>>>,
+}
 
 impl Stopped {
     fn compilers_of(daemon: &Daemon) -> Self {
         let (ended, parent) = (Arc::new(AtomicBool::new(false)), daemon.child.id().to_string());
         let end = Arc::clone(&ended);
-        std::thread::spawn(move || {
+        let watcher = std::thread::spawn(move || {
+            let mut stopped = BTreeSet::new();
             while !end.load(Ordering::Relaxed) {
                 let processes =
                     fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -48,18 +54,28 @@ impl Stopped {
                     let is_child = stat.rsplit(") ").next().is_some_and(|rest| rest.split(' ').nth(1) == Some(&parent));
                     if is_child && read("cmdline").contains("compile-component") {
                         let _ = kill_process(Pid::from_raw(id).unwrap(), Signal::STOP);
+                        stopped.insert(id);
                     }
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
+            stopped
         });
-        Self(ended)
+        Self { ended, watcher: Some(watcher) }
     }
 }
 
 impl Drop for Stopped {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.ended.store(true, Ordering::Relaxed);
+        let stopped = self.watcher.take().and_then(|watcher| watcher.join().ok()).unwrap_or_default();
+        for id in stopped {
+            // Another process may have the id by now.
+            let command = fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+            if command.contains("compile-component") {
+                let _ = kill_process(Pid::from_raw(id).unwrap(), Signal::KILL);
+            }
+        }
     }
 }
 
@@ -209,6 +225,8 @@ async fn a_missing_tenant_is_blocked_or_unavailable_then_unknown() {
     assert!(is_away(&daemon).await);
     assert_eq!(ready(&daemon).await.0, 503);
     fs::remove_dir(&tenants).unwrap();
+    daemon.restart();
+    assert!(is_away(&daemon).await);
     fs::rename(&elsewhere, &tenants).unwrap();
     daemon.until("back", async || serves(&daemon).await && ready(&daemon).await.0 == 200).await;
     // A tenant whose file stays missing is removed, even after a restart.

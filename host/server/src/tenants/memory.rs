@@ -33,6 +33,17 @@ pub struct SavedTenant {
     pub served: bool,
 }
 
+/// The path of a folder. It is the same while the folder is away, such as a volume that is not mounted.
+fn place_of(folder: &Path) -> PathBuf {
+    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
+    let parent = folder.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    let place = match (parent, folder.file_name()) {
+        (Some(parent), Some(name)) => real(parent).map(|parent| parent.join(name)),
+        _ => real(folder),
+    };
+    place.unwrap_or_else(|_| folder.to_owned())
+}
+
 /// The file.
 pub struct Memory {
     folder: Option<PathBuf>,
@@ -44,8 +55,7 @@ pub struct Memory {
 impl Memory {
     /// Determines the file for a folder of tenants, in the user's state folder.
     pub fn of(tenants: &Path) -> Self {
-        let place = tenants.canonicalize().or_else(|_| std::path::absolute(tenants));
-        let place = place.unwrap_or_else(|_| tenants.to_owned());
+        let place = place_of(tenants);
         let digest = sha256(place.as_os_str().as_encoded_bytes());
         let name = format!("tenants-{}.json", digest.get(..16).unwrap_or_default());
         let folder = folders::state();
