@@ -72,6 +72,26 @@ fn said(event: &str, printed: &Value) -> Option<Said> {
             let blocks = place[*field] == *value && !(top && *field == "continue");
             decisions.push((if blocks { "deny" } else { "" }, at(place, &format!("/{why}"))));
         }
+        // "A deny or ask in the form or position of another event is understood on every event"
+        let can_block = GATES.contains(&event) || BLOCKS.iter().any(|block| block.0 == event);
+        if can_block && place["decision"]["behavior"] == "deny" {
+            let message = at(place, "/decision/message");
+            if !(message.is_null() || message.is_string()) {
+                return None;
+            }
+            decisions.push(("deny", message));
+            continue;
+        }
+        if can_block
+            && !GATES.contains(&event)
+            && ["deny", "ask"].iter().any(|word| place["permissionDecision"] == *word)
+        {
+            let why = at(place, "/permissionDecisionReason");
+            if !(why.is_null() || why.is_string()) {
+                return None;
+            }
+            decisions.push((word(place, "/permissionDecision", &["deny", "ask"])?, why));
+        }
         decisions.push((word(place, "/decision", &["block"])?, at(place, "/reason")));
     }
     (said.decision, said.reason) = strictest(&ORDER, &decisions);

@@ -110,6 +110,11 @@ fn degrade_decision(spec: &EventSpec, output: &mut HookOutput, notes: &mut Vec<N
 /// The text that stands in the place of a result that was rewritten to null.
 pub(crate) const WITHHELD: &str = "the result is withheld";
 
+/// Returns true if this rewrite withholds the result of a tool.
+pub(crate) fn is_withheld(spec: &EventSpec, updated: Option<&serde_json::Value>) -> bool {
+    spec.kind == EventKind::PostToolUse && updated.and_then(serde_json::Value::as_str) == Some(WITHHELD)
+}
+
 /// Replaces a rewrite to null, which is never written.
 ///
 /// decisions.md#degradation: "A result that is rewritten to `null` is withheld, with a note".

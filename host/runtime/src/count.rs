@@ -6,7 +6,7 @@ use hookbox_protocol::{
     dialect::{EventSpec, is_same_client},
     failure::failed_output,
     json::Object,
-    output::DECIDING,
+    output::{DECIDING, RewriteBounds},
 };
 use hookbox_sandbox::Run;
 use serde_json::Value;
@@ -48,7 +48,12 @@ pub(crate) fn count(hooks: &Hooks, event: &Event, entry: &Entry, run: &mut Run) 
         Err(failure) => {
             let (output, note) = failed_output(spec, &hook.name, failure, policy(hooks, spec, hook, failure.cause));
             notes.extend(note);
-            Box::new(with_kept(output, kept))
+            let mut counted = with_kept(output, kept);
+            if is_lost_redaction(hooks, spec, hook, failure.cause) {
+                // Degradation turns null into a withheld result.
+                (counted.updated, counted.rewrite_bounds) = (Some(Value::Null), RewriteBounds::default());
+            }
+            Box::new(counted)
         }
     };
     if hook.observe_only && !counted.is_silent() {
@@ -89,6 +94,18 @@ fn unauthorised(
     };
     let why = format!("it may not rewrite what it did; add {} to its entry", config::authority_text(&needed));
     Some((Failure::new(Cause::Authority, why), kept))
+}
+
+/// Returns true if failures block, the hook lost its rewrite of a result, and the event cannot be blocked.
+///
+/// decisions.md#authority: "Where failures block and the event cannot be blocked, the result is withheld".
+fn is_lost_redaction(hooks: &Hooks, spec: &EventSpec, hook: &config::Hook, cause: Cause) -> bool {
+    let closes = hook.on_failure.map_or(hooks.config.fail_closed, |policy| policy != FailurePolicy::Ignore);
+    cause == Cause::Authority
+        && closes
+        && spec.kind == EventKind::PostToolUse
+        && spec.expressible.rewrite
+        && !spec.blockable
 }
 
 /// The output of the failure policy, combined with the rest of the hook's output. The stricter decision wins.

@@ -12,7 +12,7 @@ const SECRET: &str = "AKIA1234";
 
 /// The JSON for the client and the failure of the only hook, which prints `output` on an event of `dialect`.
 fn decide(dialect: &str, closed: bool, policy: Option<FailurePolicy>, event: &Value, output: Value) -> (Value, String) {
-    let name = event["hook_event_name"].as_str().unwrap();
+    let name = event.get("hook_event_name").unwrap_or(&event["event"]).as_str().unwrap();
     let config = json!({ "dialect": dialect, "failClosed": closed }).to_string();
     let config = Config::parse(&config, Path::new("hooks.json"), None).unwrap().config;
     let mut callback = Callback::new(name, move |_: Value| {
@@ -65,6 +65,56 @@ fn a_lost_redaction_blocks_where_failures_block() {
     // The hook's own policy overrides the file's.
     let (wire, _) = decide("claude", true, Some(FailurePolicy::Ignore), &result(), redacted(&json!({})));
     assert_eq!(wire, json!({}));
+}
+
+/// decisions.md#authority: "Where failures block and the event cannot be blocked, the result is withheld".
+#[test]
+fn a_lost_redaction_withholds_the_result_where_nothing_blocks() {
+    let event = json!({ "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash", "tool_use_id": "t",
+        "tool_input": {}, "tool_output": { "stdout": SECRET } });
+    let output =
+        json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse", "updatedOutput": { "stdout": "***" } } });
+    let callback = json!({ "event": "PostToolUse", "toolName": "Bash", "toolInput": {}, "toolOutput": SECRET });
+    let modified = json!({ "action": "continue", "modifiedOutput": "***" });
+    for (dialect, event, output, pointer) in [
+        ("blade", &event, output.clone(), "/hookSpecificOutput/updatedOutput"),
+        ("blade@observed", &event, output, "/updatedOutput"),
+        ("blade-callback", &callback, modified.clone(), "/modifiedOutput"),
+    ] {
+        for (closed, policy) in [(true, None), (false, Some(FailurePolicy::Deny)), (false, Some(FailurePolicy::Ask))] {
+            let (wire, failure) = decide(dialect, closed, policy, event, output.clone());
+            assert!(failure.starts_with("authority: "), "{dialect}: {failure}");
+            let text = wire.to_string();
+            assert!(text.contains("the result is withheld"), "{dialect}: {pointer}: {text}");
+        }
+        for (closed, policy) in [(false, None), (true, Some(FailurePolicy::Ignore))] {
+            let (wire, _) = decide(dialect, closed, policy, event, output.clone());
+            assert!(!wire.to_string().contains("withheld"), "{dialect}: {wire}");
+        }
+    }
+}
+
+/// A later rewrite does not bring back a part of a withheld result.
+#[test]
+fn a_withheld_result_stays_withheld() {
+    let config = json!({ "dialect": "blade", "failClosed": true }).to_string();
+    let config = Config::parse(&config, Path::new("hooks.json"), None).unwrap().config;
+    let says = |text: &'static str| {
+        Callback::new("PostToolUse", move |_: Value| async move {
+            Ok(json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse", "updatedOutput": text } }))
+        })
+    };
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    tokio.block_on(async {
+        let runtime = Runtime::builder().build().unwrap();
+        let set = HookSet::builder(&runtime, Tenant::new("t"), config);
+        let hooks = set.callback(says("***").authority(Authority::gate())).callback(says("AKIA1234, in capitals"));
+        let wire =
+            json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}, "tool_output": SECRET });
+        let wire = wire.to_string();
+        let response = hooks.load().await.unwrap().decide(Request::new(wire.as_bytes())).await;
+        assert!(!response.stdout.contains(SECRET), "{}", response.stdout);
+    });
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Merges the outputs into one outcome: decisions.md#blade-config.
 
 use crate::{
-    degrade::degrade,
+    degrade::{degrade, is_withheld},
     dialect::common::{ask_only_where_shown, merge_effects},
     event::{Event, EventKind},
     output::{Decision, Halt, HookOutput, Note, Scope, join},
@@ -45,7 +45,10 @@ pub(super) fn vote(spec: &EventSpec, event: &Event, outputs: &[HookOutput]) -> O
             EventKind::CanUseTool => outcome.output.decision == Some(Decision::Allow),
             _ => outcome.output.decision != Some(Decision::Deny),
         };
-        if applies {
+        if applies && is_withheld(spec, outcome.output.updated.as_ref()) {
+            // decisions.md#degradation: "A withheld result stays withheld".
+            outcome.notes.push((Some(index), Note::dropped("the rewrite has no effect: the result is withheld")));
+        } else if applies {
             // decisions.md#blade-config: "`updatedPrompt`, `updatedOutput`: last in registration order wins".
             outcome.output.updated = Some(updated.clone());
         } else {

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::observed::unwrap_result;
+use super::{DOCUMENTED, observed::unwrap_result};
 use crate::{
+    Dialect,
     dialect::common::{
         FieldReader, MARK, decide, keep_extra, known_keys, mark_form, report_misplaced, shows_form, take_common,
-        take_specific,
+        take_permission_denial, take_specific, take_top_denial,
     },
     event::{Event, EventKind, fields::FieldType},
     json::{DecodeError, Object},
@@ -21,7 +22,7 @@ pub(super) fn decode(observed: bool, event: &Event, wire: &Object) -> Result<(Ho
     let specific = take_specific(&mut top, event, &mut notes)?;
     let mut fields = Fields { specific, top };
 
-    take_decisions(observed, event.kind(), &mut fields, &mut output)?;
+    take_decisions(observed, event, &mut fields, &mut output)?;
     if event.kind() == EventKind::CanUseTool {
         output.interrupt = fields.take("interrupt")?.unwrap_or_default() && output.decision == Some(Decision::Deny);
     }
@@ -107,26 +108,37 @@ impl Fields {
 /// Takes the decisions of both places. The strictest one is the hook's.
 fn take_decisions(
     observed: bool,
-    kind: EventKind,
+    event: &Event,
     fields: &mut Fields,
     output: &mut HookOutput,
 ) -> Result<(), DecodeError> {
+    let kind = event.kind();
+    let blockable = !observed && DOCUMENTED.spec_of(event).blockable;
     let inside = fields.specific.as_mut().map(|specific| (specific, true));
     let mut unclaimed = None;
     for (place, inside) in inside.into_iter().chain([(&mut fields.top, false)]) {
+        let (decision, reason) = take_own(observed, kind, place, inside)?;
+        if decision.is_none() {
+            unclaimed = unclaimed.or(reason.clone());
+        }
+        decide(output, decision, reason);
+        // decisions.md#outputs: "A deny or ask in the form or position of another event is understood on every event
+        // under `claude`, `codebuddy`, `opencode`, and on every event that can be blocked under `blade`".
+        if blockable {
+            take_top_denial(place, output)?;
+            take_permission_denial(place, output)?;
+        }
         // decisions.md#blade-config: "Top-level `decision:"block"` counts as deny where the event can be blocked, and
         // so does one inside `hookSpecificOutput`." On other events, `degrade` keeps only the reason.
-        let block = if observed && place.is_object("decision") {
+        let (decision, reason) = if observed && place.is_object("decision") {
             take_behavior(place, output)?
         } else {
             (place.take_word("decision", BLOCK)?, place.take("reason")?)
         };
-        for (decision, reason) in [take_own(observed, kind, place, inside)?, block] {
-            if decision.is_none() {
-                unclaimed = unclaimed.or(reason.clone());
-            }
-            decide(output, decision, reason);
+        if decision.is_none() {
+            unclaimed = unclaimed.or(reason.clone());
         }
+        decide(output, decision, reason);
     }
     if output.decision.is_some() {
         output.reason = output.reason.take().or(unclaimed);
