@@ -99,8 +99,13 @@ impl Finding {
     }
 }
 
-/// The edit distance of two words, ignoring case.
+/// The edit distance of two words, ignoring case. `usize::MAX` for words of very different length: the time and memory
+/// for the distance grow with the product of the lengths.
 pub(super) fn distance(a: &str, b: &str) -> usize {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    if long > 4 * short + 16 {
+        return usize::MAX;
+    }
     strsim::damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase())
 }
 

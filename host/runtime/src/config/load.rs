@@ -5,7 +5,7 @@ use std::path::Path;
 use hookbox_protocol::{
     DecodeError, Dialect,
     dialect::{self, ConfigShape, is_same_client},
-    json::{self, Object, describe, token},
+    json::{self, Object, describe, shorten, token},
 };
 use hookbox_sandbox::sha256;
 use serde_json::{Number, Value};
@@ -239,15 +239,37 @@ fn syntax_error(file: &Path, error: &DecodeError) -> ConfigErrors {
     errors
 }
 
-/// Adds the file and line to findings. Errors come first, each group in the order of the file.
-pub(super) fn located(file: &Path, text: Option<&str>, found: Vec<Finding>) -> ConfigErrors {
+/// The maximum number of diagnostics of one file. Each takes a search through the file's text.
+const MOST: usize = 100;
+
+/// The maximum length of a message, a pointer or a help text, in characters. They quote words of the file.
+const MOST_TEXT: usize = 2000;
+
+/// Adds the file and line to findings. Errors come first, each group in the order of the file. Omits those beyond
+/// [`MOST`], and reports their number.
+pub(super) fn located(file: &Path, text: Option<&str>, mut found: Vec<Finding>) -> ConfigErrors {
+    found.sort_by_key(|finding| finding.severity == Severity::Warning);
+    let omitted = found.split_off(found.len().min(MOST));
     let mut diagnostics: Vec<Diagnostic> = found
         .into_iter()
         .map(|Finding { severity, pointer, message, help }| {
             let line = text.filter(|_| !pointer.is_empty()).and_then(|text| lines::line(text, &pointer));
-            Diagnostic { severity, file: file.to_path_buf(), pointer, line, message, help }
+            let (message, help) = (shorten(&message, MOST_TEXT), help.map(|help| shorten(&help, MOST_TEXT)));
+            Diagnostic {
+                severity,
+                file: file.to_path_buf(),
+                pointer: shorten(&pointer, MOST_TEXT),
+                line,
+                message,
+                help,
+            }
         })
         .collect();
     diagnostics.sort_by_key(|diagnostic| (diagnostic.severity == Severity::Warning, diagnostic.line));
+    if let Some(first) = omitted.first() {
+        let message = format!("{} more errors and warnings are not shown", omitted.len());
+        let (severity, file) = (first.severity, file.to_path_buf());
+        diagnostics.push(Diagnostic { severity, file, pointer: String::new(), line: None, message, help: None });
+    }
     ConfigErrors { diagnostics }
 }

@@ -364,3 +364,31 @@ fn a_byte_order_mark_at_the_beginning_is_left_out() {
     assert!(load("claude", "\u{feff}{\"failClosed\":true,\"hooks\":{}}").fail_closed);
     assert!(parse_as("claude", "{\u{feff}\"hooks\":{}}").is_err());
 }
+
+/// A file of a tenant has up to 16 MiB. Neither its number of mistakes nor the length of its words may take time and
+/// memory that grow faster than the file.
+#[test]
+fn many_mistakes_and_long_words_are_cut() {
+    let entry = r#"[{"hooks":[{"type":"command","command":"x"}]}]"#;
+    let events: Vec<String> = (0..20_000).map(|number| format!(r#""PreToolUs{number}":{entry}"#)).collect();
+    let loaded = Config::parse(&format!(r#"{{"hooks":{{{}}}}}"#, events.join(",")), Path::new("h.json"), None).unwrap();
+    assert_eq!(loaded.warnings.len(), 101);
+    assert!(loaded.warnings.iter().any(|warning| warning.message.ends_with("more errors and warnings are not shown")));
+    let errors = parse_as("claude", &format!(r#"{{"failClosed":true,"hooks":{{{}}}}}"#, events.join(","))).unwrap_err();
+    assert!(errors.diagnostics.iter().take(50).all(Diagnostic::is_error), "errors come first");
+    let word = "x".repeat(8_000_000);
+    for text in [
+        format!(r#"{{"hooks":{{}},"{word}":1}}"#),
+        format!(r#"{{"hooks":{{"{word}":{entry}}}}}"#),
+        format!(r#"{{"dialect":"{word}","hooks":{{}}}}"#),
+        format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{{"type":"{word}"}}]}}]}}}}"#),
+        format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{{"type":"command","command":"x","{word}":1}}]}}]}}}}"#),
+    ] {
+        let found = match Config::parse(&text, Path::new("h.json"), None) {
+            Ok(loaded) => loaded.warnings,
+            Err(errors) => errors.diagnostics,
+        };
+        let told: usize = found.iter().map(|found| found.to_string().len()).sum();
+        assert!(told < 30_000, "{told}: {}", &text[..80]);
+    }
+}
