@@ -11,8 +11,10 @@ pub(crate) struct Line {
     pub(crate) cut: bool,
 }
 
-/// Reads the next line, at most `limit` bytes of it. `None` at the end of the stream. The last line may lack a newline.
+/// Reads the next line, at most `limit` bytes of it. Lets other tasks run first: lines that are in the buffer already
+/// would otherwise be read without a pause, and timeouts would not be noticed. `None` at the end of the stream. The last line may lack a newline.
 pub(crate) async fn next(input: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Option<Line>> {
+    tokio::task::yield_now().await;
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     input.take(most).read_until(b'\n', &mut bytes).await?;

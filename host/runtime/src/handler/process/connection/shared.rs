@@ -27,6 +27,8 @@ use crate::lines;
 /// The longest reply line in bytes, as in the client's reader. decisions.md#the-real-picoclaw: "A reply line of 1 MiB
 /// or more kills the client's reader for good".
 const REPLY_LIMIT: usize = 1024 * 1024 - 1;
+/// The maximum number of lines between two replies that are not replies themselves.
+const STRAY_LIMIT: u32 = 10_000;
 /// The maximum length of a stderr line in the log, in bytes.
 const STDERR_LIMIT: usize = 4096;
 /// The number of abandoned requests that are remembered, to recognise late replies.
@@ -109,22 +111,28 @@ impl Shared {
 
     /// Reads replies until the end of stdout.
     pub(super) async fn read(&self, stdout: ChildStdout) -> Result<(), Failure> {
-        let mut stdout = BufReader::new(stdout);
+        let (mut stdout, mut stray) = (BufReader::new(stdout), 0);
         while let Ok(Some(line)) = lines::next(&mut stdout, REPLY_LIMIT).await {
             if line.cut {
                 self.leaving.store(true, Ordering::Release);
                 return Err(Failure::new(Cause::OutputTooLarge, "wrote a line of 1 MiB or more"));
             }
-            if !line.bytes.trim_ascii().is_empty() {
-                self.reply(&line.bytes);
+            stray = if self.reply(&line.bytes) { 0 } else { stray + 1 };
+            if stray > STRAY_LIMIT {
+                self.leaving.store(true, Ordering::Release);
+                let why = format!("wrote more than {STRAY_LIMIT} lines that are not replies");
+                return Err(Failure::new(Cause::OutputTooLarge, why));
             }
         }
         self.leaving.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Delivers a reply to its request. Logs and drops a reply that matches no pending request.
-    fn reply(&self, line: &[u8]) {
+    /// Delivers a reply to its request. Logs and drops a line that matches no pending request, and returns false.
+    fn reply(&self, line: &[u8]) -> bool {
+        if line.trim_ascii().is_empty() {
+            return false;
+        }
         let (id, result) = match json::parse_object(line) {
             Ok(mut reply) => (reply.get("id").and_then(Value::as_u64), read_reply(&mut reply)),
             Err(error) => (number("id", line), Err(Failure::new(Cause::BadOutput, format!("its reply is {error}")))),
@@ -139,7 +147,7 @@ impl Shared {
             }
             // Fails if the caller has just abandoned the request.
             let _ = waiting.send(result);
-            return;
+            return true;
         }
         let what = match id {
             None => "a line that is not a reply",
@@ -152,6 +160,7 @@ impl Shared {
         };
         drop(open);
         self.log.warn(format!("{what}, not read: {}", shorten(&String::from_utf8_lossy(line), 200)));
+        false
     }
 
     pub(super) async fn log(&self, stderr: ChildStderr) {
