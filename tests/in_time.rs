@@ -82,6 +82,20 @@ fn a_hook_slower_than_the_client_counts_as_timed_out() {
     }
 }
 
+/// A process that never stops writing short lines is ended, and delays neither the verdict nor the end.
+#[test]
+fn a_process_that_floods_with_lines_delays_nothing() {
+    for command in [json!(["yes"]), json!(["yes", ""]), json!(["sh", "-c", "yes >&2"])] {
+        let hook = json!({ "type": "process", "command": command, "timeout": 2 });
+        let dir = folder(&json!({ "failClosed": true }), &[hook]);
+        let begin = std::time::Instant::now();
+        let output = fed(hookbox(dir.path()).args(["--deadline", "4", "--diagnostics", "off"]), CALL);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""), "{command}: {}", said(&output));
+        // Before, it took longer than half a minute.
+        assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{command}: {:?}", begin.elapsed());
+    }
+}
+
 /// Compilation counts against the timeout, even if many components are compiled at the same time.
 #[test]
 fn compiling_ends_with_the_clients_time() {
@@ -131,7 +145,7 @@ fn an_unwritable_stdout_blocks_if_the_verdict_or_policy_does() {
         (json!({ "failClosed": true }), "allow", 2),
     ] {
         let dir = folder(&top, &[says(decision)]);
-        for stdout in [full, closed] {
+        for stdout in [full, closed, read_only] {
             for stderr in [Stdio::null(), full(), closed()] {
                 let mut child =
                     hookbox(dir.path()).stdin(Stdio::piped()).stdout(stdout()).stderr(stderr).spawn().unwrap();
@@ -182,6 +196,11 @@ fn a_stderr_that_cannot_be_written_changes_nothing() {
 /// A full disk.
 fn full() -> Stdio {
     fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+}
+
+/// A file that is open for reading only.
+fn read_only() -> Stdio {
+    fs::File::open(HOOKBOX).unwrap().into()
 }
 
 /// A pipe without a reader.

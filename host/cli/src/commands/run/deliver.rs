@@ -3,14 +3,17 @@
 use std::{
     fs::File,
     io::{self, Write},
-    os::unix::fs::MetadataExt,
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::fs::MetadataExt,
+    },
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, anyhow};
-use rustix::fs::FileType;
+use rustix::{fs::FileType, io::Errno};
 
 use crate::print::write_in_time;
 
@@ -50,20 +53,41 @@ const READING: Duration = Duration::from_secs(30);
 /// Writes on a separate thread, because a client that does not read blocks the write.
 fn print(wire: Vec<u8>, due: Option<Instant>) -> anyhow::Result<()> {
     let wire = Arc::new(wire);
-    let print = |wire: &[u8]| {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(wire).and_then(|()| stdout.flush())
-    };
     let (send, done) = mpsc::channel();
     let written = Arc::clone(&wire);
-    let writing = thread::Builder::new().spawn(move || send.send(print(&written)));
+    let writing = thread::Builder::new().spawn(move || send.send(Stdout.write_all(&written)));
     let left = due.map_or(READING, |due| due.saturating_duration_since(Instant::now())).max(LEAST_READING);
     let written = if writing.is_ok() {
         done.recv_timeout(left).unwrap_or_else(|_| Err(io::Error::other("the client does not read it")))
     } else {
-        write_in_time(&mut io::stdout().lock(), &wire, left)
+        write_in_time(&mut Stdout, &wire, left)
     };
     written.context("cannot write the verdict to stdout")
+}
+
+/// Stdout without the standard library, which ignores that it is not open for writing.
+struct Stdout;
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match rustix::io::write(io::stdout(), bytes) {
+                // A stdout that does not wait for its reader.
+                Err(Errno::AGAIN) => thread::sleep(Duration::from_millis(1)),
+                written => return Ok(written?),
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Stdout {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        rustix::stdio::stdout()
+    }
 }
 
 /// The minimum time for a client to read, even for a late verdict.
