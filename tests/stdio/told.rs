@@ -44,6 +44,20 @@ fn diagnostics_say_as_much_as_they_are_asked_to() {
     assert!(!off.iter().any(|line| line.contains("failed")), "{off:?}");
 }
 
+/// The help says of `off`: "Nothing but errors".
+#[test]
+fn warnings_about_the_configuration_are_off_too() {
+    let config = json!({ "dialect": "picoclaw", "hooks": {
+        "elsewhere": { "type": "command", "command": "true", "intercept": ["hook.no_client_sends_this"] } } });
+    let told = |more: &[&str]| {
+        let process = Process::start(&config, &[&PATIENT[..], more].concat());
+        process.end().1
+    };
+    let warned = told(&[]);
+    assert!(warned.contains("no_client_sends_this"), "{warned}");
+    assert_eq!(told(&["--diagnostics", "off"]), "");
+}
+
 #[test]
 fn each_verdict_is_recorded() {
     let folder = tempfile::tempdir().unwrap();

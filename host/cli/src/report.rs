@@ -61,7 +61,7 @@ pub fn error(error: &anyhow::Error) {
         print::err(format_args!("error: {}", text.next().map_or("", String::as_str)));
         text.for_each(print::err);
     }
-    found.into_iter().for_each(problem);
+    shown(found).for_each(problem);
 }
 
 /// The condition for printing warnings about a configuration.
@@ -89,6 +89,17 @@ pub fn warnings(loaded: &Loaded) {
     if !warnings.is_empty() && (when == ShowWarnings::Always || when == ShowWarnings::Once && warned::first(config)) {
         warnings.iter().for_each(problem);
     }
+}
+
+/// Prints the errors of a configuration, and its warnings if these are shown.
+pub fn errors(errors: &ConfigErrors) {
+    shown(&errors.diagnostics).for_each(problem);
+}
+
+/// The diagnostics without warnings, if these are not shown.
+fn shown<'a>(all: impl IntoIterator<Item = &'a Diagnostic>) -> impl Iterator<Item = &'a Diagnostic> {
+    let never = *WHEN.lock().unwrap_or_else(PoisonError::into_inner) == ShowWarnings::Never;
+    all.into_iter().filter(move |found| !never || found.is_error())
 }
 
 /// Prints a diagnostic.

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use self::recorder::Recorder;
 use super::seconds;
-use crate::{exit::Exit, print, report};
+use crate::{exit::Exit, print, report, report::ShowWarnings};
 
 /// Serve `PicoClaw` as one of its hook processes: JSON-RPC on stdin and stdout.
 #[derive(Debug, Args)]
@@ -80,6 +80,9 @@ impl Stdio {
         if self.diagnostics == Diagnostics::Json {
             print::json_only();
         }
+        if self.diagnostics == Diagnostics::Off {
+            report::show_warnings(ShowWarnings::Never);
+        }
         super::descriptors()?;
         super::threads()?;
         let diagnostics = self.diagnostics;
@@ -95,6 +98,7 @@ impl Stdio {
                     }
                 }
                 Notice::Line(line) => print::err(format!("hookbox: {line}")),
+                Notice::Problem(problem) if diagnostics == Diagnostics::Off && !problem.is_error() => {}
                 Notice::Problem(problem) => report::problem(&problem),
             });
             let source = Reloading::start(self.config.clone(), self.loader(), Arc::clone(&reporter)).await;
@@ -131,12 +135,12 @@ async fn load(path: PathBuf, closed: bool, compiler: PathBuf) -> Result<HookSet,
     let broken = |reason: String, said: bool| Unavailable { reason, closed: closed || said };
     let config = match Reader::new().dialect("picoclaw").fail_closed(closed).file(&path) {
         Ok(loaded) => {
-            loaded.warnings.iter().for_each(report::problem);
+            report::warnings(&loaded);
             loaded.config
         }
         Err(errors) => {
             let said = config::file_hints(&path).fail_closed;
-            errors.diagnostics.iter().for_each(report::problem);
+            report::errors(&errors);
             let first = errors.diagnostics.iter().find(|found| found.is_error()).map(|found| found.message.clone());
             let reason = format!("{}: {}", path.display(), first.unwrap_or_else(|| "it cannot be used".into()));
             return Err(broken(reason, said));
