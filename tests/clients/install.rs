@@ -68,6 +68,32 @@ fn an_entry_denies_and_is_removed() {
     }
 }
 
+/// Packages and downloads may give the program another name.
+#[test]
+fn a_program_with_another_name_installs_itself() {
+    for name in ["hookbox-0.9", "hb"] {
+        for (client, file, event, timeout) in CLIENTS {
+            let machine = Machine::new(&guard(client, event, timeout));
+            let (file, program) = (machine.project().join(file), machine.path("bin").join(name));
+            fs::hard_link(env!("CARGO_BIN_EXE_hookbox"), &program)
+                .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_hookbox"), &program).map(drop))
+                .unwrap();
+            let install = |more: &[&str]| {
+                let output = machine.command(&program).args(["install", client, "--yes"]).args(more).output().unwrap();
+                assert!(output.status.success(), "{output:?}");
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            };
+            install(&[]);
+            let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+            let (line, _) = line(&settings, event);
+            assert!(line.contains(name), "{client}: {line}");
+            assert!(install(&[]).contains("nothing to change"), "{client}");
+            install(&["--remove"]);
+            assert!(!file.exists(), "{client}: {}", fs::read_to_string(&file).unwrap());
+        }
+    }
+}
+
 #[test]
 fn existing_settings_are_kept() {
     let lenient = "{\r\n  // mine\r\n  \"theme\": \"dark\",\r\n  \"hooks\": {\r\n    \"Stop\": [], /* empty */\r\n    \"PreToolUse\": [\r\n      { \"matcher\": \"Read\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./mine.sh\" } ] },\r\n    ]\r\n  },\r\n}\r\n";

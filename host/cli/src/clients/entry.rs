@@ -286,15 +286,23 @@ pub fn ours(handler: &Value) -> Option<HookboxCommand> {
     all.drain(..all.iter().take_while(|word| is_variable(word)).count());
     let args = handler.get("args").and_then(Value::as_array).into_iter().flatten();
     all.extend(args.filter_map(|word| Some(word.as_str()?.to_owned())));
-    let program = Path::new(all.first()?).file_name()?;
+    let program = Path::new(all.first()?).file_name()?.to_str()?;
     let serves = matches!(all.get(1)?.as_str(), "run" | "stdio");
-    if program != "hookbox" || !serves {
+    if !is_hookbox(program) || !serves {
         return None;
     }
     let place = all.iter().position(|word| word == "--config");
     let config = place.and_then(|place| all.get(place + 1)).cloned();
     let config = config.or_else(|| all.iter().find_map(|word| Some(word.strip_prefix("--config=")?.to_owned())));
     Some(HookboxCommand { words: all, config })
+}
+
+/// Returns true if this is the file name of a hookbox program: `hookbox`, a name with a suffix such as `hookbox-0.2.0`,
+/// or the name of this program.
+fn is_hookbox(program: &str) -> bool {
+    let suffix = program.strip_prefix("hookbox");
+    let named = suffix.is_some_and(|suffix| !suffix.starts_with(char::is_alphabetic));
+    named || std::env::current_exe().is_ok_and(|own| own.file_name().is_some_and(|name| name == program))
 }
 
 /// Splits a command line into words. Supports quotes and backslashes, but no other shell syntax.
@@ -344,13 +352,14 @@ mod tests {
             "/opt/bin/hookbox run --config=/p/hooks.json --fail-closed",
             "hookbox run",
             "hookbox run --config hooks.json",
+            "/opt/hookbox-0.2.0 run --config /p/hooks.json",
         ] {
             assert!(ours(&json!({ "command": line })).unwrap().runs(claude, project, config), "{line}");
         }
         assert!(
             !ours(&json!({ "command": "hookbox run --config /q/hooks.json" })).unwrap().runs(claude, project, config)
         );
-        for line in ["hookbox check", "my-hookbox run", "echo hookbox run", ""] {
+        for line in ["hookbox check", "my-hookbox run", "hookboxes run", "echo hookbox run", ""] {
             assert_eq!(ours(&json!({ "command": line })), None, "{line}");
         }
     }

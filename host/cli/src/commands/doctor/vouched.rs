@@ -36,11 +36,11 @@ pub fn check(
     if !program.is_absolute() || real(&program).starts_with(&project) {
         return Err(format!("{} is a program of the project", program.display()));
     }
-    if program.file_name().is_none_or(|name| name != "hookbox") {
-        return Err(format!("{} is not called hookbox", program.display()));
-    }
     if is_noted(&name_of(client, file, &wiring.config.file, &found.handler, &found.ours)) {
         return Ok(());
+    }
+    if program.file_name().is_none_or(|name| name != "hookbox") {
+        return Err(format!("{} is not called hookbox", program.display()));
     }
     let line = text(&found.handler);
     if line.is_some_and(|line| line.contains(|c| ";|&`()<>\n\r".contains(c))) {
