@@ -2,15 +2,15 @@
 
 import type { Allow, Answer, Ask, Block, Deny, DenyPermission, Effects, Json, Pass, Respond, Skip } from "./index.js";
 
-/** The context of every event. Fields that a dialect does not send are absent; `rawEvent()` is the untouched event. */
+/** The context of every event. Fields that a dialect does not send are missing; `rawEvent()` is the untouched event. */
 export interface EventContext {
   /** The hook protocol: `claude`, `codebuddy`, `blade`, `blade-callback` or `picoclaw`. */
   dialect: string;
   /** The event's name as the client wrote it, for example `PreToolUse` or `hook.before_tool`. */
   eventName: string;
-  /** The session. picoclaw: `meta.SessionKey`. */
+  /** The id of the session. picoclaw: `meta.SessionKey`. */
   sessionId?: string;
-  /** claude, codebuddy: file with the conversation so far. */
+  /** claude, codebuddy: the file with the conversation so far. */
   transcriptPath?: string;
   /** claude, codebuddy: the client's working directory. */
   cwd?: string;
@@ -22,33 +22,33 @@ export interface EventContext {
   executionId?: string;
   /** blade: `timestamp`; picoclaw events: `Time`. ISO 8601. */
   timestamp?: string;
-  /** picoclaw: `meta.AgentID`; claude: the subagent in which the event happened. */
+  /** picoclaw: `meta.AgentID`; claude: the id of the subagent in which the event happened. */
   agentId?: string;
   /** claude: the tool call that started the subagent in which the event happened. */
   parentToolUseId?: string;
   /** picoclaw: `meta.TurnID`. */
   turnId?: string;
-  /** picoclaw: `meta.ParentTurnID`, empty for a turn of its own. */
+  /** picoclaw: `meta.ParentTurnID`, empty for a turn without a parent. */
   parentTurnId?: string;
   /** picoclaw: `meta.Iteration`, the model call within the turn, from 0. */
   iteration?: number;
-  /** picoclaw: where the conversation takes place, for example `cli`. */
+  /** picoclaw: the channel of the conversation, for example `cli`. */
   channel?: string;
-  /** picoclaw: the conversation within the channel. */
+  /** picoclaw: the id of the conversation within the channel. */
   chatId?: string;
 }
 
-/** A tool about to run, or that ran. */
+/** A tool call that is about to run, or that ran. */
 export interface ToolCall {
   /** For example `Bash`, `mcp__server__action`; under picoclaw for example `exec`. */
   name: string;
   /** The tool's arguments. `null` where the dialect does not send them. */
   input: Json;
-  /** claude, codebuddy, blade: ties the events of one call together. */
+  /** claude, codebuddy, blade: the id that all events of one call share. */
   useId?: string;
   /**
-   * The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-   * other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. Absent: as they were, or not known.
+   * The arguments before an earlier hook rewrote them, if the dialect has them: under blade-callback, picoclaw, copilot and
+   * gemini, where hooks see each other's rewrites, and if the client sends them. Missing: not rewritten, or unknown.
    */
   originalInput?: Json;
 }
@@ -60,7 +60,7 @@ export interface AfterLlmEvent {
 }
 
 export type AfterLlmOutput = Effects & {
-  /** The whole response instead. Members left out keep their value. */
+  /** The complete new response. Missing members keep their value. */
   updatedResponse?: Json;
 };
 
@@ -89,7 +89,7 @@ export interface BeforeLlmEvent {
 }
 
 export type BeforeLlmOutput = Effects & {
-  /** The whole request instead: `model`, `messages`, `tools`, `options`. Members left out keep their value. */
+  /** The complete new request: `model`, `messages`, `tools`, `options`. Missing members keep their value. */
   updatedRequest?: Json;
 };
 
@@ -104,13 +104,13 @@ export interface CanUseToolEvent {
 }
 
 export type CanUseToolOutput = (Pass | Allow | Ask | DenyPermission) & Effects & {
-  /** blade-callback: the whole input the tool gets instead. */
+  /** blade-callback: the complete new input of the tool. */
   updatedInput?: Json;
 };
 
 /**
- * The permission callback beside the hooks. blade, blade-callback. `pass` and `ask` leave the decision to the client's
- * own flow (under blade: the permission-request hooks).
+ * The permission callback beside the hooks. blade, blade-callback. After `pass` and `ask` the client decides in its usual
+ * way (under blade: by the permission-request hooks).
  */
 export type OnCanUseTool = (call: ToolCall, event: CanUseToolEvent, context: EventContext) => Answer<CanUseToolOutput>;
 
@@ -124,10 +124,10 @@ export interface NotificationEvent {
   notificationType?: string;
 }
 
-/** The agent tells the user something. claude, blade. */
+/** The agent notifies the user. claude, blade. */
 export type OnNotification = (event: NotificationEvent, context: EventContext) => Answer<Effects>;
 
-/** Any event that has no interface of its own: what clients add later. `context.eventName` says which. */
+/** Any event without an interface, such as events that clients add later. `context.eventName` has its name. */
 export type OnOtherEvent = (event: Json, context: EventContext) => Answer<Json>;
 
 export interface PermissionRequestEvent {
@@ -136,7 +136,7 @@ export interface PermissionRequestEvent {
 }
 
 export type PermissionRequestOutput = (Pass | Allow | Ask | DenyPermission) & Effects & {
-  /** claude: the whole input the tool gets instead. */
+  /** claude: the complete new input of the tool. */
   updatedInput?: Json;
   /** claude: permission updates to apply with an `allow`. */
   updatedPermissions?: Json;
@@ -164,7 +164,7 @@ export interface ToolOutput {
    * object with `for_llm`, `for_user`, `silent`, `is_error`, `async`, `media`, `artifact_tags`, `response_handled`.
    */
   value: Json;
-  /** picoclaw: `duration`, nanoseconds the tool ran. */
+  /** picoclaw: `duration`, the running time of the tool in nanoseconds. */
   durationNs?: number;
 }
 
@@ -179,7 +179,7 @@ export type OnPostToolUse = (call: ToolCall, output: ToolOutput, context: EventC
 export interface PreCompactEvent {
   /** `manual` or `auto`. */
   trigger?: string;
-  /** claude: what the user asked the summary to keep. */
+  /** claude: the user's instructions for the summary. */
   customInstructions?: string;
   /** blade: messages before the compaction. */
   messagesBefore?: number;
@@ -194,7 +194,7 @@ export type OnPreCompact = (event: PreCompactEvent, context: EventContext) => An
 
 export type PreToolUseOutput = (Pass | Allow | Ask | Deny | Skip | Respond) & Effects & {
   /**
-   * The whole input the tool gets instead. claude, codebuddy, blade: `updatedInput`; blade-callback:
+   * The complete new input of the tool. claude, codebuddy, blade: `updatedInput`; blade-callback:
    * `modifiedInput`; picoclaw: `call.arguments`.
    */
   updatedInput?: Json;
@@ -225,7 +225,7 @@ export interface SessionStartEvent {
   source?: string;
   /** blade. */
   isResume?: boolean;
-  /** blade: the session being resumed. */
+  /** blade: the id of the resumed session. */
   resumeSessionId?: string;
 }
 
@@ -234,11 +234,11 @@ export type SessionStartOutput = Effects & {
   env?: Record<string, string>;
 };
 
-/** A session begins or is resumed. All dialects but codebuddy and picoclaw. */
+/** A session begins or is resumed. All dialects except codebuddy and picoclaw. */
 export type OnSessionStart = (event: SessionStartEvent, context: EventContext) => Answer<SessionStartOutput>;
 
 export interface StopEvent {
-  /** claude, codebuddy: a stop hook already kept the agent going; do not loop. */
+  /** claude, codebuddy: true if a stop hook already made the agent continue; avoid a loop. */
   stopHookActive?: boolean;
   /** blade. */
   stopReason?: string;
@@ -248,7 +248,7 @@ export interface StopEvent {
 
 export type StopOutput = (Pass | Block) & Effects;
 
-/** The agent is done answering. claude, codebuddy, blade. */
+/** The agent has finished its answer. claude, codebuddy, blade. */
 export type OnStop = (event: StopEvent, context: EventContext) => Answer<StopOutput>;
 
 export interface SubagentStartEvent {
@@ -266,12 +266,12 @@ export interface SubagentStartEvent {
 export type OnSubagentStart = (event: SubagentStartEvent, context: EventContext) => Answer<Effects>;
 
 export interface SubagentStopEvent {
-  /** claude, codebuddy: a stop hook already kept this subagent going; do not loop. */
+  /** claude, codebuddy: true if a stop hook already made this subagent continue; avoid a loop. */
   stopHookActive?: boolean;
   /** claude. */
   agentId?: string;
   agentType?: string;
-  /** claude: the subagent's own transcript. */
+  /** claude: the transcript of the subagent. */
   agentTranscriptPath?: string;
   /** blade. */
   taskDescription?: string;
@@ -287,12 +287,12 @@ export interface SubagentStopEvent {
 
 export type SubagentStopOutput = (Pass | Block) & Effects;
 
-/** A subagent is done. claude, codebuddy, blade. */
+/** A subagent has finished. claude, codebuddy, blade. */
 export type OnSubagentStop = (event: SubagentStopEvent, context: EventContext) => Answer<SubagentStopOutput>;
 
 export interface TaskCompletedEvent {
   taskId?: string;
-  /** A short name of the task, where a client has one. */
+  /** A short name of the task, if the client has one. */
   taskSubject?: string;
   taskDescription?: string;
   /** blade. */
@@ -304,7 +304,7 @@ export interface TaskCompletedEvent {
 export type TaskCompletedOutput = (Pass | Block) & Effects;
 
 /**
- * A task is being marked as done. blade, blade-callback. (What claude sends under this name is not in its
+ * A task is being marked as done. blade, blade-callback. (Claude's event of this name is not in its
  * specification and reaches a hook as other-event.)
  */
 export type OnTaskCompleted = (event: TaskCompletedEvent, context: EventContext) => Answer<TaskCompletedOutput>;
@@ -319,9 +319,9 @@ export interface UserPromptSubmitEvent {
 }
 
 export type UserPromptSubmitOutput = (Pass | Block) & Effects & {
-  /** blade: `updatedPrompt`, the text the model sees instead. */
+  /** blade: `updatedPrompt`, the text that the model sees instead. */
   updatedPrompt?: string;
 };
 
-/** The user sent a prompt that the model has not seen yet. All but picoclaw. */
+/** The user sent a prompt that the model has not seen yet. All dialects except picoclaw. */
 export type OnUserPromptSubmit = (event: UserPromptSubmitEvent, context: EventContext) => Answer<UserPromptSubmitOutput>;

@@ -196,7 +196,7 @@ impl<'a> Go<'a> {
         }
         write!(
             text,
-            "// PutEffects lowers what may be said about any event.\nfunc PutEffects(m abi.Memory, e hook.Effects) {{\n{body}}}\n"
+            "// PutEffects lowers the effects that every output has.\nfunc PutEffects(m abi.Memory, e hook.Effects) {{\n{body}}}\n"
         )?;
         Ok(text)
     }
@@ -209,7 +209,8 @@ impl<'a> Go<'a> {
     /// Writes a function that reads a record.
     fn lift(&self, def: &'a TypeDef, here: &str, function: &str) -> anyhow::Result<String> {
         let name = self.spelled(&Shape::Named(def), here)?;
-        let mut text = format!("// {function} lifts one.\nfunc {function}(m abi.Memory) {name} {{\nreturn {name}{{\n");
+        let mut text =
+            format!("// {function} lifts a record.\nfunc {function}(m abi.Memory) {name} {{\nreturn {name}{{\n");
         let fields = Self::fields(def)?;
         for (field, at) in fields.iter().zip(self.offsets(fields.iter().map(|f| &f.ty))) {
             writeln!(text, "{}: {},", pascal(&field.name), Self::get(&self.shape(&field.ty)?, at)?)?;
@@ -293,7 +294,7 @@ impl<'a> Go<'a> {
                     (self.output(event, &[])?, "(Output, error)".to_owned())
                 }
                 Shape::Named(def) => (self.output(event, Self::fields(def)?)?, "(Output, error)".to_owned()),
-                _ => bail!("{} answers something new", event.name),
+                _ => bail!("{} has an output of a new type", event.name),
             },
         };
         let signature = format!("func({}) {returns}", params.join(", "));
@@ -315,17 +316,17 @@ impl<'a> Go<'a> {
         let mut methods = String::new();
         let has = |name: &str| fields.iter().any(|field| field.name == name);
         let decision = fields.iter().find(|field| field.name == "decision");
-        functions.push_str("// Pass has nothing to say: the client goes on as if there were no hook.\nfunc Pass() Output { return Output{} }\n\n");
+        functions.push_str("// Pass makes no decision: the client continues as if there were no hook.\nfunc Pass() Output { return Output{} }\n\n");
         if let Some(field) = decision {
             let Shape::Named(def) = self.shape(&field.ty)? else { bail!("a decision has a name") };
             let TypeDefKind::Variant(variant) = &def.kind else { bail!("a decision is a variant") };
-            record.push_str("// Decision is one of those this package makes; empty is a pass.\nDecision hook.Decision\n// Reason of the decision.\nReason string\n");
+            record.push_str("// Decision is one of the decisions of this package; empty is a pass.\nDecision hook.Decision\n// Reason of the decision.\nReason string\n");
             for case in variant.cases.iter().filter(|case| case.name != "pass") {
                 functions.push_str(constructor(&case.name)?);
                 match case.name.as_str() {
-                    "respond" => record.push_str("// Response in place of the tool's own, with a respond.\nResponse Response\n"),
+                    "respond" => record.push_str("// Response replaces the tool's result, with a respond.\nResponse Response\n"),
                     "allow" => methods.push_str(
-                        "// WithReason gives the reason where the constructor takes none: Allow().WithReason(\"read-only\").\n\
+                        "// WithReason sets the reason if the constructor has no parameter for it: Allow().WithReason(\"read-only\").\n\
                         func (o Output) WithReason(reason string) Output {\no.Reason = reason\nreturn o\n}\n\n",
                     ),
                     "deny" if def.name.as_deref() == Some("permission-decision") => {
@@ -348,12 +349,12 @@ impl<'a> Go<'a> {
             match shape {
                 Shape::Option(inner) if matches!(*inner, Shape::Json) => write!(
                     methods,
-                    "// With{with} replaces it as a whole, with anything that marshals to JSON; hook.JSON.With changes one value of it.\n//\n{about}\
+                    "// With{with} replaces the complete value, with any value that marshals to JSON; hook.JSON.With changes one member.\n//\n{about}\
                     func (o Output) With{with}(value any) Output {{\no.{name} = hook.JSONOf(value)\nreturn o\n}}\n\n"
                 )?,
                 Shape::Option(_) => write!(
                     methods,
-                    "// With{with} replaces it.\n//\n{about}func (o Output) With{with}(text string) Output {{\no.{name} = text\nreturn o\n}}\n\n"
+                    "// With{with} replaces the text.\n//\n{about}func (o Output) With{with}(text string) Output {{\no.{name} = text\nreturn o\n}}\n\n"
                 )?,
                 Shape::Pairs => write!(
                     methods,
@@ -370,7 +371,7 @@ impl<'a> Go<'a> {
             String::new()
         };
         Ok(format!(
-            "// Output is what a hook says about the event. The zero value is a pass.\ntype Output struct {{\n{record}\nhook.Effects\n}}\n\n\
+            "// Output is the output of a hook. The zero value is a pass.\ntype Output struct {{\n{record}\nhook.Effects\n}}\n\n\
             {response}{functions}{methods}{EFFECT_METHODS}"
         ))
     }
@@ -418,7 +419,7 @@ impl<'a> Go<'a> {
                         writeln!(lower, "wire.PutEffects(m, o.Effects)")?;
                     }
                     Shape::Named(def) => self.lower(&mut lower, event, Self::fields(def)?)?,
-                    _ => bail!("{} answers something new", event.name),
+                    _ => bail!("{} has an output of a new type", event.name),
                 }
                 format!(
                     "o, err := handler({args})\nif err != nil {{\nreturn err\n}}\nm := result.At({payload})\n{lower}return nil\n"
@@ -477,7 +478,7 @@ impl<'a> Go<'a> {
                             Self::put(text, &self.shape(&field.ty)?, payload + inner, &value)?;
                         }
                     }
-                    _ => bail!("a decision with something new"),
+                    _ => bail!("a decision has a payload of a new type"),
                 },
             }
         }
@@ -495,28 +496,28 @@ fn constructor(case: &str) -> anyhow::Result<&'static str> {
             "// Ask asks the user.\nfunc Ask(reason string) Output { return Output{Decision: hook.Ask, Reason: reason} }\n\n"
         }
         "deny" => {
-            "// Deny does not let the tool run. The model gets the reason.\nfunc Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }\n\n"
+            "// Deny stops the tool. The model gets the reason.\nfunc Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }\n\n"
         }
         "skip" => {
-            "// Skip leaves this call out and goes on. Where a client cannot skip, it is a deny.\nfunc Skip(reason string) Output { return Output{Decision: hook.Skip, Reason: reason} }\n\n"
+            "// Skip skips this call and continues. It is a deny if the client cannot skip.\nfunc Skip(reason string) Output { return Output{Decision: hook.Skip, Reason: reason} }\n\n"
         }
         "respond" => {
-            "// Respond does not run the tool and gives this result in its place. Where a client cannot, it is a deny with the text.\nfunc Respond(response Response) Output { return Output{Decision: hook.Respond, Response: response} }\n\n"
+            "// Respond does not run the tool and returns this result in its place. It is a deny with the text if the client does not support it.\nfunc Respond(response Response) Output { return Output{Decision: hook.Respond, Response: response} }\n\n"
         }
         "block" => {
-            "// Block does not let it happen. On stop events this means \"keep going\"; the agent gets the reason.\nfunc Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }\n\n"
+            "// Block blocks the event. On stop events this means that the agent continues, and gets the reason.\nfunc Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }\n\n"
         }
         other => bail!("there is no constructor for {other}"),
     })
 }
 
-const EFFECT_METHODS: &str = r"// WithContext adds text to the model's context; a second text goes on a line of its own.
+const EFFECT_METHODS: &str = r"// WithContext adds text to the model's context; a second text starts a new line.
 func (o Output) WithContext(text string) Output {
 o.Effects = o.Effects.WithContext(text)
 return o
 }
 
-// WithSystemMessage warns the user; a second text goes on a line of its own.
+// WithSystemMessage warns the user; a second text starts a new line.
 func (o Output) WithSystemMessage(text string) Output {
 o.Effects = o.Effects.WithSystemMessage(text)
 return o
@@ -540,8 +541,8 @@ o.Effects.Halt, o.Effects.HaltReason = hook.HaltSession, reason
 return o
 }
 
-// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and
-// reports, a key that it does know.
+// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops
+// and reports keys that it knows.
 func (o Output) WithExtra(object any) Output {
 o.Effects.Extra = hook.JSONOf(object)
 return o
@@ -552,10 +553,10 @@ return o
 /// Phrases of the contract's documentation, and their replacements for Go.
 const WORDS: &[(&str, &str)] = &[
     (
-        "Fields a dialect does not send are `none`; `event.raw` has",
+        "Fields that a dialect does not send are `none`; `event.raw` has",
         "Fields that a dialect does not send are empty; event.Raw returns",
     ),
-    ("`none`: as they were", "Empty: as they were"),
+    ("`none`: not rewritten", "Empty: not rewritten"),
     ("`context.event-name`", "EventName of its context"),
 ];
 

@@ -199,7 +199,7 @@ impl<'a> Js<'a> {
         let TypeDefKind::Variant(variant) = &def.kind else { bail!("a decision is a variant") };
         let (mut cases, mut union) = (Vec::new(), vec!["Pass"]);
         for case in variant.cases.iter().filter(|case| case.name != "pass") {
-            let ty = case.ty.with_context(|| format!("{} says why", case.name))?;
+            let ty = case.ty.with_context(|| format!("{} has a reason", case.name))?;
             let payload = match self.def(&ty)? {
                 TypeDef { kind: TypeDefKind::Option(Type::String), .. } => "reason",
                 def => def.name.as_deref().context("a named payload")?,
@@ -241,8 +241,8 @@ impl<'a> Js<'a> {
 
 /// Phrases of the contract's documentation, and their replacements for JavaScript.
 const WORDS: &[(&str, &str)] = &[
-    ("Fields a dialect does not send are `none`", "Fields that a dialect does not send are absent"),
-    ("`none`: as they were", "Absent: as they were"),
+    ("Fields that a dialect does not send are `none`", "Fields that a dialect does not send are missing"),
+    ("`none`: not rewritten", "Missing: not rewritten"),
     ("`event.raw` has", "`rawEvent()` is"),
     ("`context.event-name`", "`context.eventName`"),
 ];

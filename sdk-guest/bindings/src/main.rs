@@ -27,7 +27,7 @@ fn main() -> anyhow::Result<ExitCode> {
         .collect();
     if std::env::args().any(|argument| argument == "--check") {
         for (name, _) in &stale {
-            eprintln!("{name} is not what the contract says: run `just bindings`");
+            eprintln!("{name} is out of date: run `just bindings`");
         }
         return Ok(if stale.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
@@ -67,7 +67,7 @@ mod tests {
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for (name, text) in generate(&project.join("wit")).unwrap() {
             let found = fs::read_to_string(project.join(&name)).unwrap_or_default();
-            assert!(found == text, "{name} is not what the contract says: run `just bindings`");
+            assert!(found == text, "{name} is out of date: run `just bindings`");
         }
     }
 }

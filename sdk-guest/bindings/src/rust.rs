@@ -83,7 +83,7 @@ fn exports(names: &[Name]) -> anyhow::Result<String> {
         writeln!(text, "        $crate::__export_event!($hook: {upper}, {module}, export_{module});\n    }};")?;
     }
     text.push_str(
-        "    // One hook serves every dialect, so an event has one name; these are what single dialects call it.\n",
+        "    // One hook serves every dialect, so an event has one name. These are its names in single dialects.\n",
     );
     for [foreign, dialect, wire, name] in FOREIGN_NAMES {
         writeln!(text, "    ($hook:ident: {foreign}) => {{")?;

@@ -50,7 +50,7 @@ fn options() -> Opts {
     Opts { format: true, additional_derive_attributes: vec!["PartialEq".into()], ..Opts::default() }
 }
 
-/// The bindings of one world. Generating changes what was parsed, so each world parses the contract anew.
+/// The bindings of one world. Generating changes the parsed contract, so each world parses it again.
 fn world(wit: &Path, name: &str, options: Opts) -> anyhow::Result<String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(wit)?;

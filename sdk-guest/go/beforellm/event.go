@@ -18,32 +18,32 @@ type Event struct {
 	GracefulTerminal bool
 }
 
-// Output is what a hook says about the event. The zero value is a pass.
+// Output is the output of a hook. The zero value is a pass.
 type Output struct {
-	// The whole request instead: `model`, `messages`, `tools`, `options`. Members left out keep their value.
+	// The complete new request: `model`, `messages`, `tools`, `options`. Missing members keep their value.
 	UpdatedRequest hook.JSON
 
 	hook.Effects
 }
 
-// Pass has nothing to say: the client goes on as if there were no hook.
+// Pass makes no decision: the client continues as if there were no hook.
 func Pass() Output { return Output{} }
 
-// WithRequest replaces it as a whole, with anything that marshals to JSON; hook.JSON.With changes one value of it.
+// WithRequest replaces the complete value, with any value that marshals to JSON; hook.JSON.With changes one member.
 //
-// The whole request instead: `model`, `messages`, `tools`, `options`. Members left out keep their value.
+// The complete new request: `model`, `messages`, `tools`, `options`. Missing members keep their value.
 func (o Output) WithRequest(value any) Output {
 	o.UpdatedRequest = hook.JSONOf(value)
 	return o
 }
 
-// WithContext adds text to the model's context; a second text goes on a line of its own.
+// WithContext adds text to the model's context; a second text starts a new line.
 func (o Output) WithContext(text string) Output {
 	o.Effects = o.Effects.WithContext(text)
 	return o
 }
 
-// WithSystemMessage warns the user; a second text goes on a line of its own.
+// WithSystemMessage warns the user; a second text starts a new line.
 func (o Output) WithSystemMessage(text string) Output {
 	o.Effects = o.Effects.WithSystemMessage(text)
 	return o
@@ -67,8 +67,8 @@ func (o Output) EndSession(reason string) Output {
 	return o
 }
 
-// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and
-// reports, a key that it does know.
+// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops
+// and reports keys that it knows.
 func (o Output) WithExtra(object any) Output {
 	o.Effects.Extra = hook.JSONOf(object)
 	return o

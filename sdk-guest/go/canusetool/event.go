@@ -2,8 +2,8 @@
 
 // Package canusetool handles CanUseTool.
 //
-// The permission callback beside the hooks. blade, blade-callback. `pass` and `ask` leave the decision to the client's
-// own flow (under blade: the permission-request hooks).
+// The permission callback beside the hooks. blade, blade-callback. After `pass` and `ask` the client decides in its usual
+// way (under blade: by the permission-request hooks).
 package canusetool
 
 import "github.com/hookbox/hookbox/sdk-guest/go/hook"
@@ -15,21 +15,21 @@ type Event struct {
 	AffectedPaths []string
 }
 
-// Output is what a hook says about the event. The zero value is a pass.
+// Output is the output of a hook. The zero value is a pass.
 type Output struct {
-	// Decision is one of those this package makes; empty is a pass.
+	// Decision is one of the decisions of this package; empty is a pass.
 	Decision hook.Decision
 	// Reason of the decision.
 	Reason string
 	// Interrupt also ends the turn, with a deny. claude, blade-callback.
 	Interrupt bool
-	// blade-callback: the whole input the tool gets instead.
+	// blade-callback: the complete new input of the tool.
 	UpdatedInput hook.JSON
 
 	hook.Effects
 }
 
-// Pass has nothing to say: the client goes on as if there were no hook.
+// Pass makes no decision: the client continues as if there were no hook.
 func Pass() Output { return Output{} }
 
 // Allow lets the tool run without asking the user. A hook needs the authority for it.
@@ -38,10 +38,10 @@ func Allow() Output { return Output{Decision: hook.Allow} }
 // Ask asks the user.
 func Ask(reason string) Output { return Output{Decision: hook.Ask, Reason: reason} }
 
-// Deny does not let the tool run. The model gets the reason.
+// Deny stops the tool. The model gets the reason.
 func Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }
 
-// WithReason gives the reason where the constructor takes none: Allow().WithReason("read-only").
+// WithReason sets the reason if the constructor has no parameter for it: Allow().WithReason("read-only").
 func (o Output) WithReason(reason string) Output {
 	o.Reason = reason
 	return o
@@ -53,21 +53,21 @@ func (o Output) Interrupting() Output {
 	return o
 }
 
-// WithInput replaces it as a whole, with anything that marshals to JSON; hook.JSON.With changes one value of it.
+// WithInput replaces the complete value, with any value that marshals to JSON; hook.JSON.With changes one member.
 //
-// blade-callback: the whole input the tool gets instead.
+// blade-callback: the complete new input of the tool.
 func (o Output) WithInput(value any) Output {
 	o.UpdatedInput = hook.JSONOf(value)
 	return o
 }
 
-// WithContext adds text to the model's context; a second text goes on a line of its own.
+// WithContext adds text to the model's context; a second text starts a new line.
 func (o Output) WithContext(text string) Output {
 	o.Effects = o.Effects.WithContext(text)
 	return o
 }
 
-// WithSystemMessage warns the user; a second text goes on a line of its own.
+// WithSystemMessage warns the user; a second text starts a new line.
 func (o Output) WithSystemMessage(text string) Output {
 	o.Effects = o.Effects.WithSystemMessage(text)
 	return o
@@ -91,8 +91,8 @@ func (o Output) EndSession(reason string) Output {
 	return o
 }
 
-// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and
-// reports, a key that it does know.
+// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops
+// and reports keys that it knows.
 func (o Output) WithExtra(object any) Output {
 	o.Effects.Extra = hook.JSONOf(object)
 	return o

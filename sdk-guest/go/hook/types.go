@@ -8,9 +8,9 @@ type EventContext struct {
 	Dialect string
 	// The event's name as the client wrote it, for example `PreToolUse` or `hook.before_tool`.
 	EventName string
-	// The session. picoclaw: `meta.SessionKey`.
+	// The id of the session. picoclaw: `meta.SessionKey`.
 	SessionID string
-	// claude, codebuddy: file with the conversation so far.
+	// claude, codebuddy: the file with the conversation so far.
 	TranscriptPath string
 	// claude, codebuddy: the client's working directory.
 	Cwd string
@@ -22,31 +22,31 @@ type EventContext struct {
 	ExecutionID string
 	// blade: `timestamp`; picoclaw events: `Time`. ISO 8601.
 	Timestamp string
-	// picoclaw: `meta.AgentID`; claude: the subagent in which the event happened.
+	// picoclaw: `meta.AgentID`; claude: the id of the subagent in which the event happened.
 	AgentID string
 	// claude: the tool call that started the subagent in which the event happened.
 	ParentToolUseID string
 	// picoclaw: `meta.TurnID`.
 	TurnID string
-	// picoclaw: `meta.ParentTurnID`, empty for a turn of its own.
+	// picoclaw: `meta.ParentTurnID`, empty for a turn without a parent.
 	ParentTurnID string
 	// picoclaw: `meta.Iteration`, the model call within the turn, from 0.
 	Iteration *uint32
-	// picoclaw: where the conversation takes place, for example `cli`.
+	// picoclaw: the channel of the conversation, for example `cli`.
 	Channel string
-	// picoclaw: the conversation within the channel.
+	// picoclaw: the id of the conversation within the channel.
 	ChatID string
 }
 
-// A tool about to run, or that ran.
+// A tool call that is about to run, or that ran.
 type ToolCall struct {
 	// For example `Bash`, `mcp__server__action`; under picoclaw for example `exec`.
 	Name string
 	// The tool's arguments. `null` where the dialect does not send them.
 	Input JSON
-	// claude, codebuddy, blade: ties the events of one call together.
+	// claude, codebuddy, blade: the id that all events of one call share.
 	UseID string
-	// The arguments before an earlier hook rewrote them, where the dialect knows them: among hooks that see each
-	// other's rewrites (blade-callback, picoclaw, copilot, gemini), and where the client says so. Empty: as they were, or not known.
+	// The arguments before an earlier hook rewrote them, if the dialect has them: under blade-callback, picoclaw, copilot and
+	// gemini, where hooks see each other's rewrites, and if the client sends them. Empty: not rewritten, or unknown.
 	OriginalInput JSON
 }

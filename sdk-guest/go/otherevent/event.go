@@ -2,7 +2,7 @@
 
 // Package otherevent handles OtherEvent.
 //
-// Any event that has no interface of its own: what clients add later. EventName of its context says which.
+// Any event without an interface, such as events that clients add later. EventName of its context has its name.
 package otherevent
 
 import "github.com/hookbox/hookbox/sdk-guest/go/hook"

@@ -11,13 +11,13 @@ type ToolOutput struct {
 	// claude, codebuddy: `tool_response`; blade: `tool_output`; blade-callback: `toolOutput`; picoclaw: `result`, an
 	// object with `for_llm`, `for_user`, `silent`, `is_error`, `async`, `media`, `artifact_tags`, `response_handled`.
 	Value hook.JSON
-	// picoclaw: `duration`, nanoseconds the tool ran.
+	// picoclaw: `duration`, the running time of the tool in nanoseconds.
 	DurationNS *uint64
 }
 
-// Output is what a hook says about the event. The zero value is a pass.
+// Output is the output of a hook. The zero value is a pass.
 type Output struct {
-	// Decision is one of those this package makes; empty is a pass.
+	// Decision is one of the decisions of this package; empty is a pass.
 	Decision hook.Decision
 	// Reason of the decision.
 	Reason string
@@ -27,13 +27,13 @@ type Output struct {
 	hook.Effects
 }
 
-// Pass has nothing to say: the client goes on as if there were no hook.
+// Pass makes no decision: the client continues as if there were no hook.
 func Pass() Output { return Output{} }
 
-// Block does not let it happen. On stop events this means "keep going"; the agent gets the reason.
+// Block blocks the event. On stop events this means that the agent continues, and gets the reason.
 func Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }
 
-// WithOutput replaces it as a whole, with anything that marshals to JSON; hook.JSON.With changes one value of it.
+// WithOutput replaces the complete value, with any value that marshals to JSON; hook.JSON.With changes one member.
 //
 // Replacement for the model. blade: `updatedOutput`; blade-callback: `modifiedOutput`; picoclaw: `result`.
 func (o Output) WithOutput(value any) Output {
@@ -41,13 +41,13 @@ func (o Output) WithOutput(value any) Output {
 	return o
 }
 
-// WithContext adds text to the model's context; a second text goes on a line of its own.
+// WithContext adds text to the model's context; a second text starts a new line.
 func (o Output) WithContext(text string) Output {
 	o.Effects = o.Effects.WithContext(text)
 	return o
 }
 
-// WithSystemMessage warns the user; a second text goes on a line of its own.
+// WithSystemMessage warns the user; a second text starts a new line.
 func (o Output) WithSystemMessage(text string) Output {
 	o.Effects = o.Effects.WithSystemMessage(text)
 	return o
@@ -71,8 +71,8 @@ func (o Output) EndSession(reason string) Output {
 	return o
 }
 
-// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and
-// reports, a key that it does know.
+// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops
+// and reports keys that it knows.
 func (o Output) WithExtra(object any) Output {
 	o.Effects.Extra = hook.JSONOf(object)
 	return o

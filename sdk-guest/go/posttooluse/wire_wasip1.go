@@ -43,7 +43,7 @@ func export(p unsafe.Pointer) unsafe.Pointer {
 //go:wasmexport cabi_post_hookbox:hooks/post-tool-use@0.2.0#handle
 func exported(unsafe.Pointer) { abi.ResultRead() }
 
-// liftToolOutput lifts one.
+// liftToolOutput lifts a record.
 func liftToolOutput(m abi.Memory) ToolOutput {
 	return ToolOutput{
 		Value:      hook.Text(m.String(0)),

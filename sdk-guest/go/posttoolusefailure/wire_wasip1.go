@@ -32,7 +32,7 @@ func export(p unsafe.Pointer) unsafe.Pointer {
 //go:wasmexport cabi_post_hookbox:hooks/post-tool-use-failure@0.2.0#handle
 func exported(unsafe.Pointer) { abi.ResultRead() }
 
-// liftFailure lifts one.
+// liftFailure lifts a record.
 func liftFailure(m abi.Memory) Failure {
 	return Failure{
 		Error:       m.String(0),

@@ -10,7 +10,7 @@ import "github.com/hookbox/hookbox/sdk-guest/go/hook"
 type Event struct {
 	// `manual` or `auto`.
 	Trigger string
-	// claude: what the user asked the summary to keep.
+	// claude: the user's instructions for the summary.
 	CustomInstructions string
 	// blade: messages before the compaction.
 	MessagesBefore *uint32
@@ -18,9 +18,9 @@ type Event struct {
 	TokensBefore *uint64
 }
 
-// Output is what a hook says about the event. The zero value is a pass.
+// Output is the output of a hook. The zero value is a pass.
 type Output struct {
-	// Decision is one of those this package makes; empty is a pass.
+	// Decision is one of the decisions of this package; empty is a pass.
 	Decision hook.Decision
 	// Reason of the decision.
 	Reason string
@@ -28,19 +28,19 @@ type Output struct {
 	hook.Effects
 }
 
-// Pass has nothing to say: the client goes on as if there were no hook.
+// Pass makes no decision: the client continues as if there were no hook.
 func Pass() Output { return Output{} }
 
-// Block does not let it happen. On stop events this means "keep going"; the agent gets the reason.
+// Block blocks the event. On stop events this means that the agent continues, and gets the reason.
 func Block(reason string) Output { return Output{Decision: hook.Block, Reason: reason} }
 
-// WithContext adds text to the model's context; a second text goes on a line of its own.
+// WithContext adds text to the model's context; a second text starts a new line.
 func (o Output) WithContext(text string) Output {
 	o.Effects = o.Effects.WithContext(text)
 	return o
 }
 
-// WithSystemMessage warns the user; a second text goes on a line of its own.
+// WithSystemMessage warns the user; a second text starts a new line.
 func (o Output) WithSystemMessage(text string) Output {
 	o.Effects = o.Effects.WithSystemMessage(text)
 	return o
@@ -64,8 +64,8 @@ func (o Output) EndSession(reason string) Output {
 	return o
 }
 
-// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and
-// reports, a key that it does know.
+// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops
+// and reports keys that it knows.
 func (o Output) WithExtra(object any) Output {
 	o.Effects.Extra = hook.JSONOf(object)
 	return o

@@ -7,15 +7,15 @@ package pretooluse
 
 import "github.com/hookbox/hookbox/sdk-guest/go/hook"
 
-// Output is what a hook says about the event. The zero value is a pass.
+// Output is the output of a hook. The zero value is a pass.
 type Output struct {
-	// Decision is one of those this package makes; empty is a pass.
+	// Decision is one of the decisions of this package; empty is a pass.
 	Decision hook.Decision
 	// Reason of the decision.
 	Reason string
-	// Response in place of the tool's own, with a respond.
+	// Response replaces the tool's result, with a respond.
 	Response Response
-	// The whole input the tool gets instead. claude, codebuddy, blade: `updatedInput`; blade-callback:
+	// The complete new input of the tool. claude, codebuddy, blade: `updatedInput`; blade-callback:
 	// `modifiedInput`; picoclaw: `call.arguments`.
 	UpdatedInput hook.JSON
 	// picoclaw: `call.tool`, another tool to run instead.
@@ -24,21 +24,21 @@ type Output struct {
 	hook.Effects
 }
 
-// A tool result given in place of the tool's own.
+// A tool result that replaces the tool's own.
 type Response struct {
 	// The text that the model reads.
 	ForLLM string
 	// The text that the user reads, if it differs.
 	ForUser string
-	// Do not show it to the user.
+	// Do not show the result to the user.
 	Silent  bool
 	IsError bool
-	// An object with further fields of the dialect's own result. picoclaw: `media`, `artifact_tags`, `async`,
+	// An object with further fields of the dialect's result. picoclaw: `media`, `artifact_tags`, `async`,
 	// `response_handled`.
 	Extra hook.JSON
 }
 
-// Pass has nothing to say: the client goes on as if there were no hook.
+// Pass makes no decision: the client continues as if there were no hook.
 func Pass() Output { return Output{} }
 
 // Allow lets the tool run without asking the user. A hook needs the authority for it.
@@ -47,31 +47,31 @@ func Allow() Output { return Output{Decision: hook.Allow} }
 // Ask asks the user.
 func Ask(reason string) Output { return Output{Decision: hook.Ask, Reason: reason} }
 
-// Deny does not let the tool run. The model gets the reason.
+// Deny stops the tool. The model gets the reason.
 func Deny(reason string) Output { return Output{Decision: hook.Deny, Reason: reason} }
 
-// Skip leaves this call out and goes on. Where a client cannot skip, it is a deny.
+// Skip skips this call and continues. It is a deny if the client cannot skip.
 func Skip(reason string) Output { return Output{Decision: hook.Skip, Reason: reason} }
 
-// Respond does not run the tool and gives this result in its place. Where a client cannot, it is a deny with the text.
+// Respond does not run the tool and returns this result in its place. It is a deny with the text if the client does not support it.
 func Respond(response Response) Output { return Output{Decision: hook.Respond, Response: response} }
 
-// WithReason gives the reason where the constructor takes none: Allow().WithReason("read-only").
+// WithReason sets the reason if the constructor has no parameter for it: Allow().WithReason("read-only").
 func (o Output) WithReason(reason string) Output {
 	o.Reason = reason
 	return o
 }
 
-// WithInput replaces it as a whole, with anything that marshals to JSON; hook.JSON.With changes one value of it.
+// WithInput replaces the complete value, with any value that marshals to JSON; hook.JSON.With changes one member.
 //
-// The whole input the tool gets instead. claude, codebuddy, blade: `updatedInput`; blade-callback:
+// The complete new input of the tool. claude, codebuddy, blade: `updatedInput`; blade-callback:
 // `modifiedInput`; picoclaw: `call.arguments`.
 func (o Output) WithInput(value any) Output {
 	o.UpdatedInput = hook.JSONOf(value)
 	return o
 }
 
-// WithTool replaces it.
+// WithTool replaces the text.
 //
 // picoclaw: `call.tool`, another tool to run instead.
 func (o Output) WithTool(text string) Output {
@@ -79,13 +79,13 @@ func (o Output) WithTool(text string) Output {
 	return o
 }
 
-// WithContext adds text to the model's context; a second text goes on a line of its own.
+// WithContext adds text to the model's context; a second text starts a new line.
 func (o Output) WithContext(text string) Output {
 	o.Effects = o.Effects.WithContext(text)
 	return o
 }
 
-// WithSystemMessage warns the user; a second text goes on a line of its own.
+// WithSystemMessage warns the user; a second text starts a new line.
 func (o Output) WithSystemMessage(text string) Output {
 	o.Effects = o.Effects.WithSystemMessage(text)
 	return o
@@ -109,8 +109,8 @@ func (o Output) EndSession(reason string) Output {
 	return o
 }
 
-// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and
-// reports, a key that it does know.
+// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops
+// and reports keys that it knows.
 func (o Output) WithExtra(object any) Output {
 	o.Effects.Extra = hook.JSONOf(object)
 	return o

@@ -17,21 +17,21 @@ type Event struct {
 	TotalTokens *uint64
 }
 
-// Output is what a hook says about the event. The zero value is a pass.
+// Output is the output of a hook. The zero value is a pass.
 type Output struct {
 	hook.Effects
 }
 
-// Pass has nothing to say: the client goes on as if there were no hook.
+// Pass makes no decision: the client continues as if there were no hook.
 func Pass() Output { return Output{} }
 
-// WithContext adds text to the model's context; a second text goes on a line of its own.
+// WithContext adds text to the model's context; a second text starts a new line.
 func (o Output) WithContext(text string) Output {
 	o.Effects = o.Effects.WithContext(text)
 	return o
 }
 
-// WithSystemMessage warns the user; a second text goes on a line of its own.
+// WithSystemMessage warns the user; a second text starts a new line.
 func (o Output) WithSystemMessage(text string) Output {
 	o.Effects = o.Effects.WithSystemMessage(text)
 	return o
@@ -55,8 +55,8 @@ func (o Output) EndSession(reason string) Output {
 	return o
 }
 
-// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops, and
-// reports, a key that it does know.
+// WithExtra merges an object into the dialect's output, for fields that hookbox does not know. The host drops
+// and reports keys that it knows.
 func (o Output) WithExtra(object any) Output {
 	o.Effects.Extra = hook.JSONOf(object)
 	return o

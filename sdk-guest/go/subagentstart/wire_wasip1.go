@@ -31,7 +31,7 @@ func export(p unsafe.Pointer) unsafe.Pointer {
 //go:wasmexport cabi_post_hookbox:hooks/subagent-start@0.2.0#handle
 func exported(unsafe.Pointer) { abi.ResultRead() }
 
-// liftEvent lifts one.
+// liftEvent lifts a record.
 func liftEvent(m abi.Memory) Event {
 	return Event{
 		AgentID:         m.OptionString(0),

@@ -41,7 +41,7 @@ func export(p unsafe.Pointer) unsafe.Pointer {
 //go:wasmexport cabi_post_hookbox:hooks/subagent-stop@0.2.0#handle
 func exported(unsafe.Pointer) { abi.ResultRead() }
 
-// liftEvent lifts one.
+// liftEvent lifts a record.
 func liftEvent(m abi.Memory) Event {
 	return Event{
 		StopHookActive:      m.OptionBool(0),

@@ -227,14 +227,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_parsed_when_looked_at_and_kept_as_it_was() {
+    fn text_is_parsed_on_first_use_and_preserved() {
         let json = Json::from_text(r#"{ "a": 1.10 }"#.into());
         assert_eq!(json.get("/a").and_then(Value::as_f64), Some(1.1));
         assert_eq!(json.into_text(), r#"{ "a": 1.10 }"#);
     }
 
     #[test]
-    fn text_that_is_not_json_is_remembered_once_it_was_looked_at() {
+    fn invalid_text_is_reported_after_its_first_use() {
         let json = Json::from_text("{".into());
         assert_eq!(json.unreadable(), None);
         assert_eq!(json.str("/command"), None);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn with_replaces_adds_and_makes_the_way() {
+    fn with_replaces_adds_and_creates_parents() {
         let json = Json::from(json!({"a": [1, 2], "b": "x"}));
         assert_eq!(json.with("/a/1", 3), Ok(json!({"a": [1, 3], "b": "x"}).into()));
         assert_eq!(json.with("/c/d", true), Ok(json!({"a": [1, 2], "b": "x", "c": {"d": true}}).into()));

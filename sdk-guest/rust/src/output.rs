@@ -51,14 +51,14 @@ pub struct Effects {
 }
 
 impl<E: Decides> Output<E> {
-    /// Adds text to the model's context; a second text goes on a line of its own.
+    /// Adds text to the model's context; a second text starts a new line.
     #[must_use]
     pub fn context(mut self, text: impl Into<String>) -> Self {
         add_line(&mut self.effects.context, text.into());
         self
     }
 
-    /// Warns the user; a second text goes on a line of its own.
+    /// Warns the user; a second text starts a new line.
     #[must_use]
     pub fn system_message(mut self, text: impl Into<String>) -> Self {
         add_line(&mut self.effects.system_message, text.into());

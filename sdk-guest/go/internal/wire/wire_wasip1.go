@@ -8,7 +8,7 @@ import (
 	"github.com/hookbox/hookbox/sdk-guest/go/internal/abi"
 )
 
-// EventContext lifts one.
+// EventContext lifts a record.
 func EventContext(m abi.Memory) hook.EventContext {
 	return hook.EventContext{
 		Dialect:         m.String(0),
@@ -30,7 +30,7 @@ func EventContext(m abi.Memory) hook.EventContext {
 	}
 }
 
-// ToolCall lifts one.
+// ToolCall lifts a record.
 func ToolCall(m abi.Memory) hook.ToolCall {
 	return hook.ToolCall{
 		Name:          m.String(0),
@@ -40,7 +40,7 @@ func ToolCall(m abi.Memory) hook.ToolCall {
 	}
 }
 
-// PutEffects lowers what may be said about any event.
+// PutEffects lowers the effects that every output has.
 func PutEffects(m abi.Memory, e hook.Effects) {
 	m.PutOptionString(0, e.Context)
 	m.PutOptionString(12, e.SystemMessage)

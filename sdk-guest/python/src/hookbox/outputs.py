@@ -42,11 +42,11 @@ class Output:
     _TEXTS: ClassVar[tuple[str, ...]] = ("reason", "context", "system_message", "halt_reason")
 
     def with_context(self, text: str) -> Self:
-        """Adds text to the model's context; a second text goes on a line of its own."""
+        """Adds text to the model's context; a second text starts a new line."""
         return replace(self, context=_line(self.context, text))
 
     def with_system_message(self, text: str) -> Self:
-        """Warns the user; a second text goes on a line of its own."""
+        """Warns the user; a second text starts a new line."""
         return replace(self, system_message=_line(self.system_message, text))
 
     def suppressed(self) -> Self:

@@ -22,7 +22,7 @@ pub type Output = crate::Output<Event>;
 /// The decision about the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// A replacement for the response. Members left out keep their value.
+    /// A replacement for the response. Missing members keep their value.
     pub response: Option<Json>,
 }
 

@@ -28,7 +28,7 @@ pub type Output = crate::Output<Event>;
 /// The decision about the request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// A replacement for the request: `model`, `messages`, `tools`, `options`. Members left out keep their value.
+    /// A replacement for the request: `model`, `messages`, `tools`, `options`. Missing members keep their value.
     pub request: Option<Json>,
 }
 

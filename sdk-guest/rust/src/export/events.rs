@@ -58,7 +58,7 @@ macro_rules! __export {
     ($hook:ident: OtherEvent) => {
         $crate::__export_event!($hook: OtherEvent, other_event, export_other_event);
     };
-    // One hook serves every dialect, so an event has one name; these are what single dialects call it.
+    // One hook serves every dialect, so an event has one name. These are its names in single dialects.
     ($hook:ident: Compaction) => {
         ::core::compile_error!("blade's `Compaction` is `PreCompact` here");
     };

@@ -87,7 +87,7 @@ pub(super) fn is_withheld(result: &Object) -> bool {
 
 const FOR_LLM: &str = "for_llm";
 
-/// wit/before-llm.wit: "Members left out keep their value." The client would make them empty.
+/// wit/before-llm.wit: "Missing members keep their value." The client would make them empty.
 fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
     let given = |member: &str| updated.get(member).filter(|value| !value.is_null()).cloned();
     let mut changed = false;
@@ -104,7 +104,7 @@ fn put_request(request: &mut BeforeLlm, updated: &Value) -> bool {
     changed
 }
 
-/// wit/after-llm.wit: "Members left out keep their value." A null member is removed.
+/// wit/after-llm.wit: "Missing members keep their value." A null member is removed.
 fn put_response(answered: &mut AfterLlm, updated: Value) -> Result<bool, String> {
     let mut response = answered.response.as_deref().and_then(Value::as_object).cloned().unwrap_or_default();
     if let Value::Object(members) = updated {

@@ -13,7 +13,7 @@ interface! {
         }
     ) -> Output,
     (Output { updated_response, effects }, reader) => {
-        // after-llm.wit: "Members left out keep their value."
+        // after-llm.wit: "Missing members keep their value."
         let whole = input.response.iter().filter_map(|response| response.as_object()).flatten();
         let updated = completed(reader.object("updated-response", updated_response)?, whole);
         let mut output = reader.effects(effects)?;

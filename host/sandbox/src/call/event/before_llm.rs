@@ -18,7 +18,7 @@ interface! {
         }
     ) -> Output,
     (Output { updated_request, effects }, reader) => {
-        // before-llm.wit: "Members left out keep their value."
+        // before-llm.wit: "Missing members keep their value."
         let model = input.model.clone().map(Value::from);
         let whole = [
             ("model", model.as_ref()),
