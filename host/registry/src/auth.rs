@@ -1,4 +1,4 @@
-//! Tokens: what a registry asks for, and how it is got (Docker's token authentication).
+//! Docker's token authentication: challenges of registries, and requests for tokens.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use url::Url;
 
 use crate::credentials::Credential;
 
-/// Bytes of a token at most.
+/// The maximum size of a token in bytes.
 const MAX_TOKEN: usize = 64 << 10;
 
-/// The access that a token has to allow.
+/// The access that a token must allow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) registry: &'a str,
@@ -38,7 +38,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Values of `authorization` that were accepted, by scope.
+/// Accepted values of `authorization`, by scope.
 #[derive(Default)]
 pub(crate) struct Tokens(HashMap<String, String>);
 
@@ -52,16 +52,16 @@ impl Tokens {
     }
 }
 
-/// The proof that a registry asks for.
+/// The kind of credentials that a registry requires.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Challenge {
     /// A name and a password.
     Basic,
-    /// A token of this service.
+    /// A token from this service.
     Bearer { realm: String, service: Option<String> },
 }
 
-/// The challenge of a response: the first that is understood.
+/// Returns the first supported challenge of a response.
 pub(crate) fn challenge(headers: &[(String, String)]) -> Option<Challenge> {
     let mut values = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
     values.find_map(|(_, value)| parse(value))
@@ -100,7 +100,7 @@ pub(crate) struct TokenRequest {
     pub(crate) body: Option<Vec<u8>>,
 }
 
-/// The request for a token: with an identity token by POST (OAuth 2), otherwise by GET.
+/// Builds the request for a token: POST for an identity token (OAuth 2), GET otherwise.
 pub(crate) fn token_request(
     realm: &Url,
     service: Option<&str>,

@@ -1,4 +1,4 @@
-//! A client of registries: who it is, and what it may use up.
+//! A client of registries, with its credentials and limits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,16 +7,16 @@ use tokio::sync::Mutex;
 
 use crate::{auth::Tokens, credentials::Credentials, error::RegistryError, hosts::Hosts};
 
-/// Bounds of one operation on a registry.
+/// Limits of one operation on a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes of a manifest, an index or a configuration.
+    /// The maximum size of a manifest, an index or a configuration, in bytes.
     pub manifest: u64,
-    /// Bytes of a component.
+    /// The maximum size of a component, in bytes.
     pub component: u64,
-    /// The time for one operation from its beginning to its end: a pull, a push, an inspection.
+    /// The maximum duration of one operation: a pull, a push, an inspection.
     pub time: Duration,
-    /// Redirects that are followed.
+    /// The maximum number of redirects.
     pub redirects: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// A client that reaches these hosts, with these credentials.
+    /// Creates a client for these hosts, with these credentials.
     pub fn new(http: impl HttpClient + 'static, hosts: Hosts, credentials: impl Credentials + 'static) -> Self {
         Self {
             http: Arc::new(http),
@@ -49,14 +49,14 @@ impl Registry {
         }
     }
 
-    /// With other bounds.
+    /// Sets the limits.
     #[must_use]
     pub fn bounds(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
     }
 
-    /// Runs an operation on the registry of a reference within its time.
+    /// Runs an operation on the registry of a reference, with the timeout of [`Bounds`].
     pub(crate) async fn in_time<T>(
         &self,
         reference: &Reference,

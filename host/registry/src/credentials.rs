@@ -1,4 +1,4 @@
-//! Credentials, as Docker keeps them: its configuration and its helpers.
+//! Credentials in the form of Docker: its configuration and its helpers.
 
 use std::{
     collections::HashMap,
@@ -19,14 +19,14 @@ use tokio::{
 
 use crate::error::RegistryError;
 
-/// Time that a helper has.
+/// The timeout of a helper.
 const HELPER: Duration = Duration::from_secs(20);
-/// Bytes of Docker's configuration, and of what a helper prints, at most.
+/// The maximum size of Docker's configuration, and of the output of a helper, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// The user's name beside an identity token.
+/// The user name that marks an identity token.
 const IDENTITY: &str = "<token>";
 
-/// A name and what proves it.
+/// A user name and its secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
     /// The user's name.
@@ -36,7 +36,7 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// Returns true if the secret is an identity token, which is exchanged for others.
+    /// Returns true if the secret is an identity token, which is exchanged for access tokens.
     pub(crate) fn is_identity_token(&self) -> bool {
         self.user == IDENTITY
     }
@@ -51,10 +51,10 @@ impl fmt::Debug for Credential {
 /// Finds credentials of registries.
 #[async_trait]
 pub trait Credentials: Send + Sync {
-    /// The credential for a registry, by its host as references write it; `None`: it is asked without one.
+    /// The credential for a registry, by its host as in references. `None`: requests are sent without a credential.
     ///
     /// # Errors
-    /// [`RegistryError::Credentials`]: there is one, and it cannot be read.
+    /// [`RegistryError::Credentials`]: it exists, but cannot be read.
     async fn of(&self, registry: &str) -> Result<Option<Credential>, RegistryError>;
 }
 
@@ -69,14 +69,14 @@ impl Credentials for NoCredentials {
     }
 }
 
-/// Those of Docker's configuration: `$DOCKER_CONFIG/config.json`, or `~/.docker/config.json`.
+/// The credentials of Docker's configuration: `$DOCKER_CONFIG/config.json`, or `~/.docker/config.json`.
 #[derive(Debug, Clone)]
 pub struct DockerCredentials {
     file: Option<PathBuf>,
 }
 
-/// Credentials that are written in a text in the form of Docker's configuration. Helpers are programs, and would ask with
-/// the rights of this process, so a text that names one is refused.
+/// Credentials from a text in the form of Docker's configuration. A text that names a helper is refused, because helpers are
+/// programs and would run with the rights of this process.
 #[derive(Clone)]
 pub struct WrittenCredentials(Arc<Configuration>);
 
@@ -104,7 +104,7 @@ impl Credentials for WrittenCredentials {
     }
 }
 
-/// The part of Docker's configuration that is about credentials.
+/// The part of Docker's configuration with credentials.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Configuration {
@@ -128,14 +128,14 @@ struct Answer {
 }
 
 impl DockerCredentials {
-    /// Those of this user.
+    /// The credentials of this user.
     pub fn of_user() -> Self {
         let named = env::var_os("DOCKER_CONFIG").map(PathBuf::from);
         let folder = named.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".docker")));
         Self { file: folder.map(|folder| folder.join("config.json")) }
     }
 
-    /// Those of a file in the form of Docker's configuration.
+    /// The credentials in a file in the form of Docker's configuration.
     pub fn at(file: impl Into<PathBuf>) -> Self {
         Self { file: Some(file.into()) }
     }
@@ -182,7 +182,7 @@ impl Entry {
     }
 }
 
-/// The names under which Docker keeps the credentials of a registry.
+/// The names under which Docker stores the credentials of a registry.
 fn names(registry: &str) -> Vec<String> {
     let mut names = vec![registry.to_owned(), format!("https://{registry}"), format!("https://{registry}/v2/")];
     if registry == "docker.io" {
@@ -203,7 +203,7 @@ fn read(file: &Path) -> Result<Option<Configuration>, String> {
     serde_json::from_slice(&bytes).map(Some).map_err(|error| error.to_string())
 }
 
-/// Asks a helper, as Docker does: the name on its stdin, JSON on its stdout.
+/// Calls a helper as Docker does: the registry's name on its stdin, JSON on its stdout.
 async fn ask(helper: &str, name: &str) -> Result<Option<Credential>, String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if helper.is_empty() || !helper.bytes().all(plain) {
@@ -219,7 +219,7 @@ async fn ask(helper: &str, name: &str) -> Result<Option<Credential>, String> {
         .spawn()
         .map_err(|error| format!("{program} cannot be started: {error}"))?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let asked = async {
+    let exchange = async {
         if let Some(mut stdin) = stdin {
             stdin.write_all(name.as_bytes()).await?;
         }
@@ -229,17 +229,17 @@ async fn ask(helper: &str, name: &str) -> Result<Option<Credential>, String> {
         }
         Ok::<_, std::io::Error>((child.wait().await?, output))
     };
-    let (status, output) = tokio::time::timeout(HELPER, asked)
+    let (status, output) = tokio::time::timeout(HELPER, exchange)
         .await
-        .map_err(|_| format!("{program} was not done within {} s", HELPER.as_secs()))?
+        .map_err(|_| format!("{program} did not finish within {} s", HELPER.as_secs()))?
         .map_err(|error| format!("{program}: {error}"))?;
     if !status.success() {
-        let said = String::from_utf8_lossy(&output);
+        let printed = String::from_utf8_lossy(&output);
         // "credentials not found in native keychain", in the words of docker-credential-helpers.
-        if said.contains("credentials not found") || said.trim().is_empty() {
+        if printed.contains("credentials not found") || printed.trim().is_empty() {
             return Ok(None);
         }
-        return Err(format!("{program} ended with {status}"));
+        return Err(format!("{program} exited with {status}"));
     }
     let answer: Answer =
         serde_json::from_slice(&output).map_err(|_| format!("{program} did not print a credential"))?;

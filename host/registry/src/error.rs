@@ -1,69 +1,69 @@
-//! Why a registry could not be used.
+//! Errors of registries.
 
 use hookbox::artifact::ReferenceError;
 use thiserror::Error;
 
-/// Every way in which a registry can fail. None of them means that something does not exist, but
-/// [`RegistryError::NotFound`].
+/// An error of a registry. Only [`RegistryError::NotFound`] means that something does not
+/// exist.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// The reference is not one.
+    /// The reference is invalid.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
-    /// The host may not be reached.
-    #[error("{host} may not be reached: {why}")]
+    /// Connections to the host are not allowed.
+    #[error("connections to {host} are not allowed: {why}")]
     Host {
         /// The host, with its port.
         host: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// No connection, or one that broke.
-    #[error("{host} does not answer: {why}")]
+    /// No connection, or an interrupted one.
+    #[error("{host} does not respond: {why}")]
     Connection {
         /// The host, with its port.
         host: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// It was not done in time.
-    #[error("{host} was not done within {seconds} s")]
+    /// The operation took too long.
+    #[error("{host} did not finish within {seconds} s")]
     Time {
         /// The host, with its port.
         host: String,
-        /// Seconds that it had.
+        /// The limit in seconds.
         seconds: u64,
     },
-    /// More bytes than are read.
+    /// The response is too large.
     #[error("{what} of {host} is larger than {limit} bytes")]
     TooLarge {
         /// The host, with its port.
         host: String,
         /// The part, for example `the manifest`.
         what: &'static str,
-        /// Bytes that are read at most.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// It leads elsewhere too often, or in a circle.
+    /// Too many redirects.
     #[error("{host} redirects more than {limit} times")]
     Redirects {
         /// The host, with its port.
         host: String,
-        /// Redirects that are followed at most.
+        /// The maximum number of redirects.
         limit: usize,
     },
-    /// The bytes are others than were asked for.
+    /// The bytes have another digest than the expected one.
     #[error("{what} has the digest {found}, not {wanted}")]
     Digest {
         /// The part, for example `the component`.
         what: &'static str,
-        /// The digest that was asked for.
+        /// The expected digest.
         wanted: String,
-        /// The digest of what came.
+        /// The digest of the received bytes.
         found: String,
     },
-    /// It asks for credentials, or refuses those that it got.
+    /// It requires credentials, or rejects the given ones.
     #[error("{host} refuses access to {repository}: {why}")]
     Refused {
         /// The host, with its port.
@@ -73,7 +73,7 @@ pub enum RegistryError {
         /// Its reason.
         why: String,
     },
-    /// It has no such thing.
+    /// The registry does not have it.
     #[error("{what} is not in {host}")]
     NotFound {
         /// The host, with its port.
@@ -81,14 +81,14 @@ pub enum RegistryError {
         /// The part, with its name.
         what: String,
     },
-    /// It has had too many requests.
-    #[error("{host} takes no more requests now (429); try again later")]
+    /// Too many requests.
+    #[error("{host} refuses more requests now (429); try again later")]
     Busy {
         /// The host, with its port.
         host: String,
     },
     /// Any other status.
-    #[error("{host} answers {status} to {what}")]
+    #[error("{host} responds with {status} to {what}")]
     Status {
         /// The host, with its port.
         host: String,
@@ -97,7 +97,7 @@ pub enum RegistryError {
         /// The request.
         what: String,
     },
-    /// It is no component as hooks are kept.
+    /// It is not a Wasm artifact with one component.
     #[error("{what} is not a Wasm artifact: {why}")]
     Artifact {
         /// The reference.
@@ -105,23 +105,23 @@ pub enum RegistryError {
         /// The part that is wrong.
         why: String,
     },
-    /// Credentials could not be read.
+    /// The credentials cannot be read.
     #[error("cannot read the credentials for {host}: {why}")]
     Credentials {
         /// The host.
         host: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
 impl RegistryError {
-    /// Returns true if the bytes are wrong: trying again changes nothing, and a person should look at it.
+    /// Returns true if the bytes are wrong: a retry does not help, and a person should investigate.
     pub fn is_forgery(&self) -> bool {
         matches!(self, Self::Digest { .. })
     }
 
-    /// Advice, in one line, where there is any.
+    /// The remedy in one line, if there is one.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Host { host, .. } => Some(format!(

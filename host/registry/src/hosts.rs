@@ -1,4 +1,4 @@
-//! Which hosts may be reached, and how.
+//! The hosts that the client may connect to, and the options of each.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -6,8 +6,8 @@ use hookbox::capability::http::{Reach, is_public};
 use serde::Deserialize;
 use url::Url;
 
-/// Hosts in private networks and without TLS that may be reached anyway, by `HOST` or `HOST:PORT`; and, where
-/// that is given, the only hosts that may be reached at all.
+/// Allowed hosts in private networks or without TLS, by `HOST` or `HOST:PORT`; with a list, also the only hosts
+/// that are allowed.
 #[derive(Debug, Clone, Default)]
 pub struct Hosts {
     named: BTreeMap<String, HostOptions>,
@@ -18,35 +18,35 @@ pub struct Hosts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HostOptions {
-    /// It may be in a private network, or this machine.
+    /// The host may have a private or loopback address.
     #[serde(default)]
     pub private: bool,
-    /// It is spoken to without TLS.
+    /// Connections do not use TLS.
     #[serde(default)]
     pub plain_http: bool,
 }
 
 impl Hosts {
-    /// Public hosts over TLS, and no others.
+    /// Allows only public hosts over TLS.
     pub fn public() -> Self {
         Self::default()
     }
 
-    /// Allows a host what these terms say.
+    /// Sets the options of a host.
     #[must_use]
     pub fn with(mut self, host: impl Into<String>, terms: HostOptions) -> Self {
         self.named.insert(host.into().to_ascii_lowercase(), terms);
         self
     }
 
-    /// Allows a host that its user names on a command line: in a private network too, and without TLS on this machine.
+    /// Allows a host that the user named on the command line: also in a private network, and without TLS on this machine.
     #[must_use]
     pub fn vouched(self, host: &str) -> Self {
         let terms = self.terms(host);
         self.with(host, HostOptions { private: true, ..terms })
     }
 
-    /// Allows these hosts alone.
+    /// Allows only these hosts.
     #[must_use]
     pub fn only(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
         self.only = Some(hosts.into_iter().map(|host| host.to_ascii_lowercase()).collect());
@@ -57,7 +57,7 @@ impl Hosts {
         self.named.get(&host.to_ascii_lowercase()).copied().unwrap_or_default()
     }
 
-    /// The scheme that a registry is spoken to by. As with Docker, a registry on this machine has no TLS.
+    /// The URL scheme for a registry. As with Docker, a registry on this machine has no TLS.
     pub fn scheme(&self, host: &str) -> &'static str {
         let terms = self.terms(host);
         if terms.plain_http || terms.private && is_loopback(host) { "http" } else { "https" }
@@ -66,38 +66,36 @@ impl Hosts {
     /// Checks a host that a reference names.
     ///
     /// # Errors
-    /// Why it may not be reached.
+    /// The reason why the host is not allowed.
     pub fn check(&self, host: &str) -> Result<(), String> {
         match &self.only {
-            Some(only) if !only.iter().any(|allowed| allowed == host) => {
-                Err("it is not one of the registries that are allowed here".into())
-            }
+            Some(only) if !only.iter().any(|allowed| allowed == host) => Err("it is not an allowed registry".into()),
             _ => Ok(()),
         }
     }
 
-    /// The addresses that a URL may lead to: all where its host is named as private, public ones otherwise.
+    /// The addresses that a URL may resolve to: all if its host is configured as private, public ones otherwise.
     ///
     /// # Errors
-    /// It is an address that is not public, or has no TLS although its host is not named for that.
+    /// The address is not public, or the URL has no TLS and its host is not configured for that.
     pub fn reach(&self, url: &Url) -> Result<Reach, String> {
         let host = authority(url);
         let terms = self.terms(&host);
         if url.scheme() != "https" && self.scheme(&host) != url.scheme() {
-            return Err("it would be spoken to without TLS".into());
+            return Err("its URL has no TLS".into());
         }
         if terms.private {
             return Ok(Reach::Anywhere);
         }
         let literal = url.host_str().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
         if literal.is_some_and(|address| !is_public(address)) {
-            return Err("it is an address in a private network".into());
+            return Err("it has a private address".into());
         }
         Ok(Reach::Public)
     }
 }
 
-/// The host of a URL, with its port where that is not the scheme's.
+/// The host of a URL, with its port if it is not the default.
 pub(crate) fn authority(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_hosts_is_all_that_is_reached() {
+    fn only_listed_hosts_are_reached() {
         let hosts = Hosts::public().only(["registry.example".to_owned()]);
         assert_eq!(hosts.check("registry.example"), Ok(()));
         assert!(hosts.check("evil.example").is_err());

@@ -1,8 +1,8 @@
 //! Hooks in OCI registries: push, pull, inspect, lock and verify them.
 //!
-//! This crate resolves names and opens connections; what decides on events does neither, and reads what is locked and
-//! kept ([`hookbox::artifact`]). A registry is not trusted: every byte that it sends is bounded, in time too, and counts only
-//! when its digest is the one that was asked for. Why it is a client of its own: `docs/adr/0017-registries.md`.
+//! This crate resolves names and opens connections. The code that decides on events does neither: it reads the lock and the
+//! fetched components ([`hookbox::artifact`]). Registries are not trusted: the size and duration of every response are limited,
+//! and its digest must be the expected one. `docs/adr/0017-registries.md` has the reasons for a separate client.
 
 mod auth;
 mod client;

@@ -1,4 +1,4 @@
-//! Manifests of Wasm artifacts, as the CNCF's guidance for Wasm in OCI has them.
+//! Manifests of Wasm artifacts, as in the CNCF's guidance for Wasm in OCI.
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,34 @@ pub(crate) const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
 pub(crate) const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 /// The media type of an artifact's configuration.
 pub const ARTIFACT_CONFIG: &str = "application/vnd.wasm.config.v0+json";
-/// The media type of its one layer: the component.
+/// The media type of the only layer, the component.
 pub const COMPONENT_LAYER: &str = "application/wasm";
 
 /// The annotation that names the version.
 pub const VERSION: &str = "org.opencontainers.image.version";
 
-/// The place of a blob or a manifest.
+/// The descriptor of a blob or a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
     /// Its media type.
     pub media_type: String,
-    /// Its digest, with `sha256:` before it.
+    /// Its digest, with the prefix `sha256:`.
     pub digest: String,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
     /// In an index: the kind of artifact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
-    /// In an index: the machine that it is for.
+    /// In an index: the platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<Platform>,
-    /// Notes of its publisher.
+    /// Annotations of the publisher.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
 }
 
-/// The machine that a manifest of an index is for.
+/// The platform of a manifest in an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Platform {
     /// `wasm`, for artifacts of this kind.
@@ -53,17 +53,17 @@ pub struct Manifest {
     /// The media type of an image manifest, if it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// The kind of artifact, where that is not its configuration's media type.
+    /// The kind of artifact, if it differs from the media type of the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
     /// The configuration.
     pub config: Descriptor,
     /// The layers.
     pub layers: Vec<Descriptor>,
-    /// The manifest that it is about.
+    /// The subject of the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Descriptor>,
-    /// Notes of its publisher.
+    /// Annotations of the publisher.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Index {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WasmConfig {
-    /// The time at which it was made; left out, so that equal components make equal artifacts.
+    /// The creation time; omitted, so that equal components make equal artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
     /// Its author.
@@ -93,12 +93,12 @@ pub struct WasmConfig {
     /// The digests of the layers.
     #[serde(default)]
     pub layer_digests: Vec<String>,
-    /// The worlds that it exports and imports, as its publisher says. Nothing is decided by it.
+    /// The interfaces that it exports and imports, as its publisher wrote them. No decision depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component: Option<WorldOfComponent>,
 }
 
-/// The interfaces of a component, as its publisher says.
+/// The interfaces of a component, as its publisher wrote them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldOfComponent {
     /// Names of interfaces.
@@ -107,7 +107,7 @@ pub struct WorldOfComponent {
     /// Names of interfaces.
     #[serde(default)]
     pub imports: Vec<String>,
-    /// The world that it was made for.
+    /// The target world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
@@ -119,7 +119,7 @@ impl Manifest {
     /// It is another kind of artifact.
     pub fn component(&self) -> Result<&Descriptor, String> {
         if self.schema_version != 2 {
-            return Err(format!("it is of schema version {}", self.schema_version));
+            return Err(format!("its schema version is {}", self.schema_version));
         }
         if self.config.media_type != ARTIFACT_CONFIG {
             let found = hookbox::shorten(&self.config.media_type, 80);
@@ -135,17 +135,17 @@ impl Manifest {
         }
     }
 
-    /// The version, as its publisher calls it.
+    /// The version that the publisher gave.
     pub fn version(&self) -> Option<&str> {
         self.annotations.get(VERSION).map(String::as_str)
     }
 }
 
 impl Index {
-    /// The manifest of the Wasm artifact among several.
+    /// Returns the only manifest of a Wasm artifact in the index.
     pub(crate) fn component(&self) -> Result<&Descriptor, String> {
         if self.schema_version != 2 {
-            return Err(format!("it is of schema version {}", self.schema_version));
+            return Err(format!("its schema version is {}", self.schema_version));
         }
         let wasm = |entry: &&Descriptor| {
             entry.platform.as_ref().is_some_and(|platform| platform.architecture == "wasm")
@@ -154,7 +154,7 @@ impl Index {
         let found: Vec<&Descriptor> = self.manifests.iter().filter(wasm).collect();
         match found.as_slice() {
             [one] if one.media_type == IMAGE => Ok(one),
-            [one] => Err(format!("its index leads to `{}`", hookbox::shorten(&one.media_type, 80))),
+            [one] => Err(format!("its index points to `{}`", hookbox::shorten(&one.media_type, 80))),
             found => Err(format!("its index has {} manifests for `wasm`, not 1", found.len())),
         }
     }

@@ -10,15 +10,15 @@ use crate::{
     transport::Ask,
 };
 
-/// An artifact, as far as its manifest tells.
+/// An artifact as its manifest describes it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ManifestInfo {
-    /// The digest of its manifest, with `sha256:` before it.
+    /// The digest of its manifest, with the prefix `sha256:`.
     pub digest: String,
     /// Its manifest.
     pub manifest: Manifest,
-    /// Bytes of the manifest.
+    /// The bytes of the manifest.
     pub size: u64,
     /// The component.
     pub component: Descriptor,
@@ -30,16 +30,16 @@ pub struct ManifestInfo {
 pub struct Pulled {
     /// Its manifest.
     pub seen: ManifestInfo,
-    /// The component, of the digest in the manifest.
+    /// The component, with the digest in the manifest.
     pub component: Vec<u8>,
 }
 
 impl Registry {
-    /// Reads the manifest of a reference. A tag is resolved once: from there on everything is asked for by its digest, so that a
-    /// tag which moves meanwhile changes nothing.
+    /// Reads the manifest of a reference. A tag is resolved once. All further requests use digests, so that a
+    /// tag that moves meanwhile has no effect.
     ///
     /// # Errors
-    /// [`RegistryError`]: also for artifacts that are no components.
+    /// [`RegistryError`]: also for artifacts that are not components.
     pub async fn inspect(&self, reference: &Reference) -> Result<ManifestInfo, RegistryError> {
         self.in_time(reference, self.seen(reference)).await
     }
@@ -66,7 +66,7 @@ impl Registry {
         Ok(Pulled { seen, component })
     }
 
-    /// Reads the configuration of an artifact: what its publisher says of it.
+    /// Reads the configuration of an artifact, which its publisher wrote.
     ///
     /// # Errors
     /// As [`Registry::inspect`].
@@ -88,7 +88,7 @@ impl Registry {
         if media_type == INDEX {
             let index: Index = json(reference, &bytes)?;
             let chosen = index.component().map_err(|why| artifact(reference, why))?;
-            // It leads to one manifest, which is no index: there is no circle and no tree.
+            // An index must point to one manifest that is not an index, so there is neither a cycle nor a tree.
             (bytes, media_type) = self.manifest(reference, &chosen.digest).await?;
             let found = format!("sha256:{}", sha256(&bytes));
             if found != chosen.digest || bytes.len() as u64 != chosen.size {
@@ -127,13 +127,13 @@ impl Registry {
             }
             status => return Err(unexpected(reference, status, "a request for a manifest")),
         }
-        // What it says of itself, or else what it is sent as. They must agree: one reader would take it for an index, another
+        // The media type in the text, or else in the header. They must agree: one reader would take it for an index, another
         // for an image.
         let sent = crate::transport::header(&response, "content-type").unwrap_or_default();
         let sent = sent.split(';').next().unwrap_or_default().trim().to_owned();
         let says: Says = json(reference, &response.body)?;
         if says.media_type.as_ref().is_some_and(|own| *own != sent) {
-            return Err(artifact(reference, "its manifest is sent as another type than it says it is".into()));
+            return Err(artifact(reference, "the media type of its manifest differs from the header".into()));
         }
         if says.layers.is_some() && says.manifests.is_some() {
             return Err(artifact(reference, "its manifest is both an image and an index".into()));
@@ -141,22 +141,22 @@ impl Registry {
         Ok((response.body, sent))
     }
 
-    /// The bytes of a blob, of the size and the digest of its descriptor.
+    /// The bytes of a blob, with the size and the digest of its descriptor.
     pub(crate) async fn blob(
         &self,
         reference: &Reference,
         descriptor: &Descriptor,
         what: &'static str,
-        most: u64,
+        limit: u64,
     ) -> Result<Vec<u8>, RegistryError> {
         let host = || reference.host().to_owned();
-        if descriptor.size > most {
-            return Err(RegistryError::TooLarge { host: host(), what, limit: most });
+        if descriptor.size > limit {
+            return Err(RegistryError::TooLarge { host: host(), what, limit });
         }
         // A digest becomes part of a URL.
         if Reference::parse(&reference.at(&descriptor.digest).to_string()).is_err() {
             let found = hookbox::shorten(&descriptor.digest, 80);
-            return Err(artifact(reference, format!("`{found}` is not a digest that is supported")));
+            return Err(artifact(reference, format!("unsupported digest `{found}`")));
         }
         let url = self.url(reference, &format!("blobs/{}", descriptor.digest))?;
         let response = self.send(Ask::get(url, what, descriptor.size, reference)).await?;
@@ -173,7 +173,7 @@ impl Registry {
     }
 }
 
-/// The members that tell images from indices.
+/// The members that distinguish images from indices.
 #[derive(serde::Deserialize)]
 struct Says {
     #[serde(rename = "mediaType")]

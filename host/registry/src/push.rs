@@ -23,15 +23,15 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pushed {
-    /// The digest of its manifest, with `sha256:` before it.
+    /// The digest of its manifest, with the prefix `sha256:`.
     pub digest: String,
     /// The digest of its component.
     pub component: String,
 }
 
 impl Registry {
-    /// Pushes a component under a reference, with notes for its readers (`org.opencontainers.image.source` and the like). Equal
-    /// components with equal notes make equal artifacts.
+    /// Pushes a component under a reference, with annotations such as `org.opencontainers.image.source`. Equal
+    /// components with equal annotations make equal artifacts.
     ///
     /// # Errors
     /// [`RegistryError`]
@@ -77,7 +77,7 @@ impl Registry {
         Ok(Pushed { digest: manifest, component: digest })
     }
 
-    /// Writes a manifest; returns its digest, and whether the registry notes what it is about (`OCI-Subject`).
+    /// Writes a manifest. Returns its digest, and true if the registry supports its subject (`OCI-Subject`).
     pub(crate) async fn put_manifest(
         &self,
         reference: &Reference,
@@ -93,7 +93,7 @@ impl Registry {
             scope: Scope::push(reference),
             ..Ask::get(
                 self.url(reference, &format!("manifests/{name}"))?,
-                "the answer to a manifest",
+                "the response to a manifest",
                 self.bounds.manifest,
                 reference,
             )
@@ -105,12 +105,12 @@ impl Registry {
         }
     }
 
-    /// Writes a blob whole, unless it is there.
+    /// Uploads a blob in one request, unless it exists.
     pub(crate) async fn put_blob(&self, reference: &Reference, blob: &[u8]) -> Result<(), RegistryError> {
         let digest = format!("sha256:{}", sha256(blob));
-        let (most, what) = (self.bounds.manifest, "the answer to a blob");
+        let (limit, what) = (self.bounds.manifest, "the response to a blob");
         let ask =
-            |method, url: Url| Ask { method, scope: Scope::push(reference), ..Ask::get(url, what, most, reference) };
+            |method, url: Url| Ask { method, scope: Scope::push(reference), ..Ask::get(url, what, limit, reference) };
         let there = self.send(ask("HEAD", self.url(reference, &format!("blobs/{digest}"))?)).await?;
         if there.status == 200 {
             return Ok(());
@@ -118,10 +118,10 @@ impl Registry {
         let uploads = self.url(reference, "blobs/uploads/")?;
         let begun = self.send(Ask { body: Some(Vec::new()), ..ask("POST", uploads.clone()) }).await?;
         if begun.status != 202 {
-            return Err(unexpected(reference, begun.status, "the beginning of an upload"));
+            return Err(unexpected(reference, begun.status, "the start of an upload"));
         }
         let place = header(&begun, "location").and_then(|place| uploads.join(place).ok());
-        let mut place = place.ok_or_else(|| unexpected(reference, begun.status, "an upload, without its place"))?;
+        let mut place = place.ok_or_else(|| unexpected(reference, begun.status, "an upload without a location"))?;
         place.query_pairs_mut().append_pair("digest", &digest);
         let headers = vec![("content-type".into(), "application/octet-stream".into())];
         let done = self.send(Ask { headers, body: Some(blob.to_vec()), ..ask("PUT", place) }).await?;
@@ -132,7 +132,7 @@ impl Registry {
     }
 }
 
-/// The place of bytes.
+/// The descriptor of some bytes.
 pub(crate) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
     Descriptor {
         media_type: media_type.into(),
@@ -144,7 +144,7 @@ pub(crate) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
     }
 }
 
-/// JSON without blanks.
+/// Compact JSON.
 pub(crate) fn text(reference: &Reference, value: &impl serde::Serialize) -> Result<Vec<u8>, RegistryError> {
     let value: serde_json::Result<Value> = serde_json::to_value(value);
     let text = value.and_then(|value| serde_json::to_vec(&value));

@@ -1,4 +1,4 @@
-//! From a reference to an entry of the lock.
+//! Resolves a reference to an entry of the lock.
 
 use hookbox::{
     artifact::{Locked, Power, Reference},
@@ -12,7 +12,7 @@ use crate::{
     time,
 };
 
-/// A reference that was resolved, with the component that it led to.
+/// A resolved reference with its component.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Resolved {
@@ -22,15 +22,15 @@ pub struct Resolved {
     pub component: Vec<u8>,
     /// The component's events, imports and origin.
     pub found: Inspection,
-    /// The provenance of its build, where its publisher signed one.
+    /// The provenance of its build, if its publisher signed one.
     pub provenance: Option<Provenance>,
 }
 
-/// Resolves a reference: fetches the component and looks into it. What it handles and asks for is what its bytes say, whatever
-/// its publisher says.
+/// Resolves a reference: fetches and inspects the component. Its exports and imports are read from its bytes, not from its
+/// publisher's metadata.
 ///
 /// # Errors
-/// [`PolicyError`]: also for bytes that are no component of this contract.
+/// [`PolicyError`]: also for bytes that are not a component of this contract.
 pub async fn resolve(registry: &Registry, reference: &Reference, trust: &Trust) -> Result<Resolved, PolicyError> {
     let seen = registry.inspect(reference).await?;
     let verified = trust.verify(registry, reference, &seen).await?;

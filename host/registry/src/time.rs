@@ -1,8 +1,8 @@
-//! The time of day in a lock.
+//! The time in a lock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now in UTC, as RFC 3339 has it: `2026-11-24T01:02:03Z`.
+/// The current time in UTC, as in RFC 3339: `2026-11-24T01:02:03Z`.
 pub(crate) fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     text(seconds)

@@ -1,4 +1,4 @@
-//! Requests: bounded, authorised, redirected no further than their hosts allow.
+//! Requests with size and time limits, authorization, and redirects to allowed hosts only.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::{
     hosts::authority,
 };
 
-/// A request is sent again so often where the registry is busy, and waits at most [`LONGEST_WAIT`] before each.
+/// The number of retries when the registry is busy. Each waits at most [`LONGEST_WAIT`].
 const TRIES: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
@@ -29,21 +29,21 @@ pub(crate) struct Ask<'a> {
     pub(crate) url: Url,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Option<Vec<u8>>,
-    /// Bytes of the response at most.
-    pub(crate) most: u64,
-    /// The part that is asked for, in an error.
+    /// The maximum size of the response in bytes.
+    pub(crate) limit: u64,
+    /// The requested part, for error messages.
     pub(crate) what: &'static str,
-    /// The access that the token has to allow.
+    /// The access that the token must allow.
     pub(crate) scope: Scope<'a>,
 }
 
 impl<'a> Ask<'a> {
-    pub(crate) fn get(url: Url, what: &'static str, most: u64, reference: &'a Reference) -> Self {
-        Self { method: "GET", url, headers: Vec::new(), body: None, most, what, scope: Scope::pull(reference) }
+    pub(crate) fn get(url: Url, what: &'static str, limit: u64, reference: &'a Reference) -> Self {
+        Self { method: "GET", url, headers: Vec::new(), body: None, limit, what, scope: Scope::pull(reference) }
     }
 }
 
-/// The host that answers for a registry's name: Docker Hub is not where its name leads to.
+/// The host that serves a registry's name. Docker Hub's host differs from its name.
 pub(crate) fn api_host(host: &str) -> &str {
     if host == "docker.io" { "registry-1.docker.io" } else { host }
 }
@@ -56,7 +56,7 @@ impl Registry {
         Url::parse(&text).map_err(|error| RegistryError::Host { host: host.to_owned(), why: error.to_string() })
     }
 
-    /// Sends a request, with credentials where the registry asks for them. The status of the response is any but 401, 403 and
+    /// Sends a request, with credentials if the registry requires them. The status of the response is any except 401, 403 and
     /// 429.
     pub(crate) async fn send(&self, ask: Ask<'_>) -> Result<HttpResponse, RegistryError> {
         let host = authority(&ask.url);
@@ -84,7 +84,7 @@ impl Registry {
         Err(RegistryError::Refused { host, repository: ask.scope.repository.to_owned(), why: "401".into() })
     }
 
-    /// Sends a request again where the registry is busy.
+    /// Sends a request, with retries while the registry is busy.
     async fn unhurried(&self, ask: &Ask<'_>, authorization: Option<&str>) -> Result<HttpResponse, RegistryError> {
         for attempt in 1..=TRIES {
             let response = self.followed(ask, authorization).await?;
@@ -102,7 +102,7 @@ impl Registry {
         Err(RegistryError::Busy { host: authority(&ask.url) })
     }
 
-    /// Sends a request and follows its redirects, of reading requests only. Credentials go to the first host alone.
+    /// Sends a request and follows its redirects (for reading requests only). Credentials are sent only to the first host.
     async fn followed(&self, ask: &Ask<'_>, authorization: Option<&str>) -> Result<HttpResponse, RegistryError> {
         let host = authority(&ask.url);
         let mut url = ask.url.clone();
@@ -120,15 +120,18 @@ impl Registry {
             let Some(to) = to else { return Ok(response) };
             let next = url.join(to).map_err(|error| RegistryError::Connection {
                 host: host.clone(),
-                why: format!("its redirect leads to no address: {error}"),
+                why: format!("invalid redirect: {error}"),
             })?;
             if url.scheme() == "https" && next.scheme() != "https" {
-                return Err(RegistryError::Host { host: authority(&next), why: "a redirect leaves TLS".into() });
+                return Err(RegistryError::Host {
+                    host: authority(&next),
+                    why: "a redirect from TLS to plain HTTP".into(),
+                });
             }
             reach = self.reach(&next)?;
-            // A public registry leads nobody to hosts that only their own names may lead to.
+            // A public registry must not redirect to hosts that are allowed only under their own names.
             if first == Reach::Public && reach != Reach::Public {
-                let why = format!("{host} redirects to it, which is in a private network");
+                let why = format!("{host} redirects to this private address");
                 return Err(RegistryError::Host { host: authority(&next), why });
             }
             url = next;
@@ -148,7 +151,7 @@ impl Registry {
         headers: Vec<(String, String)>,
     ) -> Result<HttpResponse, RegistryError> {
         let host = authority(url);
-        let max_response = usize::try_from(ask.most).unwrap_or(usize::MAX);
+        let max_response = usize::try_from(ask.limit).unwrap_or(usize::MAX);
         let exchange = Exchange {
             reach,
             method: ask.method.into(),
@@ -159,14 +162,14 @@ impl Registry {
         };
         tracing::debug!(method = ask.method, host, path = url.path(), "registry");
         self.http.send(exchange).await.map_err(|error| match error {
-            HttpError::TooLarge(_) => RegistryError::TooLarge { host, what: ask.what, limit: ask.most },
+            HttpError::TooLarge(_) => RegistryError::TooLarge { host, what: ask.what, limit: ask.limit },
             HttpError::Denied(why) => RegistryError::Host { host, why },
             HttpError::Failed(why) => RegistryError::Connection { host, why },
-            HttpError::Timeout => RegistryError::Connection { host, why: "it ran past its time".into() },
+            HttpError::Timeout => RegistryError::Connection { host, why: "timed out".into() },
         })
     }
 
-    /// The value of `authorization` that answers a challenge.
+    /// Returns the value of `authorization` for a challenge.
     async fn authorise(&self, ask: &Ask<'_>, challenge: Option<Challenge>) -> Result<String, RegistryError> {
         let host = authority(&ask.url);
         let refused = |why: &str| RegistryError::Refused {
@@ -177,33 +180,33 @@ impl Registry {
         let credential = self.credentials.of(ask.scope.registry).await?;
         let value = match challenge {
             Some(Challenge::Basic) => {
-                let credential = credential.ok_or_else(|| refused("it asks for a name and a password"))?;
+                let credential = credential.ok_or_else(|| refused("it requires a name and a password"))?;
                 format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", credential.user, credential.secret)))
             }
             Some(Challenge::Bearer { realm, service }) => {
-                let realm = Url::parse(&realm).map_err(|_| refused("its token service has no address"))?;
+                let realm = Url::parse(&realm).map_err(|_| refused("its token service has an invalid URL"))?;
                 let exchange = auth::token_request(&realm, service.as_deref(), &ask.scope, credential.as_ref());
                 let reach = self.reach(&exchange.url)?;
                 if self.reach(&ask.url)? == Reach::Public && reach != Reach::Public {
-                    return Err(refused("its token service is in a private network"));
+                    return Err(refused("its token service has a private address"));
                 }
-                let asked = Ask {
+                let request = Ask {
                     method: exchange.method,
                     url: exchange.url.clone(),
                     headers: Vec::new(),
                     body: exchange.body,
-                    most: self.bounds.manifest,
+                    limit: self.bounds.manifest,
                     what: "the token",
                     scope: ask.scope,
                 };
-                let response = self.exchange(&asked, &exchange.url, reach, exchange.headers).await?;
+                let response = self.exchange(&request, &exchange.url, reach, exchange.headers).await?;
                 if response.status != 200 {
-                    return Err(refused(&format!("its token service answers {}", response.status)));
+                    return Err(refused(&format!("its token service responds with {}", response.status)));
                 }
-                let token = auth::token(&response.body).ok_or_else(|| refused("its token service gives no token"))?;
+                let token = auth::token(&response.body).ok_or_else(|| refused("its token service returns no token"))?;
                 format!("Bearer {token}")
             }
-            None => return Err(refused("401, without a challenge that is understood")),
+            None => return Err(refused("401 without a supported challenge")),
         };
         self.tokens.lock().await.keep(&ask.scope, &value);
         Ok(value)

@@ -75,7 +75,7 @@ async fn pull(
 }
 
 #[tokio::test]
-async fn an_honest_registry_works() {
+async fn a_correct_registry_works() {
     let (pulled, requests) = pull(honest).await;
     assert_eq!(pulled.unwrap(), COMPONENT.as_bytes());
     assert_eq!(requests.len(), 2);
@@ -274,7 +274,7 @@ fn elsewhere() -> Vec<Case> {
 }
 
 #[tokio::test]
-async fn each_lie_has_its_error() {
+async fn each_wrong_response_has_its_error() {
     for (name, answer, expected) in lies().into_iter().chain(floods()).chain(elsewhere()) {
         let (pulled, _) = pull(answer).await;
         let error = pulled.expect_err(name);
@@ -283,7 +283,7 @@ async fn each_lie_has_its_error() {
 }
 
 #[tokio::test]
-async fn a_layer_that_is_too_large_is_not_asked_for() {
+async fn a_layer_that_is_too_large_is_not_requested() {
     let (_, requests) = pull(with(|m| m["layers"][0]["size"] = 1_000_000_000_000_u64.into())).await;
     assert_eq!(requests.len(), 1, "{requests:?}");
 }
@@ -299,7 +299,7 @@ async fn a_manifest_of_another_digest_is_refused() {
 }
 
 #[tokio::test]
-async fn a_tag_that_moves_is_asked_for_once() {
+async fn a_moving_tag_is_resolved_once() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let (pulled, _) = pull(move |request| {
@@ -314,7 +314,7 @@ async fn a_tag_that_moves_is_asked_for_once() {
 }
 
 #[tokio::test]
-async fn a_busy_registry_is_asked_again() {
+async fn requests_to_a_busy_registry_are_retried() {
     let asked = AtomicUsize::new(0);
     let (pulled, _) = pull(move |request| {
         if asked.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -355,7 +355,7 @@ async fn credentials_go_to_the_registry_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_token_is_asked_for_once() {
+async fn a_token_is_requested_once() {
     let server = Server::start(|request| {
         let host = request.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
         if request.starts_with("GET /token?service=s&scope=repository%3Aacme%2Fguard%3Apull ") {
@@ -403,7 +403,7 @@ async fn credentials_are_read_where_docker_keeps_them() {
 }
 
 #[tokio::test]
-async fn a_registry_that_fails_is_not_one_without_signatures() {
+async fn a_registry_error_does_not_count_as_unsigned() {
     let (key, _) = SigningKey::generate().unwrap();
     for (answer, missing) in [
         (response("404 Not Found", "", ""), true),

@@ -1,4 +1,4 @@
-//! Bundles beside an artifact: as referrers of its manifest, or under a tag where a registry knows no referrers.
+//! Bundles beside an artifact: as referrers of its manifest, or under a tag if the registry does not support referrers.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use crate::{
 
 /// The media type of the empty configuration, `{}`.
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
-/// Bundles that are read of one artifact.
+/// The maximum number of bundles per artifact.
 const MOST: usize = 16;
 
 impl Registry {
     /// The bundles beside an artifact.
     ///
     /// # Errors
-    /// [`RegistryError`]: anything that keeps a registry from answering. An artifact counts as unsigned only where the registry
+    /// [`RegistryError`]: any error of the registry. An artifact counts as unsigned only if the registry
     /// says so.
     pub(super) async fn bundles(&self, reference: &Reference, digest: &str) -> Result<Vec<Vec<u8>>, RegistryError> {
         let read = async {
@@ -55,17 +55,17 @@ impl Registry {
         }
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| wrong(&error.to_string()))?;
         if manifest.subject.is_none_or(|subject| subject.digest != about) {
-            return Err(wrong("it is about another artifact"));
+            return Err(wrong("it signs another artifact"));
         }
         match manifest.layers.as_slice() {
             [layer] if layer.media_type == BUNDLE => {
                 self.blob(reference, layer, "a signature", self.bounds.manifest).await
             }
-            _ => Err(wrong("it is not one bundle")),
+            _ => Err(wrong("it does not have exactly one bundle")),
         }
     }
 
-    /// The referrers of a manifest, where the registry knows them.
+    /// The referrers of a manifest, if the registry supports them.
     async fn referrers(&self, reference: &Reference, digest: &str) -> Result<Vec<Descriptor>, RegistryError> {
         let url = self.url(reference, &format!("referrers/{digest}"))?;
         let mut ask = Ask::get(url, "the list of signatures", self.bounds.manifest, reference);
@@ -77,13 +77,13 @@ impl Registry {
                     .map_err(|error| artifact(reference, format!("its list of signatures: {error}")))?;
                 Ok(index.manifests)
             }
-            // It knows no referrers.
+            // The registry does not support referrers.
             404 => Ok(Vec::new()),
             status => Err(unexpected(reference, status, "a request for signatures")),
         }
     }
 
-    /// The index under the tag that stands in for referrers.
+    /// The index under the tag that replaces referrers.
     async fn tagged(&self, reference: &Reference, digest: &str) -> Result<Index, RegistryError> {
         match self.manifest(reference, &tag(digest)).await {
             Ok((bytes, media_type)) if media_type == INDEX => serde_json::from_slice(&bytes)
@@ -94,7 +94,7 @@ impl Registry {
         }
     }
 
-    /// Signs an artifact, and puts the bundle beside it.
+    /// Signs an artifact and pushes the bundle beside it.
     ///
     /// # Errors
     /// [`RegistryError`]
@@ -139,7 +139,7 @@ impl Registry {
     }
 }
 
-/// The tag of signatures where a registry knows no referrers (OCI distribution specification, "Referrers Tag Schema").
+/// The tag of signatures for registries that do not support referrers (OCI distribution specification, "Referrers Tag Schema").
 fn tag(digest: &str) -> String {
     digest.replacen(':', "-", 1)
 }

@@ -22,17 +22,17 @@ pub(crate) const SIGN: &str = "https://sigstore.dev/cosign/sign/v1";
 /// The predicate of a build's provenance.
 pub(super) const PROVENANCE: &str = "https://slsa.dev/provenance/v1";
 
-/// Why a bundle does not prove anything.
+/// The reason why a bundle proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// It does not have the form that it should have.
+    /// The bundle is malformed.
     #[error("its form is wrong: {0}")]
     Form(String),
-    /// It is about another digest.
+    /// It signs another digest.
     #[error("it signs {0}, not this artifact")]
     Subject(String),
-    /// None of the keys made it.
+    /// None of the keys signed it.
     #[error("none of the publisher's keys made it")]
     Key,
 }
@@ -52,11 +52,11 @@ struct Material {
     certificate: Option<Value>,
 }
 
-/// The parts of a bundle that say how to verify it. Nothing of it is proven.
+/// The parts of a bundle that determine its verification. They are not verified.
 pub(super) struct Glance {
     /// True if a certificate made it, false if a key did.
     pub(super) keyless: bool,
-    /// True if it claims to sign an artifact or to tell where it was built; false for other attestations.
+    /// True if it claims to be a signature or a provenance; false for other attestations.
     pub(super) signs: bool,
     /// Its in-toto statement.
     pub(super) statement: Vec<u8>,
@@ -98,17 +98,17 @@ pub(crate) fn sign(key: &SigningKey, digest: &str) -> Result<Vec<u8>, KeyError> 
     Ok(bundle.to_string().into_bytes())
 }
 
-/// The key of several that signed the digest of a manifest in this bundle.
+/// Returns the key that signed the digest of a manifest in this bundle.
 ///
 /// # Errors
-/// [`SignatureError`]: in every case but that one of the keys signed this digest.
+/// [`SignatureError`]: unless one of the keys signed this digest.
 pub(crate) fn verify<'a>(bundle: &[u8], digest: &str, keys: &'a [PublicKey]) -> Result<&'a PublicKey, SignatureError> {
     let (key, payload) = envelope(bundle)?.open(IN_TOTO, keys)?;
     is_about(&payload, digest)?;
     Ok(key)
 }
 
-/// Reads how a bundle is to be verified.
+/// Reads the parts of a bundle that determine its verification.
 ///
 /// # Errors
 /// [`SignatureError::Form`]
@@ -132,7 +132,7 @@ fn envelope(bundle: &[u8]) -> Result<Envelope, SignatureError> {
 /// Checks that a statement signs this digest: as `cosign sign` does, or as the provenance of a build.
 ///
 /// # Errors
-/// It says something else, which proves nothing about the publisher: a scan's result, for example.
+/// It is another statement, such as the result of a scan, which proves nothing about the publisher.
 pub(super) fn is_about(statement: &[u8], digest: &str) -> Result<(), SignatureError> {
     let statement: Statement = parsed(statement)?;
     if ![STATEMENT, OLD_STATEMENT].contains(&statement.kind.as_str())

@@ -1,4 +1,4 @@
-//! Signed heads of chained records: a line that is kept apart from the records, so that a truncated file is found.
+//! Signed heads of chained records: a line that is stored apart from the records, to detect a truncated file.
 
 use hookbox::chain::Head;
 
@@ -20,7 +20,7 @@ pub fn sign_head(key: &SigningKey, head: &Head) -> Result<String, KeyError> {
     Ok(serde_json::json!(envelope).to_string())
 }
 
-/// The head in a line that one of these keys signed.
+/// Returns the head in a line that one of these keys signed.
 ///
 /// # Errors
 /// [`SignatureError`].
@@ -41,7 +41,7 @@ mod tests {
     use super::{SigningKey, sign_head, verify_head};
 
     #[test]
-    fn a_head_is_what_its_key_signed() {
+    fn a_head_verifies_only_with_its_key() {
         let ((key, _), (other, _)) = (SigningKey::generate().unwrap(), SigningKey::generate().unwrap());
         let mut chain = Chain::default();
         chain.link("{}");
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(verify_head(&line, &[other.public(), key.public()]).unwrap(), head);
         assert!(verify_head(&line, &[other.public()]).is_err());
         assert!(verify_head(&line, &[]).is_err());
-        // A signature of a hook is no signature of a head.
+        // A signature of a hook does not count as a signature of a head.
         let bundle = super::super::bundle::sign(&key, &format!("sha256:{}", "a".repeat(64))).unwrap();
         let bundle: serde_json::Value = serde_json::from_slice(&bundle).unwrap();
         let error = verify_head(&bundle["dsseEnvelope"].to_string(), &[key.public()]).unwrap_err();

@@ -1,4 +1,4 @@
-//! Keys: ECDSA on P-256 with SHA-256, as `cosign` makes them. PEM in, nothing but these keys accepted.
+//! Keys: ECDSA on P-256 with SHA-256, as `cosign` makes them, in PEM. No other keys are accepted.
 
 use std::{
     io::{self, Read},
@@ -20,42 +20,42 @@ const SPKI: [u8; 26] = [
 ];
 /// Bytes of an uncompressed point.
 const POINT: usize = 65;
-/// Bytes of a key's file at most.
+/// The maximum size of a key's file in bytes.
 const MAX_FILE: u64 = 64 << 10;
 
-/// Why a text is not a key.
+/// An error of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// It is not PEM of this kind.
-    #[error("it is not a PEM block `{0}`")]
+    /// The text is not PEM of this kind.
+    #[error("not a PEM block `{0}`")]
     Pem(&'static str),
-    /// It is encrypted.
+    /// The key is encrypted.
     #[error("the key is encrypted; give one in PKCS#8 without a password, or sign with cosign")]
     Encrypted,
-    /// It is a key of another kind.
+    /// The key is of another kind.
     #[error("the key is not ECDSA on P-256")]
     Kind,
-    /// The system gives no random numbers.
-    #[error("the system gives no random numbers")]
+    /// The system's random number generator failed.
+    #[error("the system's random number generator failed")]
     Random,
-    /// Its file cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {why}", file.display())]
     File {
         /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
-/// A key that verifies.
+/// A public key, which verifies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     point: Vec<u8>,
 }
 
-/// A key that signs.
+/// A private key, which signs.
 pub struct SigningKey {
     pair: EcdsaKeyPair,
     random: SystemRandom,
@@ -80,12 +80,12 @@ impl PublicKey {
         point.map(|point| Self { point: point.to_vec() }).ok_or(KeyError::Kind)
     }
 
-    /// The same as text.
+    /// The key in PEM.
     pub fn to_pem(&self) -> String {
         block("PUBLIC KEY", &self.der())
     }
 
-    /// The name of a publisher who is known by this key: `key:sha256:…`, the digest of its DER.
+    /// The name of the publisher with this key: `key:sha256:…`, the digest of its DER.
     pub fn publisher(&self) -> String {
         format!("key:sha256:{}", sha256(self.der()))
     }
@@ -100,7 +100,7 @@ impl PublicKey {
         BASE64_STANDARD.encode(digest)
     }
 
-    /// Returns true if it signed this message.
+    /// Returns true if the key signed this message.
     pub(super) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &self.point).verify(message, signature).is_ok()
     }
@@ -128,7 +128,7 @@ impl SigningKey {
         Ok(Self { pair: pair.map_err(|_| KeyError::Kind)?, random })
     }
 
-    /// Makes a new key, and its text.
+    /// Makes a new key, and its PEM.
     ///
     /// # Errors
     /// [`KeyError::Random`]
@@ -139,7 +139,7 @@ impl SigningKey {
         Ok((Self::from_pem(&text)?, text))
     }
 
-    /// The key that verifies what this one signs.
+    /// The public key of this key.
     pub fn public(&self) -> PublicKey {
         PublicKey { point: self.pair.public_key().as_ref().to_vec() }
     }
@@ -156,7 +156,7 @@ impl std::fmt::Debug for SigningKey {
     }
 }
 
-/// The text of a key's file. Pipes and devices are refused.
+/// Reads a key's file. Pipes and devices are refused.
 fn content(file: &Path) -> Result<String, KeyError> {
     let read = || {
         let mut text = String::new();
@@ -166,7 +166,7 @@ fn content(file: &Path) -> Result<String, KeyError> {
     read().map_err(|error: io::Error| KeyError::File { file: file.to_owned(), why: error.to_string() })
 }
 
-/// The bytes of the one PEM block of this kind.
+/// The bytes of the only PEM block of this kind.
 fn pem(text: &str, kind: &'static str) -> Result<Vec<u8>, KeyError> {
     let wrong = || KeyError::Pem(kind);
     let (_, rest) = text.split_once(&format!("-----BEGIN {kind}-----")).ok_or_else(wrong)?;

@@ -1,4 +1,4 @@
-//! Policies: the signers that may publish under some names, and revocations. A policy that makes no sense cannot be built.
+//! Policies: the signers that may publish under some names, and revocations. Inconsistent policies cannot be built.
 
 use std::path::Path;
 
@@ -19,27 +19,27 @@ pub enum Mode {
     /// An artifact without a signature is refused, and so is one with a wrong signature.
     #[default]
     Require,
-    /// An artifact without a signature is taken as unsigned; one with a wrong signature is refused.
+    /// An artifact without a signature is accepted as unsigned; one with a wrong signature is refused.
     Warn,
-    /// Signatures are not looked at.
+    /// Signatures are not checked.
     Off,
 }
 
 /// A policy: keys that may publish under some names.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// A repository with its host, or such a beginning with `*` after it.
+    /// A repository with its host, or a prefix with `*` after it.
     names: String,
     mode: Mode,
     signers: Vec<Signer>,
 }
 
-/// A policy as it is written in a file of settings.
+/// A policy as written in a settings file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Publisher {
-    /// A repository with its host, or all below a beginning: `registry.example/acme/*`.
+    /// A repository with its host, or a prefix: `registry.example/acme/*`.
     pub references: String,
     /// Strictness. Default: `require`.
     #[serde(default)]
@@ -49,7 +49,7 @@ pub struct Publisher {
     pub keys: Vec<String>,
 }
 
-/// Policies, the first that names a repository being the one that holds for it.
+/// Policies. For each repository, the first matching one applies.
 #[derive(Debug, Clone, Default)]
 pub struct Publishers(Vec<Policy>);
 
@@ -58,35 +58,35 @@ pub struct Publishers(Vec<Policy>);
 pub struct Trust {
     /// Policies of publishers.
     pub publishers: Publishers,
-    /// Digests and publishers that are refused although they are signed.
+    /// Digests and publishers that are refused even with a valid signature.
     pub revoked: Revoked,
 }
 
-/// Why an artifact is refused, or a policy invalid.
+/// The reason why an artifact is refused, or a policy is invalid.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// A policy of `require` or `warn` names no key.
     #[error("the policy for `{0}` has no key, and its mode is not `off`")]
     NoKey(String),
-    /// A policy is for names that cannot be any.
-    #[error("`{0}` names no repositories: write `HOST/REPOSITORY`, or a beginning of it that ends with `/*`")]
+    /// The names of a policy are invalid.
+    #[error("`{0}` names no repositories: write `HOST/REPOSITORY`, or a prefix that ends with `/*`")]
     Names(String),
-    /// A key is not one.
+    /// A key is invalid.
     #[error("the policy for `{0}`: {1}")]
     Key(String, KeyError),
-    /// It has no signature.
+    /// The artifact has no signature.
     #[error("{0} is not signed, and the policy requires a signature")]
     Unsigned(String),
-    /// It has a signature that proves nothing.
+    /// The artifact has a wrong signature.
     #[error("{reference} has a wrong signature: {why}")]
     Wrong {
         /// The reference.
         reference: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It is revoked.
+    /// The artifact or its publisher is revoked.
     #[error("{reference}: {what} is revoked")]
     Revoked {
         /// The reference.
@@ -94,19 +94,19 @@ pub enum PolicyError {
         /// The digest or the publisher.
         what: String,
     },
-    /// The registry could not be asked: nothing is known of signatures.
+    /// The registry failed, so the signatures are unknown.
     #[error(transparent)]
     Registry(#[from] RegistryError),
 }
 
 impl Policy {
-    /// A policy for a repository, or for all below a beginning (`registry.example/acme/*`).
+    /// Creates a policy for a repository, or for a prefix (`registry.example/acme/*`).
     ///
     /// # Errors
     /// [`PolicyError::NoKey`], [`PolicyError::Names`].
     pub fn new(names: impl Into<String>, mode: Mode, signers: Vec<Signer>) -> Result<Self, PolicyError> {
         let names = names.into().to_lowercase();
-        // A policy for a name that no reference has would hold for nothing.
+        // A policy for a name that no reference has would never apply.
         let example = match names.strip_suffix("/*") {
             Some(beginning) => format!("{SCHEME}{beginning}/x:x"),
             None => format!("{SCHEME}{names}:x"),
@@ -129,7 +129,7 @@ impl Policy {
 }
 
 impl Publisher {
-    /// The policy. Files are relative to `folder`.
+    /// Builds the policy. Files are relative to `folder`.
     ///
     /// # Errors
     /// As [`Policy::new`], [`PolicyError::Key`].
@@ -149,7 +149,7 @@ impl Publishers {
         Self(policies)
     }
 
-    /// Returns true if what was verified of an artifact before is enough for the policies of today.
+    /// Returns true if an earlier verification of an artifact satisfies the current policies.
     pub fn accept(&self, reference: &Reference, publisher: Option<&str>) -> bool {
         let name = reference.name();
         let Some(policy) = self.0.iter().find(|policy| policy.is_for(&name)) else { return true };
@@ -161,10 +161,10 @@ impl Publishers {
         }
     }
 
-    /// Verifies the signatures of an artifact. Returns the publisher who signed it, where the policy asks for one.
+    /// Verifies the signatures of an artifact. Returns the publisher who signed it, if the policy requires one.
     ///
     /// # Errors
-    /// [`PolicyError`]: also where the registry does not answer, in every mode but `off`.
+    /// [`PolicyError`]: also if the registry does not respond, in every mode except `off`.
     pub async fn verify(
         &self,
         registry: &Registry,
@@ -186,7 +186,7 @@ impl Publishers {
 }
 
 impl Trust {
-    /// Verifies the signatures of an artifact, and that neither it nor its publisher is revoked. Returns the publisher, where one
+    /// Verifies the signatures of an artifact, and that neither it nor its publisher is revoked. Returns the publisher, if one
     /// was verified.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ mod tests {
     use crate::signature::key::SigningKey as Key;
 
     #[test]
-    fn a_policy_that_makes_no_sense_cannot_be_built() {
+    fn an_inconsistent_policy_cannot_be_built() {
         let keys = || vec![Signer::Key(Key::generate().unwrap().0.public())];
         assert!(matches!(Policy::new("registry.example/a", Mode::Require, Vec::new()), Err(PolicyError::NoKey(_))));
         for names in [

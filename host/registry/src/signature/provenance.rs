@@ -1,4 +1,4 @@
-//! The provenance of a build (SLSA 1), as far as a verified signature covers it.
+//! The provenance of a build (SLSA 1) that a verified signature covers.
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use super::bundle::{PROVENANCE, parsed};
 pub struct Provenance {
     /// The builder.
     pub builder: String,
-    /// The source: a repository, with the commit where it is known.
+    /// The source: a repository, with the commit if it is known.
     pub source: Option<String>,
     /// The file of the workflow that built it.
     pub workflow: Option<String>,

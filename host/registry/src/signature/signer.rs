@@ -20,7 +20,7 @@ pub enum Signer {
 pub struct Verified {
     /// The publisher: `key:sha256:…`.
     pub publisher: String,
-    /// The provenance of the build, where the publisher signed one.
+    /// The provenance of the build, if the publisher signed one.
     pub provenance: Option<Provenance>,
 }
 
@@ -39,11 +39,11 @@ impl Signer {
     }
 }
 
-/// The first of these signers that signed the digest of a manifest in one of these bundles. `None` if no bundle claims to
-/// be a signature.
+/// Returns the first of these signers that signed the digest of a manifest in one of these bundles. `None` if no bundle claims
+/// to be a signature.
 ///
 /// # Errors
-/// There are signatures, and none of them holds. Attestations of something else are no signatures.
+/// There are signatures, but none of them is valid. Other attestations do not count as signatures.
 pub(super) fn verified(
     bundles: &[Vec<u8>],
     digest: &str,
