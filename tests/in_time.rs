@@ -134,7 +134,7 @@ fn an_event_of_many_members_is_given_in_time() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains("failed"), "{}", said(&output));
 }
 
-/// A client that gets no verdict goes on, unless the exit code blocks.
+/// A client that gets no verdict continues, unless the exit code blocks.
 #[test]
 fn an_unwritable_stdout_blocks_if_the_verdict_or_policy_does() {
     let says = |decision: &str| json!({ "type": "command", "command": format!("echo '{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"{decision}\"}}}}'"), "onFailure": "ignore" });

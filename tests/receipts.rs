@@ -143,7 +143,7 @@ fn rotated_files_are_one_chain_and_heads_stand_for_archived_ones() {
     folder.damaged(&["new.jsonl", "old.jsonl"], "is behind record");
     folder.damaged(&["new.jsonl"], "records 1 to 3 are missing");
     folder.whole(&[&["new.jsonl"], &HEADS[..]].concat());
-    // A chain that was made anew ends in another line than the signed one.
+    // A rewritten chain ends in another line than the signed one.
     fs::remove_file(folder.path("records.jsonl")).unwrap();
     (10..15).for_each(|number| folder.run(number, &["--chain"]));
     folder.whole(&["records.jsonl"]);

@@ -181,7 +181,7 @@ fn an_unreadable_request_is_never_approved() {
         let result = process.reply()["result"].clone();
         assert!(result["approved"] == json!(false) && result["reason"].is_string(), "{params}: {result}");
     }
-    // These lines have no reply, and the process goes on.
+    // These lines have no reply, and the process continues.
     process.send(r#"{"jsonrpc":"2.0","method":7}"#);
     process.send(r#"["an array"]"#);
     assert_eq!(process.ask("hook.before_tool", exec("ls"))["result"], json!({ "action": "continue" }));
@@ -255,7 +255,7 @@ fn a_changed_file_takes_over_and_a_broken_one_does_not() {
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    // The wait is long enough to notice the invalid file. The old configuration goes on.
+    // The wait is long enough to notice the invalid file. The old configuration stays in use.
     std::thread::sleep(Duration::from_millis(1200));
     until_it_says(&mut process, "deny_tool");
     config["hooks"] = json!({});

@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
 }
 
 /// Makes release builds smaller: merges identical functions and strings, and uses the compact relocations that glibc
-/// reads since 2.36. Only for Rust's default linker, which supports both; a configured linker is left alone.
+/// reads since 2.36. Only for Rust's default linker, which supports both; a configured linker is not changed.
 fn link_small() {
     let variable = |name| env::var(name).unwrap_or_default();
     let chosen = env::var_os("RUSTC_LINKER").is_some() || variable("CARGO_ENCODED_RUSTFLAGS").contains("link");

@@ -43,7 +43,7 @@ hostile! {
     many_tables_at_their_limit: gate("", &"(table 20000 funcref)".repeat(8)) => Fails(OutOfMemory, "table elements");
     a_table_beyond_every_limit: gate("", "(table 200000 funcref)") => Refused("Invalid", "table");
     a_reason_of_32_mib: gate(LONG_REASON, "") => Fails(OutputTooLarge, "1024 KiB");
-    /// The guest has enough memory for it, but outputs have a limit of their own.
+    /// The guest has enough memory for it, but outputs have a separate limit.
     a_reason_of_100_mib: gate(&LONG_REASON.replace("512", "1700").replace("33554432", "104857600"), "")
         .limits(Limits { memory_mib: 128, ..Limits::default() }) => Fails(OutputTooLarge, "1024 KiB");
     a_reason_just_too_long: gate(&LONG_REASON.replace("33554432", "1048577"), "") => Fails(OutputTooLarge, "1024 KiB");

@@ -71,7 +71,7 @@ fn every_client_shows_what_a_hostile_update_asks_for() {
     assert_eq!(fs::read_to_string(setup.lock_file()).unwrap(), whole);
     let manifest = found.trim().split_once('@').unwrap().1.to_owned();
     for ((dialect, _, wire), name) in clients().iter().zip(&names) {
-        // The old one goes on in every client.
+        // The old one stays in use in every client.
         assert!(run(name, wire).status.success(), "{dialect}");
         // Also a person who can change the checkout gets it no further than to a message.
         setup.edit(|lock| {

@@ -1,7 +1,7 @@
 //! Real `cosign` and `wkg`: what they sign and push is verified and pulled, and vice versa.
 //!
 //! The ordinary tests replay what these programs once wrote to a registry (`recorded/`). `./just interop` builds the
-//! programs and runs the tests that need them; with `RECORD=1` it writes the recordings anew.
+//! programs and runs the tests that need them; with `RECORD=1` it writes the recordings again.
 
 use std::{
     fs,

@@ -159,11 +159,11 @@ fn state_is_kept_with_connect_too() {
         assert_eq!(ask(&stop(round > 0), "codex")["decision"], "block", "{round}");
     }
     assert_eq!(ask(&stop(true), "codex"), json!({}));
-    assert_eq!(ask(&stop(false), "codex")["decision"], "block", "the count begins anew");
+    assert_eq!(ask(&stop(false), "codex")["decision"], "block", "the count starts at zero");
     assert_eq!(fired("codex.Stop"), 1);
 }
 
-/// The same as for local verdicts: a client that gets no verdict goes on, unless the exit code blocks.
+/// The same as for local verdicts: a client that gets no verdict continues, unless the exit code blocks.
 #[test]
 fn an_unwritable_stdout_blocks_if_the_verdict_or_policy_does() {
     let daemon = Files::new().start();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::daemon::{Files, bash, closed};
 
-/// Counters that appear with the first of what they count, which nobody wants to happen.
+/// Counters that appear with their first, unwanted, event.
 const RARE: [&str; 6] = [
     "hookbox_connections_given_up_total",
     "hookbox_connections_made_room_total",

@@ -1,4 +1,4 @@
-//! Records and logs that cannot be written. Only these lines wait; everything else goes on.
+//! Records and logs that cannot be written. Only these lines wait; everything else continues.
 
 use std::{
     io::{Read, Write},
@@ -225,9 +225,9 @@ async fn the_daemon_chains_its_records_over_rotations() {
     daemon.verdict("acme", bash("ls")).await;
     std::fs::rename(&path, daemon.files.path("old.jsonl")).unwrap();
     daemon.signal("HUP");
-    daemon.until("opened anew", async || path.exists()).await;
+    daemon.until("reopened", async || path.exists()).await;
     daemon.verdict("acme", bash("rm -rf /")).await;
-    // A daemon that was killed goes on behind the last line, and one that ended behind the last head, in a new file too.
+    // A killed daemon continues after the last line, a stopped one after the last head, also in a new file.
     daemon.restart();
     daemon.verdict("acme", bash("ls")).await;
     daemon.signal("TERM");

@@ -85,7 +85,7 @@ async fn a_changed_lock_is_loaded_and_an_invalid_one_is_not() {
     let other = format!("sha256:{}", "0".repeat(64));
     daemon.files.write_text("tenants/acme/hookbox.lock", &whole.replace(&digest, &other));
     daemon.until("refused", async || daemon.log().contains("is locked")).await;
-    // What was loaded goes on.
+    // The loaded hooks stay in use.
     assert!(denied(&daemon, "acme").await);
 }
 

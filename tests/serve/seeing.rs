@@ -126,7 +126,7 @@ async fn every_verdict_is_recorded() {
     // The file is rotated as log rotation tools do it.
     std::fs::rename(daemon.files.path("records.jsonl"), daemon.files.path("records.1")).unwrap();
     daemon.signal("HUP");
-    daemon.until("opened anew", async || daemon.files.path("records.jsonl").exists()).await;
+    daemon.until("reopened", async || daemon.files.path("records.jsonl").exists()).await;
     daemon.verdict("acme", bash("ls")).await;
     daemon.until("recorded", async || lines("records.jsonl").len() == 1).await;
     assert_eq!(lines("records.1").len(), 2);

@@ -139,7 +139,7 @@ async fn top_runs_inside_tmux() {
     assert!(!screen.contains("before") && screen.lines().all(|line| line.chars().count() <= 110), "{screen}");
     tmux.run(&["send-keys", "w"]);
     tmux.shows(&["24 hours", "acme"]).await;
-    // A smaller window is drawn anew, and has what is most important.
+    // A smaller window is redrawn, with the most important parts.
     tmux.run(&["resize-window", "-x", "50", "-y", "12"]);
     let screen = tmux.shows(&["24 hours", "TENANT", "acme"]).await;
     assert!(screen.lines().count() <= 12 && !screen.contains("WAITING"), "{screen}");

@@ -24,7 +24,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   /**
-   * Opens a runtime. It costs nothing until the first component is loaded. Components are compiled in a process of their own,
+   * Opens a runtime. It costs nothing until the first component is loaded. Components are compiled in a separate process,
    * which a component made to exhaust a compiler cannot leave.
    */
   static async open(options: RuntimeOptions = {}): Promise<Runtime> {

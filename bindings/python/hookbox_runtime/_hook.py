@@ -26,7 +26,7 @@ class Hook:
     """A function in the chain of hooks, after those of the configuration, with all that a hook of a configuration has.
 
     A function that raises, takes longer than its ``timeout`` or returns anything but the dialect's output is a failed hook.
-    One that is not ``async`` runs on a thread of its own, and goes on there when its time is over.
+    One that is not ``async`` runs on a separate thread, and continues there after its timeout.
     """
 
     event: str
@@ -84,7 +84,7 @@ def hook(
 
 
 class Home:
-    """Where ``async`` functions run: the event loop that loaded them, or one of their own for each call."""
+    """Where ``async`` functions run: the event loop that loaded them, or a separate one for each call."""
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None

@@ -61,7 +61,7 @@ class Runtime:
     ) -> Runtime:
         """Opens a runtime. It costs nothing until the first component is loaded.
 
-        Components are compiled in a process of their own, which a component made to exhaust a compiler cannot leave;
+        Components are compiled in a separate process, which a component made to exhaust a compiler cannot leave;
         ``compile_in_process`` compiles here. ``max_instances`` components run at once (16), on ``threads`` threads (one
         for each processor) where calls do not wait.
         """

@@ -66,7 +66,7 @@ def _stop() -> None:
 
 
 def _forget() -> None:
-    """In a fork: the threads that may hold the lock are not there, and neither is their work."""
+    """In a fork: the threads that may hold the lock do not exist, and neither does their work."""
     global _lock, _inside
     _lock, _inside = threading.Lock(), 0
     _tasks.clear()

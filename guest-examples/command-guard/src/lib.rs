@@ -49,14 +49,14 @@ mod tests {
     }
 
     #[test]
-    fn has_nothing_to_say_about_the_rest() {
+    fn has_no_decision_on_other_calls() {
         assert_eq!(decide("ls -la"), Ok(pass()));
         let read = ToolCall::new("Read", json!({"file_path": "/etc/passwd"}));
         assert_eq!(<CommandGuard as PreToolUse>::handle(&EventContext::default(), &read), Ok(pass()));
     }
 
     #[test]
-    fn refuses_where_the_user_would_be_asked() {
+    fn refuses_if_the_user_would_be_asked() {
         let call = ToolCall::new("exec", json!({"action": "run", "command": "sudo mkfs.ext4 /dev/sda1"}));
         let decision = <CommandGuard as PermissionRequest>::handle(
             &EventContext::default(),

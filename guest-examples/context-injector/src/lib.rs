@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_text_there_is_nothing_to_say() {
+    fn an_empty_text_has_no_message() {
         testing::host();
         assert_eq!(start(), Ok(pass()));
         assert_eq!(prompt(), Ok(pass()));

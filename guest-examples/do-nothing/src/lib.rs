@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_nothing() {
+    fn prints_nothing() {
         let call = ToolCall::new("Bash", json!({"command": "rm -rf /"}));
         assert_eq!(<DoNothing as PreToolUse>::handle(&EventContext::default(), &call), Ok(pass()));
         assert_eq!(<DoNothing as Stop>::handle(&EventContext::default(), &stop::Event::default()), Ok(pass()));

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_not() {
+    fn other_files_are_ignored() {
         for path in [
             "src/env.rs",
             "environment",

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn other_commands_and_tools_are_the_clients() {
+    fn other_commands_and_tools_are_left_to_the_client() {
         for (tool, command) in
             [(TOOL, "ls"), (TOOL, "bar_charts 1"), (TOOL, "echo bar_chart 1"), ("read", "bar_chart 1")]
         {

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_and_sessions_are_counted_apart() {
+    fn tools_and_sessions_are_counted_separately() {
         let host = testing::host().config(json!({"max": 1, "tools": {"WebFetch": 0}}));
         assert_eq!(decide("a", "Bash"), Ok(pass()));
         assert_eq!(decide("a", "Read"), Ok(pass()));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn fifty_unless_configured() {
+    fn the_default_is_fifty() {
         testing::host().set_state("calls/s/Bash", "49");
         assert_eq!(decide("s", "Bash"), Ok(pass()));
         assert_eq!(decide("s", "Bash"), Ok(skip("Bash is limited to 50 calls per session and day")));

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_replaced_wherever_they_stand() {
+    fn secrets_are_replaced_everywhere() {
         let output =
             json!({"stdout": "SECRET_KEY=abc\nHOME=/root", "lines": [{"text": "id AKIAIOSFODNN7EXAMPLE"}], "code": 0});
         let clean = json!({"stdout": "SECRET_KEY=***\nHOME=/root", "lines": [{"text": "id ***"}], "code": 0});

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn several_are_counted() {
+    fn several_secrets_are_counted() {
         assert_eq!(redact("SECRET_KEY=a SECRET_KEY=b").1, 2);
         assert_eq!(redact(&format!("{PEM}{PEM}")), ("******".to_owned(), 2));
     }

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_takes_it_back() {
+    fn a_change_requires_the_tests_again() {
         testing::host();
         assert_eq!(ran("Bash", json!({"command": "cargo test"}), Value::Null), Ok(pass()));
         assert_eq!(ran("Edit", json!({"file_path": "a.rs"}), Value::Null), Ok(pass()));

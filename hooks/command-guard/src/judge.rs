@@ -14,7 +14,7 @@ pub enum Verdict {
     Ask(String),
 }
 
-/// The objection to a command line; `None`: the guard has none.
+/// The objection to a command line, if there is one.
 pub fn judge(command: &str, config: &Config) -> Option<Verdict> {
     if config.allow.iter().any(|allowed| allowed.trim() == command.trim()) {
         return None;

@@ -76,7 +76,7 @@ pub(crate) fn accesses(text: &str, folder: Option<&Place>) -> Vec<Access> {
     let Analysis { calls, .. } = analyse(text);
     let mut folder = folder.cloned();
     let mut found = Vec::new();
-    // What `find` prints may be what `xargs` hands on.
+    // `xargs` may pass on the output of `find`.
     let handed_on = calls.iter().any(|call| call.more_args);
     for call in &calls {
         of_call(call, folder.as_ref(), handed_on, &mut found);

@@ -25,7 +25,7 @@ const MOST_FILES: usize = 256;
 /// Longest path that a reason quotes, in characters.
 const MOST_QUOTED: usize = 120;
 
-/// The objection to a call, and the decision on it; `None`: the guard has none.
+/// The objection to a call and the decision on it, if there is one.
 pub fn judge(asked: &Asked<'_>, config: &Config) -> Option<(String, Decision)> {
     let folder = asked.folder.map(|folder| place(folder, None));
     let accesses = access::all(asked.tool, asked.input, folder.as_ref());

@@ -74,9 +74,9 @@ pub struct Call {
     pub reads: Vec<Word>,
     /// Other input.
     pub input: Input,
-    /// Other arguments are added that are not in the text: by `xargs`, `find -exec` and the like.
+    /// Other arguments are added that are not in the text: for example by `xargs` or `find -exec`.
     pub more_args: bool,
-    /// It runs as another user: by `sudo` and the like.
+    /// It runs as another user, for example by `sudo`.
     pub as_another_user: bool,
     /// It is a function of the text, and reads what it writes itself: `f() { f | f & }`.
     pub multiplies: bool,
@@ -475,7 +475,7 @@ fn is_download(script: &Script, command: usize, depth: usize) -> bool {
         || matches!(command.stdin, Stdin::Pipe(from) if is_download(script, from, depth))
 }
 
-/// Behind `sudo` and the like too.
+/// Also behind programs such as `sudo`.
 fn fetches(command: &Command) -> bool {
     command.words.iter().take(4).any(|word| {
         let name = word.text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();

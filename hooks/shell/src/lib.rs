@@ -4,7 +4,7 @@
 //! shell, behind programs that run others (`sudo`, `xargs`, `find -exec`). What cannot be known without running it is marked:
 //! [`UNKNOWN`] in a word, [`Unseen`] for a whole command.
 //!
-//! The cost is bounded: each level of nesting reads its text once, and expansions have a budget of their own.
+//! The cost is bounded: each level of nesting reads its text once, and expansions have a separate budget.
 #![deny(missing_docs)]
 
 mod call;

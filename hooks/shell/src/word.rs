@@ -1,6 +1,6 @@
 //! One word of a command, and brace expansion.
 
-/// Stands in a word for text that is not known before the command runs. No text has it: Unicode assigns it to nobody.
+/// Replaces text in a word that is unknown before the command runs. No text contains it: Unicode does not assign it.
 pub const UNKNOWN: char = '\u{fdd3}';
 
 /// Unquoted `{`, `,` and `}` while a word is read.
@@ -35,7 +35,7 @@ impl Word {
         !self.text.contains(UNKNOWN)
     }
 
-    /// The words that its unquoted braces stand for; itself where it has none.
+    /// The words that its unquoted braces expand to; the word itself if it has none.
     pub(crate) fn expanded(self) -> Vec<Self> {
         if !self.text.contains(OPEN) {
             return vec![self.plain()];

@@ -1,4 +1,4 @@
-//! The bundled components are small and whole. `tests/catalogue.rs` builds them anew from the sources in `hooks/`.
+//! The bundled components are small and whole. `tests/catalogue.rs` builds them again from the sources in `hooks/`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::{fs, path::Path};

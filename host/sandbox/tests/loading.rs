@@ -232,7 +232,7 @@ fn a_folder_or_entry_that_others_can_write_to_is_not_trusted() {
     for mode in [0o402, 0o420, 0o600] {
         fs::set_permissions(&entry, fs::Permissions::from_mode(mode)).unwrap();
         cached(folder.path());
-        assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o400, "written anew");
+        assert_eq!(fs::metadata(&entry).unwrap().permissions().mode() & 0o777, 0o400, "written again");
     }
 }
 

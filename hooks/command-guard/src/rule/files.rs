@@ -6,7 +6,7 @@ use super::{Finding, Kind, finding, has, has_long, has_short, operands};
 use crate::config::Config;
 use crate::target::{Reach, reach_in};
 
-/// Files without which nobody can log in or the system does not start.
+/// Files that are required to log in or to start the system.
 const VITAL: [&str; 7] =
     ["/etc/passwd", "/etc/shadow", "/etc/group", "/etc/sudoers", "/etc/fstab", "/etc/ld.so.preload", "/etc/pam.d"];
 
@@ -91,7 +91,7 @@ fn rm(call: &Call, recursive: bool, goes: impl Fn(&Word) -> Reach) -> Option<Fin
     let root = word
         .is_some_and(|word| word.text.trim_end_matches(['/', '*']) == UNKNOWN.to_string() && word.text.contains('/'));
     let piped = call.input == Input::Pipe && word.is_none() && call.program != "rm";
-    // What `find` hands on is judged there.
+    // The files that `find` passes on are checked there.
     if call.more_args && operands(call).all(|word| word.text == "{}") && operands(call).next().is_some() {
         return None;
     }
@@ -162,7 +162,7 @@ fn mv(call: &Call, goes: impl Fn(&Word) -> Reach) -> Option<Finding> {
     moved.then(|| finding(Kind::Files, true, call, "moves a part of the system away"))
 }
 
-/// Modes that let everybody or nobody use a file.
+/// Modes that allow a file to everybody or to nobody.
 fn opens(call: &Call) -> bool {
     has(call, &["777", "0777", "a+rwx", "ugo+rwx", "000", "0", "a-rwx", "+rwx", "a=rwx"])
 }

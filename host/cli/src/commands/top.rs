@@ -85,7 +85,7 @@ impl Top {
         loop {
             let view = View { look: &look, error: error.as_deref(), keys: true };
             if screen::draw(&table::lines(&view, Some(screen::size()))).is_err() {
-                // Nobody sees it any more.
+                // It is no longer visible.
                 return Ok(Exit::Ok);
             }
             tokio::select! {

@@ -125,7 +125,7 @@ impl Dialect for Codex {
         }
     }
 
-    /// Several events have no interface of their own. None of their rows is the row of all other events.
+    /// Several events have no interface. None of their rows is the row of all other events.
     fn spec(&self, kind: EventKind) -> &'static EventSpec {
         let own = self.specs().iter().find(|spec| spec.kind == kind && kind != EventKind::OtherEvent);
         own.unwrap_or(&events::OTHER)

@@ -17,7 +17,7 @@ pub(super) use matchers::MatcherEntry;
 
 use super::{HostSettings, Mode};
 
-/// A hookbox configuration, or the settings file of a client: keys that only the client knows are left alone.
+/// A hookbox configuration, or the settings file of a client: keys that only the client knows are ignored.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", bound = "H: DeserializeOwned")]

@@ -105,7 +105,7 @@ export class Feed {
     }
   }
 
-  /** Tells where the stream begins, and marks where it goes on with another daemon. */
+  /** Shows where the stream begins, and marks each change of daemon. */
   private hello({ daemon, dropped, now }: { daemon: Daemon; dropped: boolean; now: number }) {
     const before = this.daemon;
     this.daemon = daemon;

@@ -100,7 +100,7 @@ impl Chained {
         self.lost += 1;
     }
 
-    /// Goes on behind the last line of a file, if it has a chain: another one than before, or one with a line that was
+    /// Continues after the last line of a file, if it has a chain: another one than before, or one with a line that was
     /// cut.
     pub fn resume(&mut self, file: &Path) -> io::Result<()> {
         if let Some(found) = Chain::resume(&mut append(file)?)? {
